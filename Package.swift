@@ -1,0 +1,119 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings every Swift target of the house is compiled with.
+let house: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+let package = Package(
+    name: "xfer",
+    products: [
+        .executable(name: "xferd", targets: ["xferd"]),
+        .executable(name: "xferctl", targets: ["xferctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // C libraries, each a modulemap and a shim.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        // Values and decisions.
+        library("StrictJSON"),
+        library("XferModel"),
+        library("XferCore", ["XferModel", deque, heap, ordered]),
+
+        // Effects, each ignorant of the others.
+        library("XferTrust", ["COpenSSL", "XferModel", "XferCore"]),
+        library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks, heap]),
+        library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
+        library("XferStore", ["XferModel", grdb]),
+        library("XferNetwork", ["CLinux", "XferModel"]),
+
+        // The wire.
+        library("XferProtocol", ["StrictJSON", "XferModel", ordered]),
+        library("JSONRPC", ["StrictJSON", nioCore, nioPosix, nioHTTP1, nioExtras, nioLocks]),
+
+        // The service.
+        library(
+            "XferManager",
+            ["XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics, nioLocks]),
+        library(
+            "XferDaemon",
+            [
+                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, yams, logging, metrics,
+                coreMetrics, nioLocks,
+            ]),
+        .executableTarget(name: "xferd", dependencies: ["XferDaemon", argumentParser], swiftSettings: house),
+
+        // The client.
+        library("XferClient", ["XferProtocol", "StrictJSON"]),
+        library("XferCommands", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", argumentParser]),
+        .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
+
+        // Tests.
+        library(
+            "XferTestSupport",
+            [
+                "StrictJSON", "XferModel", "XferCore", "XferProtocol", "XferClient", "CLinux", "COpenSSL", nioCore,
+                nioPosix, nioHTTP1, nioLocks, systemPackage,
+            ]),
+        tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
+        tests("XferModelTests", ["XferModel"]),
+        tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
+        tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport"]),
+        tests("XferCurlTests", ["XferCurl", "XferCore", "XferModel", "XferTestSupport"]),
+        tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
+        tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb]),
+        tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
+        tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
+        tests(
+            "XferManagerTests",
+            ["XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport"]),
+        tests("XferDaemonTests", ["XferDaemon", "XferModel", "XferProtocol", "XferTestSupport"]),
+        tests("XferCommandsTests", ["XferCommands", "XferProtocol", "XferModel", "XferTestSupport"]),
+        tests("EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"]),
+    ]
+)

@@ -1,0 +1,108 @@
+/// A durable, sequence-numbered fact about a task or the service.
+public struct Event: Hashable, Sendable {
+    /// Grows by one per durable event over the whole service and survives restarts.
+    public let seq: Int64
+    public let time: Timestamp
+    public let taskID: TaskID?
+    /// Whose task it is about; nil for events about the service.
+    public let owner: Owner?
+    public let payload: EventPayload
+
+    public init(seq: Int64, time: Timestamp, taskID: TaskID?, owner: Owner?, payload: EventPayload) {
+        self.seq = seq
+        self.time = time
+        self.taskID = taskID
+        self.owner = owner
+        self.payload = payload
+    }
+
+    public var type: EventType { payload.type }
+}
+
+/// The kinds of durable events, as clients see them.
+public enum EventType: String, Sendable, Codable, CaseIterable {
+    case taskAdded = "task.added"
+    case taskRestored = "task.restored"
+    case taskStarted = "task.started"
+    case taskResponse = "task.response"
+    case taskRedirected = "task.redirected"
+    case taskWaiting = "task.waiting"
+    case taskPaused = "task.paused"
+    case taskResumed = "task.resumed"
+    case taskSourceChanged = "task.source_changed"
+    case taskCompleted = "task.completed"
+    case taskFailed = "task.failed"
+    case taskCancelled = "task.cancelled"
+    case taskRemoved = "task.removed"
+    case queueIdle = "queue.idle"
+    case activityChanged = "activity.changed"
+    case daemonStarted = "daemon.started"
+    case daemonStopping = "daemon.stopping"
+
+    /// Whether the event ends a task's run.
+    public var isTerminal: Bool {
+        switch self {
+        case .taskCompleted, .taskFailed, .taskCancelled: true
+        default: false
+        }
+    }
+}
+
+/// What an event says beyond its type. Stored as JSON by this type's `Codable` form: add cases and optional values,
+/// never rename.
+public enum EventPayload: Hashable, Sendable, Codable {
+    /// The task's redacted URL and label at the time it was added.
+    case taskAdded(url: String, label: String?, group: String?)
+    /// A task that had a live attempt when the daemon stopped; `received` bytes are kept.
+    case taskRestored(received: Int64)
+    /// An attempt begins at this offset; `attempt` counts from 1 over the task's life.
+    case taskStarted(attempt: Int, offset: Int64)
+    case taskResponse(status: Int, total: Int64?, etag: String?, resumed: Bool)
+    case taskRedirected(status: Int, from: String, to: String)
+    case taskWaiting(wait: Wait, error: TransferError?)
+    case taskPaused(received: Int64)
+    case taskResumed
+    /// The kept bytes were of another version and are dropped; `reason` says how that was seen.
+    case taskSourceChanged(reason: String, dropped: Int64)
+    case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
+    case taskFailed(error: TransferError)
+    case taskCancelled
+    case taskRemoved
+    /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
+    case queueIdle(completed: Int64, failed: Int64)
+    case activityChanged(active: Bool)
+    case daemonStarted(version: String, queued: Int64, restored: Int64)
+    case daemonStopping(mode: ShutdownMode)
+
+    public var type: EventType {
+        switch self {
+        case .taskAdded: .taskAdded
+        case .taskRestored: .taskRestored
+        case .taskStarted: .taskStarted
+        case .taskResponse: .taskResponse
+        case .taskRedirected: .taskRedirected
+        case .taskWaiting: .taskWaiting
+        case .taskPaused: .taskPaused
+        case .taskResumed: .taskResumed
+        case .taskSourceChanged: .taskSourceChanged
+        case .taskCompleted: .taskCompleted
+        case .taskFailed: .taskFailed
+        case .taskCancelled: .taskCancelled
+        case .taskRemoved: .taskRemoved
+        case .queueIdle: .queueIdle
+        case .activityChanged: .activityChanged
+        case .daemonStarted: .daemonStarted
+        case .daemonStopping: .daemonStopping
+        }
+    }
+}
+
+/// How the service goes down.
+public enum ShutdownMode: String, Sendable, Codable, CaseIterable {
+    /// Finishes what runs and refuses adds.
+    case drain
+    /// Checkpoints and stops; everything goes on at the next start.
+    case suspend
+    /// Cancels every unfinished task.
+    case cancel
+}

@@ -1,0 +1,31 @@
+/// The latest counters of a running task. Not durable; may be coalesced, never queued.
+public struct ProgressSnapshot: Hashable, Sendable {
+    public var taskID: TaskID
+    public var owner: Owner
+    public var phase: TaskPhase
+    /// Bytes of the representation held so far, those kept from earlier attempts included.
+    public var received: Int64
+    public var sent: Int64
+    /// Complete length, nil while unknown.
+    public var total: Int64?
+    /// Bytes per second, smoothed over the last seconds.
+    public var rate: Int64
+
+    public init(
+        taskID: TaskID, owner: Owner, phase: TaskPhase, received: Int64, sent: Int64 = 0, total: Int64?, rate: Int64
+    ) {
+        self.taskID = taskID
+        self.owner = owner
+        self.phase = phase
+        self.received = received
+        self.sent = sent
+        self.total = total
+        self.rate = rate
+    }
+
+    /// Seconds until the end at the present rate, nil while unknown.
+    public var eta: Int64? {
+        guard let total, rate > 0 else { return nil }
+        return max(0, total - received) / rate
+    }
+}

@@ -1,0 +1,57 @@
+/// An absolute `http` or `https` URL without user info and fragment, as libcurl's URL parser normalised it.
+///
+/// Made by `XferCurl` from text (curl_url(3)); stored and compared by its parts.
+public struct HTTPURL: Hashable, Sendable, Codable, CustomStringConvertible {
+    public enum Scheme: String, Sendable, Codable, CaseIterable {
+        case http, https
+
+        public var defaultPort: UInt16 { self == .http ? 80 : 443 }
+    }
+
+    public let scheme: Scheme
+    /// Lower case; Punycode for internationalised names; IPv6 literals in brackets.
+    public let host: String
+    public let port: UInt16
+    /// Path and query as sent in the request line (RFC 9112 §3.2.1), starting with `/`.
+    public let target: String
+
+    public init(scheme: Scheme, host: String, port: UInt16, target: String) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.target = target
+    }
+
+    /// What credentials, cookies and trust are bound to.
+    public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+
+    /// The host as the scheduler counts it: `host` for a default port, else `host:port`.
+    public var hostKey: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
+
+    /// The whole URL; may hold secrets in its query, see `Redaction`.
+    public var string: String { "\(scheme.rawValue)://\(hostKey)\(target)" }
+
+    /// The URL with secret query values hidden: safe for logs, events, listings and errors.
+    public var description: String { Redaction.url(string) }
+
+    /// The path's last segment, percent-encoded, empty when the path ends in `/`.
+    public var lastPathSegment: Substring {
+        let path = target.prefix { $0 != "?" }
+        return path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
+    }
+}
+
+/// Scheme, host and port (RFC 6454 §4): what credentials, cookies and trust are bound to.
+public struct Origin: Hashable, Sendable, Codable, CustomStringConvertible {
+    public let scheme: HTTPURL.Scheme
+    public let host: String
+    public let port: UInt16
+
+    public init(scheme: HTTPURL.Scheme, host: String, port: UInt16) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    public var description: String { "\(scheme.rawValue)://\(host):\(port)" }
+}

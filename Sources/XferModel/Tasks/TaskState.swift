@@ -1,0 +1,79 @@
+/// Where a task stands. Durable; the legal moves are `TaskStateMachine`'s.
+public enum TaskState: String, Sendable, Codable, CaseIterable {
+    /// May start when the scheduler picks it.
+    case queued
+    /// Cannot start now; the task's `wait` says why and, if known, until when.
+    case waiting
+    /// Has a live attempt, or is being verified or published; `TaskPhase` says which.
+    case running
+    /// Held back by the user.
+    case paused
+    /// Whole and verified, not published: waits for a commit or a cancel.
+    case staged
+    case completed
+    case failed
+    case cancelled
+
+    /// A run has ended: exactly one terminal event was emitted for it.
+    public var isTerminal: Bool {
+        switch self {
+        case .completed, .failed, .cancelled: true
+        case .queued, .waiting, .running, .paused, .staged: false
+        }
+    }
+}
+
+/// What a running task is doing. Not durable.
+public enum TaskPhase: String, Sendable, Codable, CaseIterable {
+    case connecting, transferring, verifying, processing, publishing
+}
+
+/// Why a waiting task cannot start now. Always shown: "stuck" is not a state.
+public enum WaitReason: String, Sendable, Codable, CaseIterable {
+    /// Backing off after a transient failure.
+    case retry
+    /// The failure came while the network was down.
+    case network
+    /// `not_before` or a daily window.
+    case schedule
+    /// The remaining bytes and the reserve do not fit on the file system.
+    case insufficientSpace = "insufficient_space"
+    /// The destination directory is gone or is another one now (an unmounted disk).
+    case destinationUnavailable = "destination_unavailable"
+    /// A signed URL expired after bytes were received.
+    case sourceExpired = "source_expired"
+    /// Another task has to complete first.
+    case dependency
+    /// The host asked for patience (`Retry-After`, RFC 9110 §10.2.3).
+    case hostCooldown = "host_cooldown"
+    /// The wall clock was set and the time is computed anew.
+    case clock
+    /// The database cannot be written.
+    case storage
+}
+
+/// A waiting task's reason and, if known, when it ends.
+public struct Wait: Hashable, Sendable, Codable {
+    public var reason: WaitReason
+    public var until: Timestamp?
+
+    public init(_ reason: WaitReason, until: Timestamp? = nil) {
+        self.reason = reason
+        self.until = until
+    }
+}
+
+/// Strict order of starting; freedom from starvation holds within one priority.
+public enum Priority: Int, Sendable, Codable, CaseIterable, Comparable {
+    case low = 0
+    case normal = 1
+    case high = 2
+
+    public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a task does with bytes.
+public enum TaskKind: String, Sendable, Codable, CaseIterable {
+    /// Body of the response to a file.
+    case download
+}

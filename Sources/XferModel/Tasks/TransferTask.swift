@@ -1,0 +1,123 @@
+/// What a client asked for and what became of it. Durable; a value read from the store.
+///
+/// Named `TransferTask` because Swift's own `Task` is something else. Class of origin: `NSURLSessionTask` with
+/// AFURLSessionManager's task delegate.
+public struct TransferTask: Hashable, Sendable {
+    public var id: TaskID
+    public var specification: TaskSpecification
+    public var state: TaskState
+    /// Set exactly while `state` is `.waiting`.
+    public var wait: Wait?
+    /// Set when `state` is `.failed`, and while waiting for a retry: the failure that led there.
+    public var error: TransferError?
+    /// The transfer this task subscribes to, once it has started.
+    public var transferID: TransferID?
+    /// Order within its host: lower starts earlier under `fifo`, later under `lifo`.
+    public var rank: Int64
+    /// Tries so far that count against `max_retries`, reset by `task.retry`.
+    public var attempts: Int
+    /// When the committed offset last passed its maximum, or the first try: `retry_for` counts from here.
+    public var lastProgressAt: Timestamp?
+    public var outcome: TaskOutcome
+    public var createdAt: Timestamp
+    public var startedAt: Timestamp?
+    public var finishedAt: Timestamp?
+    /// Committed bytes and total as of the last checkpoint.
+    public var received: Int64
+    /// Complete length in bytes, nil while unknown.
+    public var total: Int64?
+
+    public init(id: TaskID, specification: TaskSpecification, state: TaskState, rank: Int64, createdAt: Timestamp) {
+        self.id = id
+        self.specification = specification
+        self.state = state
+        self.rank = rank
+        self.createdAt = createdAt
+        attempts = 0
+        outcome = TaskOutcome()
+        received = 0
+    }
+
+    public var owner: Owner { specification.owner }
+    /// The host the scheduler counts this task against.
+    public var host: String { specification.request.url.hostKey }
+}
+
+/// What was asked for: fixed when the task is added, but for what `task.update` may change.
+public struct TaskSpecification: Hashable, Sendable {
+    public var owner: Owner
+    public var kind: TaskKind
+    public var request: TransferRequest
+    public var destination: Destination
+    public var checksum: Checksum?
+    public var retry: RetryLimits
+    /// Whether the task was added paused.
+    public var startsPaused: Bool
+    public var priority: Priority
+    public var group: String?
+    public var label: String?
+    /// Makes an add safe to repeat: unique per owner while the row lives; at most 128 characters.
+    public var clientKey: String?
+    /// Bytes per second this task may receive; 0 is unlimited.
+    public var maxReceiveRate: Int64
+    /// Seconds between two progress notifications.
+    public var progressInterval: Double
+    /// Whether bytes may be continued without any validator (`resume: unsafe`).
+    public var resumesUnsafely: Bool
+    /// Small JSON text of the client's own, given back unchanged.
+    public var meta: String?
+
+    public init(
+        owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
+        checksum: Checksum? = nil, retry: RetryLimits = RetryLimits(), startsPaused: Bool = false,
+        priority: Priority = .normal, group: String? = nil, label: String? = nil, clientKey: String? = nil,
+        maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil
+    ) {
+        self.owner = owner
+        self.kind = kind
+        self.request = request
+        self.destination = destination
+        self.checksum = checksum
+        self.retry = retry
+        self.startsPaused = startsPaused
+        self.priority = priority
+        self.group = group
+        self.label = label
+        self.clientKey = clientKey
+        self.maxReceiveRate = maxReceiveRate
+        self.progressInterval = progressInterval
+        self.resumesUnsafely = resumesUnsafely
+        self.meta = meta
+    }
+}
+
+/// How long a failing transfer is tried again.
+public struct RetryLimits: Hashable, Sendable, Codable {
+    /// Tries after the first; nil is unlimited within `retryFor`.
+    public var maxRetries: Int?
+    /// Seconds since the last progress within which it is tried again.
+    public var retryFor: Int64
+
+    public init(maxRetries: Int? = nil, retryFor: Int64 = 86_400) {
+        self.maxRetries = maxRetries
+        self.retryFor = retryFor
+    }
+}
+
+/// Facts about how a task ended or stands, reported to clients.
+public struct TaskOutcome: Hashable, Sendable, Codable {
+    /// Absolute path of the published file.
+    public var finalPath: String?
+    public var finalURL: HTTPURL?
+    public var httpStatus: Int?
+    public var etag: String?
+    public var contentEncoding: String?
+    /// Set when `on_conflict: skip` found the name taken.
+    public var skipped = false
+    /// Set when `on_conflict: update` found the published file current.
+    public var notModified = false
+    /// Header fields of the last final response, secrets included: redact before showing.
+    public var responseHeaders: [HeaderField] = []
+
+    public init() {}
+}

@@ -1,0 +1,19 @@
+/// A point on a clock that is never set and counts while the machine sleeps (CLOCK_BOOTTIME, clock_gettime(2)).
+///
+/// Pure decisions take one as `now`; whoever owns effects reads the clock.
+public struct MonotonicInstant: InstantProtocol, Hashable, Sendable {
+    public let nanoseconds: Int64
+
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    public func advanced(by duration: Duration) -> MonotonicInstant {
+        let (seconds, attoseconds) = duration.components
+        return MonotonicInstant(nanoseconds: nanoseconds &+ seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+    }
+
+    public func duration(to other: MonotonicInstant) -> Duration { .nanoseconds(other.nanoseconds - nanoseconds) }
+}

@@ -1,0 +1,106 @@
+/// A point on the wall clock: microseconds since 1970-01-01T00:00:00Z, shown as RFC 3339 in UTC.
+public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+    public init(microseconds: Int64) { rawValue = microseconds }
+    public init(seconds: Int64) { rawValue = seconds * 1_000_000 }
+
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
+
+    public func advanced(by duration: Duration) -> Timestamp {
+        Timestamp(rawValue: rawValue &+ duration.wholeMicroseconds)
+    }
+
+    public func duration(to other: Timestamp) -> Duration { .microseconds(other.rawValue - rawValue) }
+
+    /// RFC 3339 §5.6 with milliseconds: `2026-01-02T03:04:05.678Z`.
+    public var description: String {
+        let second = rawValue.flooringQuotient(by: 1_000_000)
+        let day = second.flooringQuotient(by: 86_400)
+        let date = CivilDate(daysSinceEpoch: day)
+        let secondOfDay = second - day * 86_400
+        let milliseconds = (rawValue - second * 1_000_000) / 1000
+        func pad(_ value: Int64, _ width: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T"
+            + "\(pad(secondOfDay / 3600, 2)):\(pad(secondOfDay / 60 % 60, 2)):\(pad(secondOfDay % 60, 2))"
+            + ".\(pad(milliseconds, 3))Z"
+    }
+}
+
+extension Timestamp {
+    /// Reads RFC 3339 date-time text with any offset; nil when it is not.
+    public init?(rfc3339 text: String) {
+        let bytes = Array(text.utf8)
+        func number(_ range: Range<Int>) -> Int64? {
+            guard range.upperBound <= bytes.count else { return nil }
+            var value: Int64 = 0
+            for byte in bytes[range] {
+                guard (48...57).contains(byte) else { return nil }
+                value = value * 10 + Int64(byte - 48)
+            }
+            return value
+        }
+        func has(_ characters: String, at index: Int) -> Bool {
+            index < bytes.count && characters.utf8.contains(bytes[index])
+        }
+        guard let year = number(0..<4), has("-", at: 4), let month = number(5..<7), has("-", at: 7),
+            let day = number(8..<10), has("Tt ", at: 10), let hour = number(11..<13), has(":", at: 13),
+            let minute = number(14..<16), has(":", at: 16), let second = number(17..<19),
+            (1...12).contains(month), (1...CivilDate.days(inMonth: month, of: year)).contains(day), hour < 24, minute < 60,
+            second < 61
+        else { return nil }
+        var index = 19
+        var microseconds: Int64 = 0
+        if has(".", at: index) {
+            index += 1
+            let start = index
+            var scale: Int64 = 100_000
+            while let digit = number(index..<index + 1) {
+                microseconds += digit * scale
+                scale /= 10
+                index += 1
+            }
+            guard index > start else { return nil }
+        }
+        var offset: Int64 = 0
+        if has("Zz", at: index) {
+            index += 1
+        } else {
+            guard has("+-", at: index), let hours = number(index + 1..<index + 3), has(":", at: index + 3),
+                let minutes = number(index + 4..<index + 6), hours < 24, minutes < 60
+            else { return nil }
+            offset = (hours * 60 + minutes) * (has("-", at: index) ? -60 : 60)
+            index += 6
+        }
+        guard index == bytes.count else { return nil }
+        let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+        self.init(microseconds: seconds * 1_000_000 + microseconds)
+    }
+}
+
+extension Duration {
+    /// Microseconds, fractions dropped; durations beyond the range are clamped.
+    public var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000_000
+    }
+
+    /// The duration in seconds.
+    public var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
+
+extension Int64 {
+    func flooringQuotient(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,58 @@
+/// What has to be known to continue a download (RFC 9110 §13, §14): kept in typed columns.
+public struct ResumeData: Hashable, Sendable {
+    public var validators: Validators
+    /// Complete length of the representation in bytes, nil while unknown.
+    public var totalLength: Int64?
+    /// `Content-Encoding` as received; anything but nil and `identity` cannot be resumed.
+    public var contentEncoding: String?
+    /// Where the bytes came from after redirects.
+    public var finalURL: HTTPURL?
+    /// Request header fields that selected the representation; sent again unchanged.
+    public var selectingHeaders: [HeaderField]
+    /// Ascending, not overlapping. Empty until the first checkpoint.
+    public var segments: [Segment]
+
+    public init(
+        validators: Validators = Validators(), totalLength: Int64? = nil, contentEncoding: String? = nil,
+        finalURL: HTTPURL? = nil, selectingHeaders: [HeaderField] = [], segments: [Segment] = []
+    ) {
+        self.validators = validators
+        self.totalLength = totalLength
+        self.contentEncoding = contentEncoding
+        self.finalURL = finalURL
+        self.selectingHeaders = selectingHeaders
+        self.segments = segments
+    }
+
+    /// Durable bytes over all segments.
+    public var committedByteCount: Int64 { segments.reduce(0) { $0 + $1.committed - $1.start } }
+}
+
+/// What tells one version of a source from another (RFC 9110 §8.8), verbatim as received.
+public struct Validators: Hashable, Sendable {
+    public var etag: String?
+    public var lastModified: String?
+    /// The `Date` field received with them: decides whether `lastModified` is strong (§8.8.2.2).
+    public var date: String?
+
+    public init(etag: String? = nil, lastModified: String? = nil, date: String? = nil) {
+        self.etag = etag
+        self.lastModified = lastModified
+        self.date = date
+    }
+}
+
+/// A byte range of a transfer with its own committed offset.
+public struct Segment: Hashable, Sendable {
+    public var start: Int64
+    /// First offset after the segment; nil runs to the end of the representation.
+    public var end: Int64?
+    /// First offset that is not durable: `start` … `end`.
+    public var committed: Int64
+
+    public init(start: Int64, end: Int64? = nil, committed: Int64) {
+        self.start = start
+        self.end = end
+        self.committed = committed
+    }
+}

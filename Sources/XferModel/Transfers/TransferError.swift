@@ -1,0 +1,81 @@
+/// Why a transfer failed. The one place where failures are named: `reason` is a closed list.
+public struct TransferError: Error, Hashable, Sendable, Codable {
+    public var reason: FailureReason
+    /// A sentence a person can act on; never holds secrets.
+    public var message: String
+    /// Whether another try may succeed.
+    public var isRetriable: Bool
+    public var httpStatus: Int?
+    /// libcurl's code, libcurl-errors(3).
+    public var curlCode: Int32?
+    public var host: String?
+    /// The server's `Retry-After`, in seconds, 0 … 3600.
+    public var retryAfter: Int64?
+
+    /// `isRetriable` is the reason's own unless told otherwise.
+    public init(
+        _ reason: FailureReason, _ message: String, isRetriable: Bool? = nil, httpStatus: Int? = nil,
+        curlCode: Int32? = nil, host: String? = nil, retryAfter: Int64? = nil
+    ) {
+        self.reason = reason
+        self.message = message
+        self.isRetriable = isRetriable ?? reason.isTransient
+        self.httpStatus = httpStatus
+        self.curlCode = curlCode
+        self.host = host
+        self.retryAfter = retryAfter
+    }
+}
+
+/// The closed list of reasons a task can fail for.
+public enum FailureReason: String, Sendable, Codable, CaseIterable {
+    // Reaching the server.
+    case dnsFailure = "dns_failure"
+    case connectFailed = "connect_failed"
+    case networkUnreachable = "network_unreachable"
+    case connectTimeout = "connect_timeout"
+    case connectionLost = "connection_lost"
+    case idleTimeout = "idle_timeout"
+    case totalTimeout = "total_timeout"
+
+    // Believing the server.
+    case trustRejected = "trust_rejected"
+    case pinMismatch = "pin_mismatch"
+
+    // What the server answered.
+    case httpStatus = "http_status"
+    case authFailed = "auth_failed"
+    case protocolError = "protocol_error"
+    case shortBody = "short_body"
+    case lengthMismatch = "length_mismatch"
+    case rangeMismatch = "range_mismatch"
+    case checksumMismatch = "checksum_mismatch"
+    case tooManyRedirects = "too_many_redirects"
+    case redirectDenied = "redirect_denied"
+    case insecureRedirect = "insecure_redirect"
+    case rejectedByPolicy = "rejected_by_policy"
+
+    // Putting bytes where they belong.
+    case destinationExists = "destination_exists"
+    case destinationDenied = "destination_denied"
+    case destinationUnavailable = "destination_unavailable"
+    case insufficientSpace = "insufficient_space"
+    case diskError = "disk_error"
+    case fileMoveFailed = "file_move_failed"
+
+    // This service.
+    case internalError = "internal_error"
+
+    /// Whether a failure for this reason is worth another try (spec: Retry).
+    public var isTransient: Bool {
+        switch self {
+        case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
+            .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable:
+            true
+        case .trustRejected, .pinMismatch, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
+            .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .destinationExists,
+            .destinationDenied, .diskError, .fileMoveFailed, .internalError:
+            false
+        }
+    }
+}
