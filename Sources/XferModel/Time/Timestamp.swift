@@ -50,7 +50,8 @@ extension Timestamp {
         guard let year = number(0..<4), has("-", at: 4), let month = number(5..<7), has("-", at: 7),
             let day = number(8..<10), has("Tt ", at: 10), let hour = number(11..<13), has(":", at: 13),
             let minute = number(14..<16), has(":", at: 16), let second = number(17..<19),
-            (1...12).contains(month), (1...CivilDate.days(inMonth: month, of: year)).contains(day), hour < 24, minute < 60,
+            (1...12).contains(month), (1...CivilDate.days(inMonth: month, of: year)).contains(day), hour < 24,
+            minute < 60,
             second < 61
         else { return nil }
         var index = 19
