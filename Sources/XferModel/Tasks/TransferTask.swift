@@ -14,8 +14,10 @@ public struct TransferTask: Hashable, Sendable {
     public var transferID: TransferID?
     /// Order within its host: lower starts earlier under `fifo`, later under `lifo`.
     public var rank: Int64
-    /// Tries so far that count against `max_retries`, reset by `task.retry`.
+    /// Tries since the last progress: counts against `max_retries` and sets the backoff; reset by `task.retry`.
     public var attempts: Int
+    /// The furthest committed offset ever: going past it is progress.
+    public var furthest: Int64
     /// When the committed offset last passed its maximum, or the first try: `retry_for` counts from here.
     public var lastProgressAt: Timestamp?
     public var outcome: TaskOutcome
@@ -34,6 +36,7 @@ public struct TransferTask: Hashable, Sendable {
         self.rank = rank
         self.createdAt = createdAt
         attempts = 0
+        furthest = 0
         outcome = TaskOutcome()
         received = 0
     }

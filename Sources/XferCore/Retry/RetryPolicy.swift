@@ -1,0 +1,59 @@
+public import XferModel
+
+/// Whether and when a failed attempt is tried again: exponential backoff with full jitter.
+///
+/// Full jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog): the delay is drawn evenly from zero to
+/// the exponential bound, so that many tasks that failed together do not come back together.
+public struct RetryPolicy: Hashable, Sendable {
+    /// Bound of the first delay.
+    public var base: Duration
+    /// Bound of every delay but a server's `Retry-After`.
+    public var cap: Duration
+    /// How long a wait for space or for a directory lasts before it is looked at again.
+    public var probeInterval: Duration
+
+    public init(base: Duration = .seconds(1), cap: Duration = .seconds(300), probeInterval: Duration = .seconds(5)) {
+        self.base = base
+        self.cap = cap
+        self.probeInterval = probeInterval
+    }
+
+    public enum Decision: Hashable, Sendable {
+        case wait(Wait)
+        case fail(TransferError)
+    }
+
+    /// Decides after an attempt of `task` failed with `error`.
+    public func decide(
+        after error: TransferError, of task: TransferTask, at now: Timestamp,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        switch error.reason {
+        case .insufficientSpace:
+            return .wait(Wait(.insufficientSpace, until: now.advanced(by: probeInterval)))
+        case .destinationUnavailable:
+            return .wait(Wait(.destinationUnavailable, until: now.advanced(by: probeInterval)))
+        default:
+            break
+        }
+        guard error.isRetriable else { return .fail(error) }
+        let limits = task.specification.retry
+        if let maxRetries = limits.maxRetries, task.attempts > maxRetries { return .fail(error) }
+        let delay = delay(tries: task.attempts, retryAfter: error.retryAfter, using: &random)
+        let start = task.lastProgressAt ?? now
+        guard start.duration(to: now.advanced(by: delay)) <= .seconds(limits.retryFor) else { return .fail(error) }
+        return .wait(Wait(.retry, until: now.advanced(by: delay)))
+    }
+
+    /// The delay after that many tries without progress, 1 upward; never shorter than what the server asked for.
+    public func delay(tries: Int, retryAfter: Int64?, using random: inout some RandomNumberGenerator) -> Duration {
+        let doublings = min(max(tries - 1, 0), 20)
+        let bound = min(cap, base * (1 << doublings))
+        let drawn = Duration.microseconds(Int64.random(in: 0...max(0, bound.wholeMicroseconds), using: &random))
+        guard let retryAfter else { return drawn }
+        return max(drawn, .seconds(min(max(retryAfter, 0), Self.longestRetryAfter)))
+    }
+
+    /// The longest `Retry-After` that is honoured, in seconds (RFC 9110 §10.2.3 sets no bound).
+    public static let longestRetryAfter: Int64 = 3600
+}

@@ -1,0 +1,221 @@
+public import XferModel
+
+/// Every legal move of a task, as a value: events in, changed fields and an action out.
+///
+/// The caller commits `task` and the transition's event in one transaction, then runs the action. Commands a state
+/// cannot obey are `unchanged`; moves only this program can ask for at the wrong time are programming errors with the
+/// state in their message. Class of origin: AFURLSessionManager's task delegate, whose order of callbacks this fixes.
+public struct TaskStateMachine: Sendable {
+    /// The task as it is to be committed.
+    public private(set) var task: TransferTask
+
+    public init(_ task: TransferTask) { self.task = task }
+
+    // MARK: Commands
+
+    /// The user holds the task back. A run that is publishing has passed the point of no return: the caller must not ask.
+    public mutating func onPause() -> TaskTransition {
+        switch task.state {
+        case .queued, .waiting:
+            move(to: .paused)
+            return TaskTransition(event: .taskPaused(received: task.received))
+        case .running:
+            move(to: .paused)
+            return TaskTransition(event: .taskPaused(received: task.received), action: .stopAttempt)
+        case .paused, .staged, .completed, .failed, .cancelled:
+            return .unchanged
+        }
+    }
+
+    /// The user lets the task go on; a task waiting for a retry, the network or its host tries now.
+    public mutating func onResume() -> TaskTransition {
+        switch (task.state, task.wait?.reason) {
+        case (.paused, _):
+            move(to: .queued)
+            return TaskTransition(event: .taskResumed, action: .schedule)
+        case (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown):
+            move(to: .queued)
+            return TaskTransition(event: .taskResumed, action: .schedule)
+        default:
+            return .unchanged
+        }
+    }
+
+    /// The user gives the task up. Wins over a completion that has not been committed.
+    public mutating func onCancel(at now: Timestamp) -> TaskTransition {
+        switch task.state {
+        case .queued, .waiting, .paused, .staged:
+            end(.cancelled, at: now)
+            return TaskTransition(event: .taskCancelled, action: .discardBytes)
+        case .running:
+            end(.cancelled, at: now)
+            return TaskTransition(event: .taskCancelled, action: .stopAttemptAndDiscardBytes)
+        case .completed, .failed, .cancelled:
+            return .unchanged
+        }
+    }
+
+    /// The user wants a failed task tried again as the same task, with the bytes it has.
+    public mutating func onRetry() -> TaskTransition {
+        guard task.state == .failed else { return .unchanged }
+        move(to: .queued)
+        task.error = nil
+        task.attempts = 0
+        task.lastProgressAt = nil
+        task.finishedAt = nil
+        return TaskTransition(event: .taskResumed, action: .schedule)
+    }
+
+    /// The user wants a terminal task forgotten, kept partial bytes included; a published file stays.
+    public mutating func onRemove() -> TaskTransition {
+        guard task.state.isTerminal else { return .unchanged }
+        return TaskTransition(event: .taskRemoved, action: .forget)
+    }
+
+    // MARK: The service
+
+    /// The scheduler picked the task.
+    public mutating func onStart(at now: Timestamp) -> TaskTransition {
+        require(.queued)
+        move(to: .running)
+        task.attempts += 1
+        task.startedAt = task.startedAt ?? now
+        task.lastProgressAt = task.lastProgressAt ?? now
+        return TaskTransition(event: .taskStarted(attempt: task.attempts, offset: task.received), action: .startAttempt)
+    }
+
+    /// Bytes up to `received` are durable. No event: progress is not one.
+    public mutating func onCheckpoint(received: Int64, total: Int64?, at now: Timestamp) {
+        task.received = received
+        task.total = total
+        if received > task.furthest {
+            task.furthest = received
+            task.attempts = min(task.attempts, 1)
+            task.lastProgressAt = now
+        }
+    }
+
+    /// The source is another version: kept bytes are dropped. `furthest` stays, or a source that changes at every try
+    /// would count as progress for ever.
+    public mutating func onSourceChanged(reason: String) -> TaskTransition {
+        let dropped = task.received
+        task.received = 0
+        task.total = nil
+        return TaskTransition(event: .taskSourceChanged(reason: reason, dropped: dropped))
+    }
+
+    /// The attempt ended and another may succeed later.
+    public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
+        require(.running)
+        move(to: .waiting)
+        task.wait = wait
+        task.error = error
+        return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
+    }
+
+    /// A wait is over: its time came or its cause went away.
+    public mutating func onWaitOver() -> TaskTransition {
+        guard task.state == .waiting else { return .unchanged }
+        move(to: .queued)
+        return TaskTransition(event: nil, action: .schedule)
+    }
+
+    /// The attempt has to be made again at once (another protocol version, a dropped source): back to the queue.
+    public mutating func onRequeue() -> TaskTransition {
+        require(.running)
+        move(to: .queued)
+        return TaskTransition(event: nil, action: .schedule)
+    }
+
+    /// The daemon starts and finds the task as the last one left it.
+    public mutating func onRestore() -> TaskTransition {
+        require(.running)
+        move(to: .queued)
+        task.attempts = max(0, task.attempts - 1)
+        return TaskTransition(event: .taskRestored(received: task.received), action: .schedule)
+    }
+
+    /// The file is published, skipped or was current.
+    public mutating func onComplete(size: Int64, at now: Timestamp) -> TaskTransition {
+        require(.running)
+        end(.completed, at: now)
+        task.error = nil
+        task.received = size
+        task.total = size
+        let outcome = task.outcome
+        return TaskTransition(
+            event: .taskCompleted(
+                path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: outcome.notModified),
+            action: .schedule)
+    }
+
+    /// The last try failed, or the failure is permanent.
+    public mutating func onFail(_ error: TransferError, at now: Timestamp) -> TaskTransition {
+        precondition(
+            task.state == .running || task.state == .waiting, "a task that is \(task.state) cannot fail")
+        end(.failed, at: now)
+        task.error = error
+        return TaskTransition(event: .taskFailed(error: error), action: .schedule)
+    }
+
+    /// Sets facts about the response and the published file, to be committed with the next transition.
+    public mutating func note(_ change: (inout TaskOutcome) -> Void) {
+        change(&task.outcome)
+    }
+
+    // MARK: Moving
+
+    private mutating func move(to state: TaskState) {
+        task.state = state
+        task.wait = nil
+    }
+
+    private mutating func end(_ state: TaskState, at now: Timestamp) {
+        move(to: state)
+        task.finishedAt = now
+    }
+
+    private func require(_ state: TaskState) {
+        precondition(task.state == state, "task \(task.id) is \(task.state), not \(state)")
+    }
+}
+
+/// What one move of a task asks for.
+public struct TaskTransition: Hashable, Sendable {
+    /// Committed with the task; nil when clients need not know.
+    public var event: EventPayload?
+    /// Run after the commit.
+    public var action: TaskAction
+    /// Whether the state moved: false makes a verb report `unchanged`.
+    public var isChange: Bool
+
+    public init(event: EventPayload?, action: TaskAction = .none) {
+        self.event = event
+        self.action = action
+        isChange = true
+    }
+
+    private init() {
+        event = nil
+        action = .none
+        isChange = false
+    }
+
+    /// The state cannot obey, or is already what was asked for.
+    public static let unchanged = TaskTransition()
+}
+
+/// An effect a transition asks for.
+public enum TaskAction: Hashable, Sendable {
+    case none
+    /// Something may be startable now.
+    case schedule
+    case startAttempt
+    /// Stop at the next safe point and keep the bytes.
+    case stopAttempt
+    case stopAttemptAndDiscardBytes
+    /// Delete partial and staged bytes of a task that has no attempt.
+    case discardBytes
+    /// Delete kept bytes and the row.
+    case forget
+}
