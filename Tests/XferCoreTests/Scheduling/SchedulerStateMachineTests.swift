@@ -1,0 +1,148 @@
+import Testing
+import XferCore
+import XferModel
+
+@Suite struct SchedulerStateMachineTests {
+    @Test func neverMoreThanTheLimitsRun() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 4))
+        for id in 1...40 { queue.add(id, host: id.isMultiple(of: 3) ? "b" : "a") }
+        var random = SystemRandomNumberGenerator()
+        var running: [TaskID: String] = [:]
+        var served = 0
+        while served < 40 {
+            while let started = try queue.start(&scheduler) { running[started.id] = started.host }
+            #expect(running.count <= 6)
+            #expect(Dictionary(grouping: running.values, by: \.self).values.allSatisfy { $0.count <= 4 })
+            #expect(scheduler.activeCount == running.count)
+            guard let ended = running.keys.randomElement(using: &random) else { break }
+            running[ended] = nil
+            scheduler.onEnd(ended)
+            served += 1
+        }
+        #expect(served == 40)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func prioritiesAreStrict() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1))
+        queue.add(1, host: "a", priority: .low)
+        queue.add(2, host: "a", priority: .normal)
+        queue.add(3, host: "b", priority: .high)
+        queue.add(4, host: "a", priority: .high)
+        #expect(try queue.runAll(&scheduler) == [3, 4, 2, 1])
+    }
+
+    @Test func aHostWithManyTasksStarvesNobody() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1))
+        for id in 1...1000 { queue.add(id, host: "big") }
+        queue.add(1001, host: "small")
+        queue.add(1002, host: "tiny")
+        let order = try queue.runAll(&scheduler)
+        #expect(Array(order.prefix(3)) == [1, 1001, 1002])
+        #expect(order.count == 1002)
+    }
+
+    @Test func aBlockedHostIsPassedOver() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 10, maxActivePerHost: 2))
+        for id in 1...5 { queue.add(id, host: "a") }
+        queue.add(6, host: "b")
+        var started: [Int64] = []
+        while let task = try queue.start(&scheduler) { started.append(task.id.rawValue) }
+        #expect(Set(started) == [1, 2, 6])
+    }
+
+    /// queue.md: with max 1, seven tasks 1–7 added in one call, and 8–14 in one call while 7 runs: 7, 14 … 8, 6 … 1.
+    @Test func lifoHoldsAlsoForTasksAddedMeanwhile() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1, order: .lifo))
+        for id in 1...7 { queue.add(id, host: "a") }
+        let first = try #require(try queue.start(&scheduler))
+        for id in 8...14 { queue.add(id, host: "a") }
+        #expect(first.id == TaskID(7))
+        scheduler.onEnd(first.id)
+        #expect(try queue.runAll(&scheduler) == [14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2, 1])
+    }
+
+    @Test(arguments: [SchedulerStateMachine.Hold.pausedByOperator, .degraded, .shuttingDown])
+    func aHoldKeepsEverythingBack(hold: SchedulerStateMachine.Hold) throws {
+        var queue = MemoryQueue()
+        queue.add(1, host: "a")
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        scheduler.holds = [hold]
+        #expect(try queue.start(&scheduler) == nil)
+        scheduler.holds = []
+        #expect(try queue.start(&scheduler)?.id == TaskID(1))
+    }
+
+    @Test func publishingFreesTheSlotButIsBounded() throws {
+        var queue = MemoryQueue()
+        for id in 1...5 { queue.add(id, host: "a") }
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1, maxPublishing: 2))
+        for _ in 0..<2 {
+            let task = try #require(try queue.start(&scheduler))
+            scheduler.onBodyEnd(task.id)
+        }
+        #expect(scheduler.activeCount == 0)
+        #expect(scheduler.runningCount == 2)
+        #expect(try queue.start(&scheduler) == nil)
+        scheduler.onEnd(TaskID(1))
+        #expect(try queue.start(&scheduler)?.id == TaskID(3))
+    }
+}
+
+/// The queue in memory, as a second statement of what the store's index does.
+struct MemoryQueue: QueueIndex {
+    private struct Entry {
+        let id: TaskID
+        let host: String
+        let priority: Priority
+    }
+
+    private var entries: [Entry] = []
+    private var lastServed: [String: Int] = [:]
+    private var turn = 0
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    mutating func add(_ id: Int, host: String, priority: Priority = .normal) {
+        entries.append(Entry(id: TaskID(Int64(id)), host: host, priority: priority))
+    }
+
+    func nextHosts(priority: Priority, limit: Int) -> [String] {
+        var seen: [String] = []
+        for entry in entries where entry.priority == priority && !seen.contains(entry.host) { seen.append(entry.host) }
+        let turns = seen.enumerated().map { (host: $1, turn: lastServed[$1] ?? -1, index: $0) }
+        return turns.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.prefix(limit).map(\.host)
+    }
+
+    func head(priority: Priority, host: String, order: QueueOrder) -> TaskID? {
+        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id)
+        return order == .fifo ? candidates.min() : candidates.max()
+    }
+
+    /// Starts what the scheduler picks and takes it out of the queue.
+    mutating func start(_ scheduler: inout SchedulerStateMachine) throws -> (id: TaskID, host: String)? {
+        guard let id = try scheduler.next(in: self), let index = entries.firstIndex(where: { $0.id == id }) else {
+            return nil
+        }
+        let host = entries.remove(at: index).host
+        turn += 1
+        lastServed[host] = turn
+        scheduler.onStart(id, host: host)
+        return (id, host)
+    }
+
+    /// Starts and ends one task after another; the order in which they ran.
+    mutating func runAll(_ scheduler: inout SchedulerStateMachine) throws -> [Int64] {
+        var order: [Int64] = []
+        while let task = try start(&scheduler) {
+            order.append(task.id.rawValue)
+            scheduler.onEnd(task.id)
+        }
+        return order
+    }
+}

@@ -1,0 +1,156 @@
+import Testing
+import XferCore
+import XferModel
+
+/// Every state against every move: the table of legal exits, stated a second time.
+@Suite struct TaskStateMachineTests {
+    static let now = Timestamp(seconds: 1_800_000_000)
+
+    static func task(_ state: TaskState, wait: WaitReason? = nil) -> TransferTask {
+        let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/file")
+        let specification = TaskSpecification(
+            owner: Owner(uid: 1000), request: TransferRequest(url: url), destination: Destination(directory: "/d"))
+        var task = TransferTask(id: TaskID(7), specification: specification, state: state, rank: 7, createdAt: now)
+        task.wait = wait.map { Wait($0) }
+        if state == .running { task.attempts = 1 }
+        return task
+    }
+
+    enum Command: CaseIterable { case pause, resume, cancel, retry, remove }
+
+    static func apply(_ command: Command, to machine: inout TaskStateMachine) -> TaskTransition {
+        switch command {
+        case .pause: machine.onPause()
+        case .resume: machine.onResume()
+        case .cancel: machine.onCancel(at: now)
+        case .retry: machine.onRetry()
+        case .remove: machine.onRemove()
+        }
+    }
+
+    /// The state a command leads to; the state itself where it cannot be obeyed.
+    static func expected(_ command: Command, in state: TaskState) -> TaskState {
+        switch (command, state) {
+        case (.pause, .queued), (.pause, .waiting), (.pause, .running): .paused
+        case (.resume, .paused): .queued
+        case (.cancel, .queued), (.cancel, .waiting), (.cancel, .running), (.cancel, .paused), (.cancel, .staged):
+            .cancelled
+        case (.retry, .failed): .queued
+        default: state
+        }
+    }
+
+    @Test(arguments: Command.allCases, TaskState.allCases)
+    func commandsMoveAsTheTableSays(command: Command, state: TaskState) {
+        var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .schedule : nil))
+        let transition = Self.apply(command, to: &machine)
+        #expect(machine.task.state == Self.expected(command, in: state))
+        let forgets = command == .remove && state.isTerminal
+        #expect(transition.isChange == (machine.task.state != state || forgets))
+        #expect((transition.event != nil) == transition.isChange)
+        if !transition.isChange { #expect(transition.action == .none) }
+    }
+
+    @Test(arguments: Command.allCases, TaskState.allCases)
+    func aRepeatedCommandEmitsNothing(command: Command, state: TaskState) {
+        guard command != .remove else { return }
+        var machine = TaskStateMachine(Self.task(state))
+        _ = Self.apply(command, to: &machine)
+        let before = machine.task
+        let again = Self.apply(command, to: &machine)
+        #expect(again == .unchanged)
+        #expect(machine.task == before)
+    }
+
+    @Test(arguments: WaitReason.allCases)
+    func resumeTriesNowOnlyWhereThatCanHelp(reason: WaitReason) {
+        var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
+        let transition = machine.onResume()
+        let helps: Set<WaitReason> = [.retry, .network, .hostCooldown]
+        #expect(transition.isChange == helps.contains(reason))
+        #expect(machine.task.state == (helps.contains(reason) ? .queued : .waiting))
+    }
+
+    @Test func everyTerminalStateIsReachedWithExactlyOneTerminalEvent() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<10_000 {
+            var machine = TaskStateMachine(Self.task(.queued))
+            var terminalEvents = 0
+            for _ in 0..<50 where !machine.task.state.isTerminal {
+                let transition = Self.randomMove(of: &machine, using: &generator)
+                if transition.event?.type.isTerminal == true { terminalEvents += 1 }
+                #expect((machine.task.wait != nil) == (machine.task.state == .waiting))
+            }
+            #expect(terminalEvents == (machine.task.state.isTerminal ? 1 : 0))
+        }
+    }
+
+    /// Some move that this state allows to somebody.
+    static func randomMove(
+        of machine: inout TaskStateMachine, using generator: inout some RandomNumberGenerator
+    ) -> TaskTransition {
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+            let commands: [Command] = [.pause, .resume, .cancel]
+            return apply(commands.randomElement(using: &generator) ?? .pause, to: &machine)
+        }
+        switch machine.task.state {
+        case .queued: return machine.onStart(at: now)
+        case .waiting: return machine.onWaitOver()
+        case .paused: return machine.onResume()
+        case .running:
+            let error = TransferError(.connectionLost, "reset")
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0: return machine.onWait(Wait(.retry, until: now), error: error)
+            case 1: return machine.onRequeue()
+            case 2: return machine.onRestore()
+            case 3: return machine.onFail(error, at: now)
+            default: return machine.onComplete(size: 1, at: now)
+            }
+        case .staged, .completed, .failed, .cancelled: return .unchanged
+        }
+    }
+
+    @Test func progressResetsTheTriesAndASourceThatChangesDoesNot() {
+        var machine = TaskStateMachine(Self.task(.queued))
+        for _ in 0..<3 {
+            _ = machine.onStart(at: Self.now)
+            _ = machine.onWait(Wait(.retry, until: Self.now), error: nil)
+            _ = machine.onWaitOver()
+        }
+        _ = machine.onStart(at: Self.now)
+        #expect(machine.task.attempts == 4)
+        let later = Self.now.advanced(by: .seconds(9))
+        machine.onCheckpoint(received: 100, total: 1000, at: later)
+        #expect(machine.task.attempts == 1)
+        #expect(machine.task.lastProgressAt == later)
+
+        _ = machine.onSourceChanged(reason: "etag")
+        #expect(machine.task.received == 0)
+        let evenLater = later.advanced(by: .seconds(9))
+        machine.onCheckpoint(received: 100, total: 1000, at: evenLater)
+        #expect(machine.task.lastProgressAt == later)
+        machine.onCheckpoint(received: 101, total: 1000, at: evenLater)
+        #expect(machine.task.lastProgressAt == evenLater)
+    }
+
+    @Test func retryKeepsTheBytesAndForgetsTheFailure() {
+        var task = Self.task(.failed)
+        task.received = 42
+        task.error = TransferError(.httpStatus, "404")
+        task.attempts = 5
+        var machine = TaskStateMachine(task)
+        #expect(machine.onRetry().action == .schedule)
+        #expect(machine.task.received == 42)
+        #expect(machine.task.error == nil)
+        #expect(machine.task.attempts == 0)
+    }
+
+    @Test func aRestartIsNotATry() {
+        var machine = TaskStateMachine(Self.task(.queued))
+        for _ in 0..<100 {
+            _ = machine.onStart(at: Self.now)
+            _ = machine.onRestore()
+        }
+        #expect(machine.task.attempts == 0)
+    }
+}
