@@ -79,7 +79,7 @@ let package = Package(
         // The service.
         library(
             "XferManager",
-            ["XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics, nioLocks]),
+            ["XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics, nioLocks, deque]),
         library(
             "XferDaemon",
             [

@@ -1,0 +1,30 @@
+public import XferModel
+
+/// A transfer's rate in bytes per second, smoothed exponentially over about `window`.
+public struct RateMeter: Sendable {
+    /// After this long an old rate counts for about a third.
+    private let window: Duration
+    private var last: (at: MonotonicInstant, bytes: Int64)?
+    private var smoothed: Double?
+
+    public init(window: Duration = .seconds(3)) { self.window = window }
+
+    /// The present rate; 0 until two samples were taken.
+    public var rate: Int64 { Int64((smoothed ?? 0).rounded()) }
+
+    /// Takes the count of bytes received so far; a count that fell (bytes were dropped) starts anew.
+    public mutating func sample(_ bytes: Int64, at now: MonotonicInstant) {
+        defer { last = (now, bytes) }
+        guard let last else { return }
+        let elapsed = last.at.duration(to: now).inSeconds
+        guard elapsed > 0 else { return }
+        guard bytes >= last.bytes else {
+            smoothed = nil
+            return
+        }
+        let current = Double(bytes - last.bytes) / elapsed
+        let weight = min(1, elapsed / window.inSeconds)
+        smoothed = smoothed.map { $0 + (current - $0) * weight } ?? current
+    }
+
+}

@@ -1,0 +1,32 @@
+import Testing
+import XferCore
+import XferModel
+
+@Suite struct RateMeterTests {
+    func instant(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
+
+    @Test func aSteadyStreamHasItsOwnRate() {
+        var meter = RateMeter()
+        #expect(meter.rate == 0)
+        for tick in 0...20 { meter.sample(Int64(tick) * 500, at: instant(Double(tick) / 2)) }
+        #expect(meter.rate == 1000)
+    }
+
+    @Test func aStallFadesToNothing() {
+        var meter = RateMeter()
+        meter.sample(0, at: instant(0))
+        meter.sample(10_000, at: instant(1))
+        for tick in 2...40 { meter.sample(10_000, at: instant(Double(tick))) }
+        #expect(meter.rate == 0)
+    }
+
+    @Test func droppedBytesStartAnew() {
+        var meter = RateMeter()
+        meter.sample(0, at: instant(0))
+        meter.sample(9000, at: instant(1))
+        meter.sample(0, at: instant(2))
+        #expect(meter.rate == 0)
+        meter.sample(700, at: instant(3))
+        #expect(meter.rate == 700)
+    }
+}
