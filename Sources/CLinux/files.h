@@ -1,0 +1,32 @@
+#pragma once
+// What file handling needs and Glibc does not show to Swift. Every wrapper returns what the system call returns: -1 and
+// errno on failure. System calls are made by number and no Glibc header is included: whoever includes one owns its
+// types in Swift's eyes (`struct stat` would be CLinux's, not Glibc's).
+#include <linux/falloc.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+
+// O_PATH (open(2)) hides behind _GNU_SOURCE: a descriptor that only names a directory, which need not be readable.
+enum { XFER_O_PATH = 010000000 };
+
+// UTIME_OMIT (utimensat(2)) is a macro Swift cannot read: leave this time as it is.
+enum { XFER_UTIME_OMIT = (1 << 30) - 2 };
+
+// unistd.h hides it from Swift, it is variadic: here for the wrappers below.
+long syscall(long number, ...);
+
+// openat2(2) has no wrapper in Glibc: opens `path` without ever leaving `directory`, not even through a link.
+static inline int xfer_open_beneath(int directory, const char *path, int flags) {
+    struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+// renameat2(2) hides behind _GNU_SOURCE: renames within a directory unless the new name is taken (EEXIST).
+static inline int xfer_rename_noreplace(int directory, const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, directory, from, directory, to, 1U /* RENAME_NOREPLACE */);
+}
+
+// fallocate(2) hides behind _GNU_SOURCE: reserves blocks without changing the file's length.
+static inline int xfer_reserve_blocks(int descriptor, long length) {
+    return (int)syscall(SYS_fallocate, descriptor, FALLOC_FL_KEEP_SIZE, 0L, length);
+}

@@ -1,0 +1,40 @@
+import Glibc
+public import XferModel
+
+/// Digests of open files. Blocks for as long as reading takes: run it on a `BlockingPool`.
+public enum FileDigest {
+    static let readSize = 1 << 20
+
+    /// Digest of the first `length` bytes. Reads with pread(2), so the descriptor's offset stays where it is.
+    ///
+    /// - Parameter isCancelled: asked after every 1 MiB.
+    /// - Throws: `lengthMismatch` when the file is shorter, `digestUnavailable`, `cancelled`, `system`.
+    public static func compute(
+        descriptor: Int32, algorithm: Checksum.Algorithm, length: Int64, path: String = "the file",
+        isCancelled: () -> Bool = { false }
+    ) throws(FileError) -> Checksum {
+        var context = try DigestContext(algorithm)
+        posix_fadvise(descriptor, 0, Int(length), POSIX_FADV_SEQUENTIAL)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while offset < length {
+            if isCancelled() { throw .cancelled }
+            let wanted = Int(min(Int64(readSize), length - offset))
+            let count = try perform("read", on: path) { pread(descriptor, buffer.baseAddress, wanted, Int(offset)) }
+            guard count > 0 else { throw .lengthMismatch(path: path, expected: length, found: offset) }
+            context.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
+        }
+        return try context.finish()
+    }
+
+    /// Digest of a partial file's first `length` bytes.
+    public static func compute(
+        _ file: PartialFile, algorithm: Checksum.Algorithm, length: Int64, isCancelled: () -> Bool = { false }
+    ) throws(FileError) -> Checksum {
+        let handle = try file.handle()
+        return try compute(
+            descriptor: handle.raw, algorithm: algorithm, length: length, path: file.path, isCancelled: isCancelled)
+    }
+}

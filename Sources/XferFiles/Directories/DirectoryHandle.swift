@@ -1,0 +1,89 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// An open directory. Names given to it are single names, never paths, and symbolic links are never followed, so that
+/// whatever happens to the path meanwhile, work stays in the directory that was allowed.
+public final class DirectoryHandle: Sendable {
+    /// The path it was opened by: absolute, without doubled or trailing slashes.
+    public let path: String
+    /// Which directory it is.
+    public let identity: FileIdentity
+    let handle: Descriptor
+
+    var descriptor: Int32 { handle.raw }
+
+    init(path: String, handle: Descriptor) throws(FileError) {
+        self.path = path
+        self.handle = handle
+        identity = FileIdentity(try XferFiles.status(of: handle.raw, path: path))
+    }
+
+    /// Opens a directory of the service's own, without asking any roots. What clients name goes through `AllowedRoots`.
+    public convenience init(ofService path: String) throws(FileError) {
+        switch openDescriptor(path, flags: O_RDONLY | O_DIRECTORY) {
+        case .value(let handle): try self.init(path: path, handle: handle)
+        case .failure(ENOENT): throw .missing(path: path)
+        case .failure(ENOTDIR): throw .notADirectory(path: path)
+        case .failure(let code): throw .system(operation: "open", path: path, code: code)
+        }
+    }
+
+    /// Names the file system in a `SpaceLedger`: the device number. Not kept over restarts.
+    public var fileSystemID: UInt64 { identity.device }
+
+    /// Absolute path of a name in here.
+    public func path(of name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
+
+    /// Whether a path leads to this very directory now (it does not while its disk is unmounted).
+    public func isSame(asPath path: String) -> Bool { FileIdentity(ofPath: path) == identity }
+
+    /// Bytes an unprivileged process may still write on this file system (statvfs(3) `f_bavail`); quotas are not seen.
+    public func freeSpace() throws(FileError) -> Int64 {
+        var facts = statvfs()
+        try perform("measure free space in", on: path) { fstatvfs(descriptor, &facts) }
+        let (bytes, overflow) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
+        return overflow ? .max : Int64(clamping: bytes)
+    }
+
+    /// Makes entries made, renamed and removed so far durable (fsync(2)).
+    public func sync() throws(FileError) { try perform("write out", on: path) { fsync(descriptor) } }
+}
+
+// MARK: - Entries
+
+extension DirectoryHandle {
+    /// What is known of an entry, symbolic links not followed; nil when there is none.
+    public func status(of name: String) throws(FileError) -> FileStatus? {
+        try requireSingleName(name)
+        var facts = stat()
+        switch retryingInterrupts({ fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) }) {
+        case .value: return FileStatus(facts)
+        case .failure(ENOENT): return nil
+        case .failure(let code): throw .system(operation: "inspect", path: path(of: name), code: code)
+        }
+    }
+
+    /// Whether anything, be it a dangling link, has this name.
+    public func exists(_ name: String) throws(FileError) -> Bool { try status(of: name) != nil }
+
+    /// Which file has this name; nil when none has.
+    public func identity(of name: String) throws(FileError) -> FileIdentity? { try status(of: name)?.identity }
+
+    /// Removes a file or link; false when there was none.
+    @discardableResult
+    public func remove(_ name: String) throws(FileError) -> Bool {
+        try requireSingleName(name)
+        switch retryingInterrupts({ unlinkat(descriptor, name, 0) }) {
+        case .value: return true
+        case .failure(ENOENT): return false
+        case .failure(EISDIR): throw .isADirectory(path: path(of: name))
+        case .failure(let code): throw .system(operation: "remove", path: path(of: name), code: code)
+        }
+    }
+
+    /// Throws unless `name` is one entry's name, so that it cannot lead out of here.
+    func requireSingleName(_ name: String) throws(FileError) {
+        if let problem = FileName.problem(with: name) { throw .invalidName(name, problem: problem) }
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// An absolute path split where it stops existing: `existing` is free of links and `..`, `missing` is the rest.
+struct ResolvedPath {
+    /// As asked for, without doubled or trailing slashes and `.`.
+    let asked: String
+    let existing: String
+    let missing: [String]
+
+    init(_ path: String) throws(FileError) {
+        guard !path.utf8.contains(0) else { throw .containsNUL(path: path) }
+        guard path.hasPrefix("/") else { throw .notAbsolute(path: path) }
+        asked = Self.tidy(path)
+        var components = Self.components(asked)
+        var missing: [String] = []
+        while true {
+            let prefix = "/" + components.joined(separator: "/")
+            switch Self.resolve(prefix) {
+            case .value(let real):
+                (existing, self.missing) = (real, missing.reversed())
+                return
+            case .failure(ENOENT):
+                guard let last = components.popLast() else { throw .missing(path: path) }
+                missing.append(last)
+            case .failure(ENOTDIR): throw .notADirectory(path: path)
+            case .failure(let code) where code == EACCES: throw .notWritable(path: path, code: code)
+            case .failure(let code): throw .system(operation: "resolve", path: path, code: code)
+            }
+        }
+    }
+
+    /// `existing` and `missing` in one.
+    var whole: String { missing.reduce(existing, Self.join) }
+
+    /// realpath(3); nil when the path cannot be reached.
+    static func real(_ path: String) -> String? {
+        guard path.hasPrefix("/"), !path.utf8.contains(0), case .value(let real) = resolve(path) else { return nil }
+        return real
+    }
+
+    /// Without doubled or trailing slashes and `.`.
+    static func tidy(_ path: String) -> String { "/" + components(path).joined(separator: "/") }
+
+    /// Whether `path` is `directory` or lies in it; both tidy.
+    static func isWithin(_ path: String, _ directory: String) -> Bool {
+        directory == "/" || path.utf8.elementsEqual(directory.utf8) || path.utf8.starts(with: "\(directory)/".utf8)
+    }
+
+    /// The path from `directory` on; `path` is within it.
+    static func relative(_ path: String, to directory: String) -> String {
+        let rest = Self.components(String(decoding: path.utf8.dropFirst(directory.utf8.count), as: UTF8.self))
+        return rest.isEmpty ? "." : rest.joined(separator: "/")
+    }
+
+    static func join(_ directory: String, _ name: String) -> String {
+        directory == "/" ? "/\(name)" : "\(directory)/\(name)"
+    }
+
+    private static func components(_ path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }
+    }
+
+    private static func resolve(_ path: String) -> SystemCallResult<String> {
+        guard let real = realpath(path, nil) else { return .failure(errno) }
+        defer { free(real) }
+        return .value(String(cString: real))
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+public import XferModel
+
+extension FileError {
+    /// What a task that fails for this reports.
+    public var transferError: TransferError { TransferError(reason, description, isRetriable: isRetriable) }
+
+    private var reason: FailureReason {
+        switch self {
+        case .notAbsolute, .containsNUL, .outsideRoots, .forbidden, .notADirectory, .notWritable, .invalidName:
+            .destinationDenied
+        case .missing: .destinationUnavailable
+        case .isADirectory, .nameTaken, .noFreeName: .destinationExists
+        case .lengthMismatch: .lengthMismatch
+        case .poisoned: .diskError
+        case .notAPartialFile, .publishLost: .fileMoveFailed
+        case .unsupported: .fileMoveFailed
+        case .closed, .alreadyLocked, .insecureStateDirectory, .digestUnavailable, .cancelled: .internalError
+        case .system(_, _, let code): Self.reason(code)
+        }
+    }
+
+    /// Running out of descriptors or memory passes; everything else is as its reason says.
+    private var isRetriable: Bool? {
+        guard case .system(_, _, let code) = self else { return nil }
+        return [EMFILE, ENFILE, ENOMEM].contains(code) ? true : nil
+    }
+
+    private static func reason(_ code: Int32) -> FailureReason {
+        switch code {
+        case ENOSPC, EDQUOT: .insufficientSpace
+        case EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG, ENOTDIR, EXDEV, EFBIG, ETXTBSY: .destinationDenied
+        case ENOENT, ESTALE, ENODEV, ENOTCONN, EHOSTDOWN, ETIMEDOUT: .destinationUnavailable
+        case EEXIST, EISDIR, ENOTEMPTY: .destinationExists
+        case EMFILE, ENFILE, ENOMEM, EBADF: .internalError
+        default: .diskError
+        }
+    }
+}

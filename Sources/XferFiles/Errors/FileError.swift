@@ -1,0 +1,105 @@
+import SystemPackage
+
+/// Why something could not be done with a file. `description` is a sentence for people; `transferError` is what a
+/// task that fails for it reports.
+public enum FileError: Error, Hashable, Sendable {
+    /// A path that has to start with `/` does not.
+    case notAbsolute(path: String)
+    /// A path holds a NUL byte.
+    case containsNUL(path: String)
+    /// A path leads outside the allowed roots, by its text or through a symbolic link.
+    case outsideRoots(path: String, roots: [String])
+    /// A path lies in a directory that is the service's own: state, configuration or credentials.
+    case forbidden(path: String, roots: [String])
+    /// A file or directory is not there.
+    case missing(path: String)
+    /// A file stands where a directory is needed.
+    case notADirectory(path: String)
+    /// A directory stands where a file is to go.
+    case isADirectory(path: String)
+    /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
+    case notWritable(path: String, code: Int32)
+    /// A name the client gave cannot be a file's name.
+    case invalidName(String, problem: String)
+    /// The final name is taken and the conflict policy is `fail`.
+    case nameTaken(path: String)
+    /// So many numbered names are taken that the search for a free one was given up.
+    case noFreeName(path: String, tried: Int)
+    /// What lies under a partial file's name is not a file of this service.
+    case notAPartialFile(path: String, problem: String)
+    /// A file has not the length it must have.
+    case lengthMismatch(path: String, expected: Int64, found: Int64)
+    /// An earlier fsync of this open file failed, so its bytes cannot be trusted: reopen and fetch again (fsync(2)).
+    case poisoned(path: String)
+    /// The file was closed.
+    case closed(path: String)
+    /// After a restart neither the partial file nor the published one is there.
+    case publishLost(path: String)
+    /// The kernel or the file system lacks something that cannot be done without.
+    case unsupported(String)
+    /// Another daemon uses this state directory.
+    case alreadyLocked(path: String, pid: Int32?)
+    /// The state directory is not safe to use.
+    case insecureStateDirectory(path: String, problem: String)
+    /// libcrypto refuses an algorithm (a FIPS provider refuses MD5).
+    case digestUnavailable(algorithm: String)
+    /// The caller asked to stop.
+    case cancelled
+    /// A system call failed with the `errno` in `code`.
+    case system(operation: String, path: String, code: Int32)
+}
+
+extension FileError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notAbsolute(let path): "\(path.quoted) is not an absolute path"
+        case .containsNUL(let path): "\(path.quoted) holds a NUL byte"
+        case .outsideRoots(let path, let roots):
+            "\(path.quoted) is outside the allowed directories (\(Self.list(roots))), or a symbolic link in it leads out of them"
+        case .forbidden(let path, let roots):
+            "\(path.quoted) belongs to the service itself; choose another directory in \(Self.list(roots))"
+        case .missing(let path): "\(path.quoted) does not exist"
+        case .notADirectory(let path): "\(path.quoted) is not a directory"
+        case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
+        case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"
+        case .invalidName(let name, let problem): "\(name.quoted) cannot be a file name: \(problem)"
+        case .nameTaken(let path): "\(path.quoted) exists"
+        case .noFreeName(let path, let tried): "\(path.quoted) and \(tried) numbered names after it exist"
+        case .notAPartialFile(let path, let problem): "\(path.quoted) is not a partial file of this service: \(problem)"
+        case .lengthMismatch(let path, let expected, let found):
+            "\(path.quoted) has \(found) bytes, expected \(expected)"
+        case .poisoned(let path): "an earlier write to \(path.quoted) failed; its bytes have to be fetched again"
+        case .closed(let path): "\(path.quoted) was closed"
+        case .publishLost(let path): "\(path.quoted) was being published, and neither it nor its partial file is there"
+        case .unsupported(let what): what
+        case .alreadyLocked(let path, let pid):
+            "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted)"
+        case .insecureStateDirectory(let path, let problem): "the state directory \(path.quoted) \(problem)"
+        case .digestUnavailable(let algorithm): "libcrypto does not offer \(algorithm)"
+        case .cancelled: "cancelled"
+        case .system(let operation, let path, let code): "cannot \(operation) \(path.quoted): \(Self.text(code))"
+        }
+    }
+
+    private static func text(_ code: Int32) -> String { Errno(rawValue: code).description }
+
+    private static func list(_ roots: [String]) -> String {
+        roots.isEmpty ? "none are configured" : roots.map(\.quoted).joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// In double quotes, with control characters made visible, so that a message stays on its line.
+    var quoted: String {
+        var text = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"", "\\": text += "\\\(scalar)"
+            case _ where scalar.properties.generalCategory == .control:
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+}

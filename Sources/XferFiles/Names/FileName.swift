@@ -1,0 +1,82 @@
+/// Names for finished files: taken from servers, URLs and clients, none of which is to be believed.
+public enum FileName {
+    /// Most bytes of UTF-8 a name can have (NAME_MAX, limits.h).
+    public static let maximumByteCount = 255
+
+    /// What a file is called when nothing better is known.
+    public static let fallback = "download"
+
+    /// Makes one file's name of any text, for names that come from outside.
+    ///
+    /// The last part after `/` and `\` (RFC 6266 §4.3), without control characters and invisible direction marks, without
+    /// leading dots and white space around it, cut to 255 bytes before its extension; `fallback` when nothing is left.
+    public static func sanitised(_ text: String, fallback: String = Self.fallback) -> String {
+        sanitisedIfAny(text) ?? fallback
+    }
+
+    static func sanitisedIfAny(_ text: String) -> String? {
+        let parts = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }
+        // "dir/.." names nothing, so the last part with something to it counts.
+        guard let name = parts.lazy.reversed().compactMap(cleaned).first else { return nil }
+        return shortened(name)
+    }
+
+    private static func cleaned(_ part: some Sequence<Unicode.Scalar>) -> String? {
+        let visible = String(String.UnicodeScalarView(part.filter { !isInvisible($0) }))
+        let name = visible.unicodeScalars.drop { $0 == "." || $0.properties.isWhitespace }
+        let end = name.lastIndex { !$0.properties.isWhitespace }
+        return end.map { String(name[...$0]) }
+    }
+
+    /// Control characters, line separators and marks that change the writing direction (so that `gpj.exe` cannot look
+    /// like a picture). Joiners stay: some scripts need them.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF, 0x2028, 0x2029: true
+        default: scalar.properties.generalCategory == .control
+        }
+    }
+
+    /// The name cut to `maximumByteCount` less `room` bytes, its extension kept.
+    static func shortened(_ name: String, leavingRoomFor room: Int = 0) -> String {
+        guard name.utf8.count + room > maximumByteCount else { return name }
+        let (stem, suffix) = split(name)
+        return stem.prefix(byteCount: maximumByteCount - room - suffix.utf8.count) + suffix
+    }
+}
+
+extension FileName {
+    /// Stem and extension with its dot: `("a", ".tar.gz")`. An extension has 1 … 16 ASCII letters and digits, at least
+    /// one of them a letter, so that the end of `linux-6.1` is none.
+    static func split(_ name: String) -> (stem: String, suffix: String) {
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return (name, "") }
+        let suffix = name[dot...]
+        let digits = suffix.utf8.dropFirst()
+        guard (1...16).contains(digits.count), digits.allSatisfy(\.isASCIIAlphanumeric),
+            digits.contains(where: \.isASCIILetter)
+        else { return (name, "") }
+        let stem = name[..<dot]
+        let isTar = stem.utf8.count > 4 && stem.suffix(4).lowercased() == ".tar"
+        let cut = isTar ? stem.index(stem.endIndex, offsetBy: -4) : dot
+        return (String(name[..<cut]), String(name[cut...]))
+    }
+}
+
+extension String {
+    /// The longest beginning of whole characters that has no more bytes of UTF-8.
+    func prefix(byteCount: Int) -> String {
+        var end = startIndex
+        var count = 0
+        for index in indices {
+            count += self[index].utf8.count
+            if count > byteCount { break }
+            end = self.index(after: index)
+        }
+        return String(self[..<end])
+    }
+}
+
+extension UInt8 {
+    var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+    var isASCIIAlphanumeric: Bool { isASCIILetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

@@ -1,0 +1,170 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// The growing file of a transfer, in the directory it will be published in.
+///
+/// The engine writes to `descriptor`; everything else goes through here. Safe to use from several threads; the
+/// descriptor is closed once, after the calls under way on it have returned.
+public final class PartialFile: Sendable {
+    public let directory: DirectoryHandle
+    /// Its name in `directory`.
+    public let name: String
+    public let identity: FileIdentity
+    private let state: Locked<State>
+
+    private struct State {
+        /// Nil once closed.
+        var handle: Descriptor?
+        var isPoisoned = false
+        /// Whether the directory's entry may not be durable yet.
+        var isEntryNew: Bool
+    }
+
+    init(directory: DirectoryHandle, name: String, handle: Descriptor, isEntryNew: Bool) throws(FileError) {
+        self.directory = directory
+        self.name = name
+        identity = FileIdentity(try status(of: handle.raw, path: directory.path(of: name)))
+        state = Locked(State(handle: handle, isEntryNew: isEntryNew))
+    }
+
+    /// Absolute path, for messages.
+    public var path: String { directory.path(of: name) }
+
+    /// What the engine writes to; -1 once closed.
+    public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
+
+    /// Lets go of the descriptor. May be called again.
+    public func close() { state.withLock { $0.handle = nil } }
+
+    func handle() throws(FileError) -> Descriptor {
+        guard let handle = state.withLock({ $0.handle }) else { throw .closed(path: path) }
+        return handle
+    }
+}
+
+// MARK: - Making and opening
+
+extension PartialFile {
+    /// Makes a new file, mode 0600.
+    ///
+    /// - Throws: `nameTaken` when there is one, `notWritable`, `system`.
+    public static func create(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
+        try directory.requireSingleName(name)
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+        switch openDescriptor(at: directory.descriptor, name, flags: flags, mode: 0o600) {
+        case .value(let handle):
+            return try PartialFile(directory: directory, name: name, handle: handle, isEntryNew: true)
+        case .failure(EEXIST): throw .nameTaken(path: directory.path(of: name))
+        case .failure(let code) where [EACCES, EPERM, EROFS].contains(code):
+            throw .notWritable(path: directory.path, code: code)
+        case .failure(let code): throw .system(operation: "make", path: directory.path(of: name), code: code)
+        }
+    }
+
+    /// Opens the file a former attempt or process left.
+    ///
+    /// - Throws: `missing`, `notAPartialFile` when something else has its name, `system`.
+    public static func open(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
+        try directory.requireSingleName(name)
+        let path = directory.path(of: name)
+        // Not blocking: somebody may have put a FIFO there.
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
+        switch openDescriptor(at: directory.descriptor, name, flags: flags) {
+        case .value(let handle):
+            let facts = FileStatus(try XferFiles.status(of: handle.raw, path: path))
+            guard facts.kind == .regular else { throw .notAPartialFile(path: path, problem: "not a regular file") }
+            guard facts.owner == geteuid() else {
+                throw .notAPartialFile(path: path, problem: "it belongs to uid \(facts.owner)")
+            }
+            return try PartialFile(directory: directory, name: name, handle: handle, isEntryNew: true)
+        case .failure(ENOENT): throw .missing(path: path)
+        case .failure(let code) where code == ELOOP || code == EISDIR || code == ENXIO:
+            throw .notAPartialFile(path: path, problem: "not a regular file")
+        case .failure(let code): throw .system(operation: "open", path: path, code: code)
+        }
+    }
+
+    /// Opens the file as a restart finds it and cuts off what was never committed; makes a new one when it is gone.
+    ///
+    /// - Parameter committed: end of the highest committed segment, in bytes.
+    /// - Returns: the file and how much of it can be relied on: `committed`, or its length when that is less.
+    public static func restore(
+        in directory: DirectoryHandle, named name: String, committed: Int64
+    ) throws(FileError) -> (file: PartialFile, kept: Int64) {
+        let file: PartialFile
+        do {
+            file = try open(in: directory, named: name)
+        } catch .missing {
+            return (try create(in: directory, named: name), 0)
+        }
+        let length = try file.length()
+        if length > committed { try file.truncate(to: committed) }
+        return (file, min(length, committed))
+    }
+}
+
+// MARK: - Content
+
+extension PartialFile {
+    /// Length in bytes.
+    public func length() throws(FileError) -> Int64 {
+        let handle = try handle()
+        return Int64(try status(of: handle.raw, path: path).st_size)
+    }
+
+    /// Cuts the file back or lengthens it with zeros. Not while the engine writes.
+    public func truncate(to length: Int64) throws(FileError) {
+        let handle = try handle()
+        try perform("cut", on: path) { ftruncate(handle.raw, Int(length)) }
+    }
+
+    /// What `sync` makes durable beside the bytes.
+    public enum SyncScope: Sendable {
+        /// The length (fdatasync(2)): for checkpoints.
+        case data
+        /// Mode and times too (fsync(2)): before publishing.
+        case everything
+    }
+
+    /// Makes what was written so far durable; the first time the directory's entry too.
+    ///
+    /// After any failure here the file is poisoned: the kernel may have dropped the bytes and would say "done" the next
+    /// time (fsync(2)). Close it, go back to the last committed offset, open it again and fetch again.
+    ///
+    /// - Throws: `poisoned`, `closed`, `system`.
+    public func sync(_ scope: SyncScope = .data) throws(FileError) {
+        let handle = try handle()
+        let (isPoisoned, isEntryNew) = state.withLock { ($0.isPoisoned, $0.isEntryNew) }
+        guard !isPoisoned else { throw .poisoned(path: path) }
+        do {
+            try perform("write out", on: path) { scope == .data ? fdatasync(handle.raw) : fsync(handle.raw) }
+            if isEntryNew { try directory.sync() }
+        } catch {
+            state.withLock { $0.isPoisoned = true }
+            throw error
+        }
+        // An earlier sync may have failed while this one waited in the kernel.
+        let wasPoisonedMeanwhile = state.withLock { state in
+            state.isEntryNew = false
+            return state.isPoisoned
+        }
+        if wasPoisonedMeanwhile { throw .poisoned(path: path) }
+    }
+
+    /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where the file system can.
+    /// Not while the engine writes.
+    ///
+    /// - Returns: whether they are reserved; then free space counts them as used already.
+    @discardableResult
+    public func preallocate(upTo length: Int64) -> Bool {
+        guard length > 0, let handle = try? handle() else { return false }
+        switch retryingInterrupts({ xfer_reserve_blocks(handle.raw, Int(length)) }) {
+        case .value: return true
+        case .failure:
+            // A full disk leaves what it could reserve behind; setting the length gives it back.
+            if let length = try? self.length() { try? truncate(to: length) }
+            return false
+        }
+    }
+}

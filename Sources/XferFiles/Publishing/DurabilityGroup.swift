@@ -1,0 +1,64 @@
+import XferModel
+
+/// Makes many small files durable at little more than the cost of one: files in parallel, and one fsync of a directory
+/// for all who ask for it while an earlier one is under way.
+public actor DurabilityGroup {
+    private let pool: BlockingPool
+    /// By directory that is being synced: who waits for the next round.
+    private var rounds: [FileIdentity: [Waiter]] = [:]
+
+    private typealias Waiter = CheckedContinuation<Result<Void, FileError>, Never>
+
+    public init(pool: BlockingPool) { self.pool = pool }
+
+    /// Makes every file durable, mode and times included; in the order given, nil or why one failed.
+    public func sync(_ files: [PartialFile]) async -> [FileError?] {
+        await withTaskGroup(of: (Int, FileError?).self) { [pool] group in
+            for (index, file) in files.enumerated() {
+                group.addTask { (index, await Self.failure(of: file, on: pool)) }
+            }
+            return await group.reduce(into: Array(repeating: nil, count: files.count)) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    /// Makes a directory's entries as they are at this call durable: by an fsync that begins after it.
+    public func sync(_ directory: DirectoryHandle) async throws(FileError) {
+        let result = await withCheckedContinuation { (waiter: Waiter) in
+            if rounds[directory.identity] == nil {
+                rounds[directory.identity] = []
+                start(directory, for: [waiter])
+            } else {
+                rounds[directory.identity, default: []].append(waiter)
+            }
+        }
+        try result.get()
+    }
+
+    private func start(_ directory: DirectoryHandle, for waiters: [Waiter]) {
+        Task {
+            let result: Result<Void, FileError>
+            do throws(FileError) {
+                try await pool.run { () throws(FileError) in try directory.sync() }
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            for waiter in waiters { waiter.resume(returning: result) }
+            if let next = rounds[directory.identity], !next.isEmpty {
+                rounds[directory.identity] = []
+                start(directory, for: next)
+            } else {
+                rounds[directory.identity] = nil
+            }
+        }
+    }
+
+    private static func failure(of file: PartialFile, on pool: BlockingPool) async -> FileError? {
+        do throws(FileError) {
+            try await pool.run { () throws(FileError) in try file.sync(.everything) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+public import XferModel
+
+extension Publisher {
+    public enum NameChoice: Hashable, Sendable {
+        /// Publish under this name; `isReplacing` is for `rename`.
+        case publish(as: String, isReplacing: Bool)
+        /// The name is taken and the policy is to leave it at that.
+        case skip
+    }
+
+    /// Decides the final name by what is in the directory now. Nothing is taken by that: `rename` finds out.
+    ///
+    /// For `rename` the first free name of `name`, `name (1)`, …; past the 32nd a free one that follows a taken one, found
+    /// by halving, so that the ten-thousandth file of a name costs no more than the hundredth.
+    ///
+    /// - Parameters:
+    ///   - name: a single name.
+    ///   - isReserved: whether another task is going to publish under a name in this directory.
+    /// - Throws: `nameTaken` under `fail`, `isADirectory` under `overwrite` and `update`, `noFreeName`, `invalidName`,
+    ///   `system`.
+    public func chooseName(
+        for name: String, policy: ConflictPolicy, isReserved: (String) -> Bool = { _ in false }
+    ) throws(FileError) -> NameChoice {
+        func isTaken(_ name: String) throws(FileError) -> Bool {
+            if isReserved(name) { return true }
+            return try directory.exists(name)
+        }
+        switch policy {
+        case .rename: return .publish(as: try freeName(for: name, isTaken), isReplacing: false)
+        case .skip: return try isTaken(name) ? .skip : .publish(as: name, isReplacing: false)
+        case .fail:
+            guard try !isTaken(name) else { throw .nameTaken(path: directory.path(of: name)) }
+            return .publish(as: name, isReplacing: false)
+        case .overwrite, .update:
+            guard try directory.status(of: name)?.kind != .directory else {
+                throw .isADirectory(path: directory.path(of: name))
+            }
+            return .publish(as: name, isReplacing: true)
+        }
+    }
+
+    private func freeName(for name: String, _ isTaken: (String) throws(FileError) -> Bool) throws(FileError) -> String {
+        func candidate(_ number: Int) -> String { number == 0 ? name : FileName.numbered(name, number) }
+        for number in 0..<32 where try !isTaken(candidate(number)) { return candidate(number) }
+        var taken = 31
+        var free = 64
+        while try isTaken(candidate(free)) {
+            (taken, free) = (free, free * 2)
+            guard free <= Self.highestNumber else {
+                throw .noFreeName(path: directory.path(of: name), tried: taken)
+            }
+        }
+        while free - taken > 1 {
+            let middle = (taken + free) / 2
+            if try isTaken(candidate(middle)) { taken = middle } else { free = middle }
+        }
+        return candidate(free)
+    }
+
+    private static var highestNumber: Int { 1 << 24 }
+}

@@ -1,0 +1,128 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// Gives a verified partial file its final name, in steps between which the caller commits what it is about to do:
+///
+/// 1. `prepare`: exact length, mode, times, durable bytes;
+/// 2. `chooseName`, then commit a `PublishIntent`;
+/// 3. `rename`: on `nameTaken` go back to 2, the part is untouched;
+/// 4. `directory.sync()`, then commit the outcome.
+///
+/// After a crash `recover` tells which of them is next. Every call blocks: run it on a `BlockingPool`.
+public struct Publisher: Sendable {
+    public let directory: DirectoryHandle
+
+    public init(directory: DirectoryHandle) { self.directory = directory }
+
+    /// Makes the part ready to be seen: checks its length, sets mode and modification time, makes all of it durable.
+    ///
+    /// - Parameters:
+    ///   - length: what the part must have, in bytes.
+    ///   - mode: permission bits of the published file, 0 … 0o777.
+    ///   - modifiedAt: its modification time; nil leaves the time of the last write.
+    /// - Throws: `lengthMismatch`, `poisoned`, `closed`, `system`.
+    public func prepare(
+        _ part: PartialFile, length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil
+    ) throws(FileError) {
+        try setAttributes(of: part, length: length, mode: mode, modifiedAt: modifiedAt)
+        try part.sync(.everything)
+    }
+
+    /// `prepare` without the last step, for many files that a `DurabilityGroup` makes durable together.
+    public func setAttributes(
+        of part: PartialFile, length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil
+    ) throws(FileError) {
+        let found = try part.length()
+        guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
+        let handle = try part.handle()
+        try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(mode & 0o777)) }
+        guard let modifiedAt else { return }
+        let times = [timespec(tv_sec: 0, tv_nsec: Int(XFER_UTIME_OMIT)), timespec(modifiedAt)]
+        try perform("set the time of", on: part.path) { futimens(handle.raw, times) }
+    }
+
+    /// Gives the part its final name at once and without ever hurting a file that has it, unless `replacing`.
+    ///
+    /// - Parameters:
+    ///   - intent: as committed: the final name, and which file the part must be.
+    ///   - partName: the part's name.
+    ///   - isReplacing: one plain rename, which replaces a symbolic link, not its target.
+    /// - Throws: `publishLost` when the part is gone or another file, `isADirectory`, `unsupported`, `system`.
+    public func rename(
+        _ partName: String, as intent: PublishIntent, isReplacing: Bool
+    ) throws(FileError) -> RenameOutcome {
+        try directory.requireSingleName(intent.finalName)
+        guard isPart(try directory.identity(of: partName), of: intent) else {
+            throw .publishLost(path: directory.path(of: intent.finalName))
+        }
+        return isReplacing
+            ? try renameReplacing(partName, intent.finalName) : try renameKeeping(partName, intent.finalName)
+    }
+
+    public enum RenameOutcome: Hashable, Sendable {
+        case published
+        /// Somebody took the name meanwhile: choose again.
+        case nameTaken
+    }
+
+    /// Inodes only: a device's number may change over a restart, the directory was recognised by other means.
+    func isPart(_ identity: FileIdentity?, of intent: PublishIntent) -> Bool {
+        identity.map { $0.inode == intent.part.inode && $0.device == directory.identity.device } ?? false
+    }
+}
+
+// MARK: - Renaming
+
+extension Publisher {
+    private func renameReplacing(_ partName: String, _ finalName: String) throws(FileError) -> RenameOutcome {
+        let result = retryingInterrupts {
+            renameat(directory.descriptor, partName, directory.descriptor, finalName)
+        }
+        switch result {
+        case .value: return .published
+        case .failure(EISDIR): throw .isADirectory(path: directory.path(of: finalName))
+        case .failure(let code): throw failed(finalName, code)
+        }
+    }
+
+    private func renameKeeping(_ partName: String, _ finalName: String) throws(FileError) -> RenameOutcome {
+        switch retryingInterrupts({ xfer_rename_noreplace(directory.descriptor, partName, finalName) }) {
+        case .value: return .published
+        case .failure(EEXIST): return .nameTaken
+        // EINVAL: this file system does not know RENAME_NOREPLACE (rename(2)).
+        case .failure(let code) where code == EINVAL || code == ENOSYS:
+            return try linkThenUnlink(partName, finalName)
+        case .failure(let code): throw failed(finalName, code)
+        }
+    }
+
+    func linkThenUnlink(_ partName: String, _ finalName: String) throws(FileError) -> RenameOutcome {
+        let result = retryingInterrupts {
+            linkat(directory.descriptor, partName, directory.descriptor, finalName, 0)
+        }
+        switch result {
+        case .value:
+            try directory.remove(partName)
+            return .published
+        case .failure(EEXIST): return .nameTaken
+        case .failure(let code) where code == EPERM || code == EOPNOTSUPP:
+            throw .unsupported(
+                "the file system of \(directory.path.quoted) can neither rename without replacing nor link; use on_conflict overwrite"
+            )
+        case .failure(let code): throw failed(finalName, code)
+        }
+    }
+
+    private func failed(_ finalName: String, _ code: Int32) -> FileError {
+        .system(operation: "publish", path: directory.path(of: finalName), code: code)
+    }
+}
+
+extension timespec {
+    fileprivate init(_ timestamp: Timestamp) {
+        var (seconds, microseconds) = timestamp.rawValue.quotientAndRemainder(dividingBy: 1_000_000)
+        if microseconds < 0 { (seconds, microseconds) = (seconds - 1, microseconds + 1_000_000) }
+        self.init(tv_sec: Int(seconds), tv_nsec: Int(microseconds) * 1000)
+    }
+}

@@ -1,0 +1,55 @@
+public import XferModel
+
+/// Who is going to write how much on which file system: decides what fits. Pure: free space is passed in.
+public struct SpaceLedger: Sendable {
+    /// Bytes that stay free on every file system, at least 0.
+    public let reserve: Int64
+    private var claims: [TransferID: Claim] = [:]
+
+    private struct Claim {
+        var fileSystem: UInt64
+        var remaining: Int64
+    }
+
+    public init(reserve: Int64) { self.reserve = max(0, reserve) }
+
+    /// Notes what a running transfer still has to write: its length less what was written, or 0 while its length is
+    /// unknown or after its blocks were preallocated (free space counts those already).
+    ///
+    /// - Parameter fileSystem: `DirectoryHandle.fileSystemID`.
+    public mutating func set(remaining: Int64, for transfer: TransferID, on fileSystem: UInt64) {
+        claims[transfer] = Claim(fileSystem: fileSystem, remaining: max(0, remaining))
+    }
+
+    /// Forgets a transfer that no longer runs.
+    public mutating func remove(_ transfer: TransferID) { claims[transfer] = nil }
+
+    /// Bytes missing for `remaining` more, 0 when it fits: what the other running transfers on the file system still
+    /// have to write, this and the reserve have to fit into what is free.
+    ///
+    /// - Parameter transfer: whose claim is left out, because `remaining` replaces it.
+    public func shortfall(
+        remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
+    ) -> Int64 {
+        var needed = max(0, remaining).addingClamped(reserve)
+        for (other, claim) in claims where other != transfer && claim.fileSystem == fileSystem {
+            needed = needed.addingClamped(claim.remaining)
+        }
+        return max(0, needed - max(0, free))
+    }
+
+    /// Whether `remaining` more bytes fit.
+    public func fits(
+        remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
+    ) -> Bool {
+        shortfall(remaining: remaining, for: transfer, on: fileSystem, free: free) == 0
+    }
+}
+
+extension Int64 {
+    /// The sum of two numbers that are not negative, or the greatest number.
+    fileprivate func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

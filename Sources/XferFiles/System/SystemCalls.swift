@@ -1,0 +1,55 @@
+import Glibc
+import XferModel
+
+/// Runs a system call again while a signal interrupts it; its result, or the `errno` it failed with.
+func retryingInterrupts<Value: SignedInteger>(_ call: () -> Value) -> SystemCallResult<Value> {
+    while true {
+        let value = call()
+        if value != -1 { return .value(value) }
+        if errno != EINTR { return .failure(errno) }
+    }
+}
+
+enum SystemCallResult<Value> {
+    case value(Value)
+    case failure(Int32)
+}
+
+/// As `retryingInterrupts`, throwing `FileError.system`. `operation` completes "cannot … PATH".
+@discardableResult
+func perform<Value: SignedInteger>(
+    _ operation: String, on path: @autoclosure () -> String, _ call: () -> Value
+) throws(FileError) -> Value {
+    switch retryingInterrupts(call) {
+    case .value(let value): return value
+    case .failure(let code): throw .system(operation: operation, path: path(), code: code)
+    }
+}
+
+/// Opens relative to a directory; `path` may be absolute. Always close-on-exec.
+func openDescriptor(
+    at directory: Int32 = AT_FDCWD, _ path: String, flags: Int32, mode: mode_t = 0
+) -> SystemCallResult<Descriptor> {
+    switch retryingInterrupts({ openat(directory, path, flags | O_CLOEXEC, mode) }) {
+    case .value(let raw): .value(Descriptor(owning: raw))
+    case .failure(let code): .failure(code)
+    }
+}
+
+extension FileIdentity {
+    init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
+
+    /// Of what a path leads to, symbolic links followed; nil when it cannot be reached.
+    init?(ofPath path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
+/// fstat(2).
+func status(of descriptor: Int32, path: @autoclosure () -> String) throws(FileError) -> stat {
+    var status = stat()
+    try perform("inspect", on: path()) { fstat(descriptor, &status) }
+    return status
+}

@@ -1,0 +1,27 @@
+/// A few threads for calls that block: fsync, hashing, directory walks, copying. Never Swift's cooperative pool, whose
+/// threads are as many as there are cores and are needed for everything else.
+///
+/// Threads start when there is work for them, wait without waking up while there is none, and end with the pool after
+/// the work that was given to it. Work starts in the order it came in.
+public final class BlockingPool: Sendable {
+    private let queue: WorkQueue
+
+    /// - Parameter threadCount: most threads, 1 … 64.
+    public init(threadCount: Int = 4) { queue = WorkQueue(threadCount: min(max(threadCount, 1), 64)) }
+
+    deinit { queue.end() }
+
+    /// Runs `body` on a thread of the pool. It runs to its end even when the caller is cancelled.
+    public func run<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            queue.add {
+                let result: Result<Value, Failure>
+                do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
+                continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+}
