@@ -1,63 +1,55 @@
 /// One JSON value (RFC 8259) as text had it: integers stay integers, objects keep their order, keys are unique.
-public enum JSONValue: Hashable, Sendable {
+///
+/// Equality is exact: strings are compared as bytes (Swift's `==` would hold "é" and "e\u{301}" for equal), an integer
+/// never equals a number, and objects are equal in any order of their members.
+public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     /// A number written without fraction and exponent that fits 64 bits.
     case integer(Int64)
-    /// Any other number.
+    /// Any other number: with a fraction or an exponent, beyond 64 bits, or `-0`. Always finite when parsed.
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
 }
 
-/// Members of a JSON object in the order they were written. Small objects are searched in line.
-public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
-    public private(set) var members: [(key: String, value: JSONValue)]
-
-    public init() { members = [] }
-
-    /// Keys have to be distinct; the parser and `subscript` keep it so.
-    public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        members = elements.map { (key: $0.0, value: $0.1) }
-    }
-
-    public subscript(key: String) -> JSONValue? {
-        get { members.first { $0.key == key }?.value }
-        set {
-            let index = members.firstIndex { $0.key == key }
-            switch (index, newValue) {
-            case (let index?, let value?): members[index].value = value
-            case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append((key: key, value: value))
-            case (nil, nil): break
-            }
+extension JSONValue: Hashable {
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
         }
     }
 
-    /// Appends without looking for the key: the caller knows that it is new.
-    public mutating func append(newKey key: String, _ value: JSONValue) {
-        members.append((key: key, value: value))
-    }
-
-    /// Equal when the same keys have equal values, in any order.
-    public static func == (left: JSONObject, right: JSONObject) -> Bool {
-        left.members.count == right.members.count && left.members.allSatisfy { right[$0.key] == $0.value }
-    }
-
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(members.count)
-        hasher.combine(members.reduce(0) { $0 ^ $1.key.hashValue })
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(value)
+        case .array(let values): hasher.combine(values)
+        case .object(let object): hasher.combine(object)
+        }
     }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+    ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
     public init(stringLiteral value: String) { self = .string(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// Keys have to be distinct.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (key, value) in elements { object.append(newKey: key, value) }
@@ -78,4 +70,13 @@ extension JSONValue {
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
     public var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
+    public var isNull: Bool { if case .null = self { true } else { false } }
+    /// The value of an integer or any other number.
+    public var doubleValue: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
 }

@@ -1,0 +1,96 @@
+extension JSONParser {
+    /// Reads a number that begins at `position` with a digit or `-`.
+    mutating func number() throws(JSONSyntaxError) -> JSONValue {
+        let start = position
+        let isNegative = bytes[position] == UInt8(ascii: "-")
+        if isNegative { position += 1 }
+        var digits = Digits()
+        try integerPart(&digits)
+        var isInteger = true
+        var exponent = 0
+        if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+            isInteger = false
+            position += 1
+            let fractionStart = position
+            try requiredDigits(&digits)
+            exponent = fractionStart - position
+        }
+        if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+            isInteger = false
+            exponent += try exponentPart()
+        }
+        if isInteger, let integer = digits.integer(isNegative: isNegative) { return .integer(integer) }
+        if let exact = digits.double(isNegative: isNegative, exponent: exponent) { return .number(exact) }
+        let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+        guard let value = Double(text), value.isFinite else { throw JSONSyntaxError(.invalidNumber, offset: start) }
+        return .number(value)
+    }
+
+    private mutating func integerPart(_ digits: inout Digits) throws(JSONSyntaxError) {
+        let start = position
+        try requiredDigits(&digits)
+        guard bytes[start] != UInt8(ascii: "0") || position == start + 1 else {
+            throw JSONSyntaxError(.invalidNumber, offset: start)
+        }
+    }
+
+    private mutating func requiredDigits(_ digits: inout Digits) throws(JSONSyntaxError) {
+        let start = position
+        while position < bytes.count {
+            let digit = bytes[position] &- UInt8(ascii: "0")
+            guard digit <= 9 else { break }
+            digits.append(digit)
+            position += 1
+        }
+        guard position > start else { throw failure(position < bytes.count ? .invalidNumber : .unexpectedEnd) }
+    }
+
+    /// The value after `e`, held within ±1,000,000: beyond that it only matters that it is far too much.
+    private mutating func exponentPart() throws(JSONSyntaxError) -> Int {
+        position += 1
+        var isNegative = false
+        if position < bytes.count, bytes[position] == UInt8(ascii: "-") || bytes[position] == UInt8(ascii: "+") {
+            isNegative = bytes[position] == UInt8(ascii: "-")
+            position += 1
+        }
+        var digits = Digits()
+        try requiredDigits(&digits)
+        let value = digits.overflowed ? 1_000_000 : Int(Swift.min(digits.value, 1_000_000))
+        return isNegative ? -value : value
+    }
+}
+
+/// Decimal digits read so far, as one 64-bit integer as long as they fit.
+private struct Digits {
+    var value: UInt64 = 0
+    var overflowed = false
+
+    mutating func append(_ digit: UInt8) {
+        let (product, first) = value.multipliedReportingOverflow(by: 10)
+        let (sum, second) = product.addingReportingOverflow(UInt64(digit))
+        value = sum
+        overflowed = overflowed || first || second
+    }
+
+    /// Nil beyond 64 bits, and for `-0`, which no integer can hold.
+    func integer(isNegative: Bool) -> Int64? {
+        if overflowed { return nil }
+        if !isNegative { return Int64(exactly: value) }
+        if value == 0 { return nil }
+        return value <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- value) : nil
+    }
+
+    /// The correctly rounded value where one multiplication or division gives it: digits and power of ten are both
+    /// exact as doubles (W. D. Clinger, "How to read floating point numbers accurately", PLDI 1990). Else nil.
+    func double(isNegative: Bool, exponent: Int) -> Double? {
+        guard !overflowed, value <= 1 << 53, abs(exponent) < Self.powersOfTen.count else { return nil }
+        let power = Self.powersOfTen[abs(exponent)]
+        let magnitude = exponent < 0 ? Double(value) / power : Double(value) * power
+        return isNegative ? -magnitude : magnitude
+    }
+
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+}

@@ -1,0 +1,101 @@
+extension JSONValue {
+    /// The value as compact UTF-8 JSON without line breaks, appended to `output`.
+    ///
+    /// Doubles are written with the fewest digits that read back as the same value; infinities and NaN, which JSON does
+    /// not have and the parser never makes, become `null`.
+    public func write(to output: inout [UInt8]) {
+        switch self {
+        case .null: output.append(contentsOf: "null".utf8)
+        case .bool(true): output.append(contentsOf: "true".utf8)
+        case .bool(false): output.append(contentsOf: "false".utf8)
+        case .integer(let value): output.appendJSON(value)
+        case .number(let value): output.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+        case .string(let value): output.appendJSON(value)
+        case .array(let elements): Self.write(elements, to: &output)
+        case .object(let object): object.write(to: &output)
+        }
+    }
+
+    /// Compact JSON text.
+    public var text: String {
+        var output: [UInt8] = []
+        write(to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func write(_ elements: [JSONValue], to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "["))
+        var isFirst = true
+        for element in elements {
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            element.write(to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+}
+
+extension JSONObject {
+    /// The object as compact UTF-8 JSON without line breaks, appended to `output`.
+    public func write(to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for (key, value) in members {
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            output.appendJSON(key)
+            output.append(UInt8(ascii: ":"))
+            value.write(to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+}
+
+extension [UInt8] {
+    /// Appends `text` as a JSON string: quoted, with only quotes, backslashes and control characters escaped.
+    public mutating func appendJSON(_ text: String) {
+        append(UInt8(ascii: "\""))
+        let appended: Void? = text.utf8.withContiguousStorageIfAvailable { appendEscaped($0) }
+        if appended == nil { Array(text.utf8).withUnsafeBufferPointer { appendEscaped($0) } }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Appends `value` in decimal.
+    public mutating func appendJSON(_ value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = count
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+
+    private mutating func appendEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var runStart = 0
+        for (offset, byte) in bytes.enumerated() {
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            append(contentsOf: UnsafeBufferPointer(rebasing: bytes[runStart..<offset]))
+            appendEscape(of: byte)
+            runStart = offset + 1
+        }
+        append(contentsOf: UnsafeBufferPointer(rebasing: bytes[runStart...]))
+    }
+
+    private mutating func appendEscape(of byte: UInt8) {
+        append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+        case 0x08: append(UInt8(ascii: "b"))
+        case 0x09: append(UInt8(ascii: "t"))
+        case 0x0A: append(UInt8(ascii: "n"))
+        case 0x0C: append(UInt8(ascii: "f"))
+        case 0x0D: append(UInt8(ascii: "r"))
+        default:
+            append(contentsOf: byte < 0x10 ? "u000".utf8 : "u001".utf8)
+            let digit = byte & 0x0F
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+}
