@@ -1,0 +1,33 @@
+public import XferModel
+
+/// Where the database lies and who is told what.
+public struct StoreConfiguration: Sendable {
+    /// Path of `xferd.sqlite`; its directory exists.
+    public var path: String
+    /// Called on the writer's thread in the order of the commits, once they are durable and before their callers go on;
+    /// the events are in the order of `seq`, never empty. Must be quick.
+    public var onCommit: @Sendable ([Event]) -> Void
+    /// Called on the writer's thread with the reason when the store becomes degraded, with nil when that ends.
+    public var onDegradedChange: @Sendable (_ reason: String?) -> Void
+    /// How long a `.gathered` change may wait for company.
+    public var gatheringTime: Duration = .milliseconds(2)
+    /// Pause between two probe commits while degraded.
+    public var probeInterval: Duration = .seconds(5)
+
+    public init(
+        path: String, onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },
+        onDegradedChange: @escaping @Sendable (_ reason: String?) -> Void = { _ in }
+    ) {
+        self.path = path
+        self.onCommit = onCommit
+        self.onDegradedChange = onDegradedChange
+    }
+}
+
+/// How soon a write has to be committed.
+public enum Urgency: Sendable {
+    /// With the next commit, which starts at once when none is under way.
+    case immediate
+    /// May wait `gatheringTime` for others: checkpoints and completions.
+    case gathered
+}

@@ -1,0 +1,49 @@
+public import XferModel
+
+/// What can go wrong with the database.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Written by a newer program: schema versions found and known. The file is untouched.
+    case newerDatabase(path: String, found: Int, known: Int)
+    /// An SQLite database of another program, or no database at all. The file is untouched.
+    case foreignFile(path: String)
+    /// The file cannot be opened, made or migrated.
+    case cannotOpen(path: String, reason: String)
+    /// `PRAGMA synchronous` did not become FULL (2): commits would not survive a power cut.
+    case notDurable(synchronous: Int)
+    /// What the checks found, at most 100 lines.
+    case damaged([String])
+    /// The last commit failed for want of space or an I/O error; a probe every few seconds ends this state.
+    case degraded(reason: String)
+    /// The store was closed.
+    case closed
+    /// SQLite's extended result code (https://sqlite.org/rescode.html) and message.
+    case sqlite(code: Int32, message: String)
+    /// A row holds what this program cannot read.
+    case unreadable(table: String, id: Int64, column: String)
+    /// A row that the change needs is not there.
+    case noSuchTask(TaskID)
+    case noSuchTransfer(TransferID)
+    /// A move before or after a task of another host.
+    case otherHost(TaskID)
+    /// A list's cursor is not one of ours, or belongs to another filter or order.
+    case invalidCursor
+
+    public var description: String {
+        switch self {
+        case .newerDatabase(let path, let found, let known):
+            "\(path) was written by a newer program: it has schema \(found), this program knows up to \(known)"
+        case .foreignFile(let path): "\(path) is not a database of this program"
+        case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
+        case .notDurable(let synchronous): "PRAGMA synchronous is \(synchronous), expected 2 (FULL)"
+        case .damaged(let findings): "the database is damaged: \(findings.joined(separator: "; "))"
+        case .degraded(let reason): "the database cannot be written: \(reason)"
+        case .closed: "the database is closed"
+        case .sqlite(let code, let message): "SQLite error \(code): \(message)"
+        case .unreadable(let table, let id, let column): "\(table) \(id) has an unreadable \(column)"
+        case .noSuchTask(let id): "no task \(id)"
+        case .noSuchTransfer(let id): "no transfer \(id)"
+        case .otherHost(let id): "task \(id) belongs to another host"
+        case .invalidCursor: "the cursor does not belong to this filter and order"
+        }
+    }
+}
