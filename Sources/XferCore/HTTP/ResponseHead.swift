@@ -1,0 +1,60 @@
+public import XferModel
+
+/// Status and header fields of one final response (RFC 9112 §2.1, RFC 9113 §8.1), as received.
+public struct ResponseHead: Hashable, Sendable {
+    /// 200 … 999; interim responses (1xx) never get here.
+    public var status: Int
+    /// 1 or 2: decides whether a limited transfer has to change connections.
+    public var majorVersion: Int
+    /// In the order received, names as the server wrote them.
+    public var fields: [HeaderField]
+
+    public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
+        self.status = status
+        self.majorVersion = majorVersion
+        self.fields = fields
+    }
+
+    /// The value of the only field with this name. Nil when there is none, or when several contradict each other: a
+    /// server that says two things has said nothing one may rely on.
+    public func value(_ name: String) -> String? {
+        let values = fields.lazy.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
+        guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
+        return first
+    }
+
+    public var etag: String? { value("ETag") }
+    public var lastModified: String? { value("Last-Modified") }
+    public var date: String? { value("Date") }
+    public var location: String? { value("Location") }
+
+    /// The content coding (RFC 9110 §8.4); nil for none and for `identity`.
+    public var contentEncoding: String? {
+        let codings = fields.filter { $0.name.equalsIgnoringASCIICase("Content-Encoding") }.map(\.value)
+            .filter { !$0.isEmpty && !$0.equalsIgnoringASCIICase("identity") }
+        return codings.isEmpty ? nil : codings.joined(separator: ", ")
+    }
+
+    /// Octets of the body as announced; nil when it ends with the last chunk or the connection.
+    public var contentLength: Int64? {
+        if status == 204 || status == 205 || status == 304 { return 0 }
+        guard value("Transfer-Encoding") == nil, let text = value("Content-Length") else { return nil }
+        return Decimal64.parse(text)
+    }
+
+    /// `Content-Range`, nil when absent or not to be understood.
+    public var contentRange: ContentRange? { value("Content-Range").flatMap(ContentRange.init(parsing:)) }
+
+    public var validators: Validators { Validators(etag: etag, lastModified: lastModified, date: date) }
+
+    /// Whether this is a 3xx that names another place to ask (RFC 9110 §15.4).
+    public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && location != nil }
+}
+
+/// Digits only, as HTTP writes lengths: no sign, no white space, no overflow.
+enum Decimal64 {
+    static func parse(_ text: some StringProtocol) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int64(text)
+    }
+}

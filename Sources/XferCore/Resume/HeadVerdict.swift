@@ -1,0 +1,88 @@
+public import XferModel
+
+/// What a response's head means for the bytes that are kept and for the body that follows.
+///
+/// No byte of another version is ever written over kept ones before they are given up on disk: `restart` therefore waits
+/// for the manager, and `startOver` ends the attempt.
+public enum HeadVerdict: Hashable, Sendable {
+    /// The body continues, or begins, what is kept.
+    case write(BodyPlan)
+    /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then go on.
+    case restart(BodyPlan, RestartReason)
+    /// Everything is here already; the body is of no interest.
+    case complete
+    /// The body is of no use: drop the kept bytes and validators, ask again from the first byte.
+    case startOver(RestartReason)
+    /// Ask once more with `Range` but without `If-Range`, and check the answer's entity tag.
+    case retryPlainRange(RestartReason)
+    /// The published file is current (`on_conflict: update`).
+    case notModified
+    case fail(TransferError)
+}
+
+/// Which octets of the representation a body holds.
+public struct BodyPlan: Hashable, Sendable {
+    /// Octets at the start of the body that are thrown away, because they are kept already.
+    public var skip: Int64
+    /// Offset within the representation of the first octet that is written.
+    public var offset: Int64
+    /// First offset after the body; nil when only the end of the body will tell.
+    public var end: Int64?
+    /// Complete length of the representation, nil while unknown.
+    public var total: Int64?
+    /// Where this attempt's work ends: the segment's end or the total; nil when the end of the body will tell.
+    public var goal: Int64?
+
+    public init(skip: Int64 = 0, offset: Int64, end: Int64?, total: Int64?, goal: Int64? = nil) {
+        self.skip = skip
+        self.offset = offset
+        self.end = end
+        self.total = total
+        self.goal = goal ?? total
+    }
+}
+
+/// What the clean end of a body means.
+public enum BodyEndVerdict: Hashable, Sendable {
+    case complete
+    /// A short 206 is legal: ask for the rest.
+    case askOn
+    case fail(TransferError)
+}
+
+/// Why kept bytes cannot be continued.
+public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
+    case etagChanged
+    case lastModifiedChanged
+    case lengthChanged(kept: Int64, now: Int64)
+    case codingChanged
+    case validatorMissing
+    case noStrongValidator
+    case codedBody
+    case rangeIgnored
+    case rangeNotSatisfiable
+    case unusableRange(String)
+
+    /// Whether the source is, or may be, another version now: the event `task.source_changed` is due.
+    public var isSourceChange: Bool {
+        switch self {
+        case .etagChanged, .lastModifiedChanged, .lengthChanged, .codingChanged, .rangeNotSatisfiable: true
+        case .validatorMissing, .noStrongValidator, .codedBody, .rangeIgnored, .unusableRange: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .etagChanged: "the entity tag is another one"
+        case .lastModifiedChanged: "the modification date is another one"
+        case .lengthChanged(let kept, let now): "the length was \(kept) and is \(now)"
+        case .codingChanged: "the content coding is another one"
+        case .validatorMissing: "the answer does not say which version it is of"
+        case .noStrongValidator: "the server gave nothing that tells versions apart"
+        case .codedBody: "a content-coded body cannot be continued"
+        case .rangeIgnored: "the server sent the whole instead of the range"
+        case .rangeNotSatisfiable: "the server does not have the range any more"
+        case .unusableRange(let detail): "the server's range cannot be used: \(detail)"
+        }
+    }
+}

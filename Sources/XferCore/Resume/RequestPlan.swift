@@ -1,0 +1,50 @@
+public import XferModel
+
+/// What is asked for, derived from what is kept (`ResumeRules.plan`), and what the answer is judged by.
+public struct RequestPlan: Hashable, Sendable {
+    /// What makes sure that a range is of the version that is kept.
+    public enum Guard: Hashable, Sendable {
+        /// The whole is asked for.
+        case none
+        /// `If-Range` with a strong entity tag.
+        case etag(String)
+        /// `If-Range` with a strong modification date.
+        case date(String)
+        /// `Range` alone; the answer's entity tag has to match.
+        case answerOnly
+        /// Nothing: the client said `resume: unsafe`.
+        case unsafe
+    }
+
+    public let kept: ResumeData
+    public let segment: Segment
+    public let range: ByteRange?
+    public let check: Guard
+    /// Why the whole is asked for although bytes are kept.
+    public let reason: RestartReason?
+    /// The client's checksum will be verified at the end, whatever the server claims.
+    public let digestIsKnown: Bool
+    /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.
+    public let conditions: [HeaderField]
+    public let acceptedStatus: ClosedRange<Int>
+
+    /// First offset that is not kept.
+    public var offset: Int64 { segment.committed }
+
+    /// Whether nothing has to be asked for: the segment, or the whole, is kept to its last byte.
+    public var isWhole: Bool {
+        if let end = segment.end { return segment.committed >= end }
+        return segment.committed > 0 && segment.committed == kept.totalLength
+    }
+
+    /// `Range`, `If-Range` and the conditions, as sent.
+    public var headers: [HeaderField] {
+        var fields = conditions
+        if let range { fields.append(HeaderField(name: "Range", value: "bytes=\(range)")) }
+        switch check {
+        case .etag(let value), .date(let value): fields.append(HeaderField(name: "If-Range", value: value))
+        case .none, .answerOnly, .unsafe: break
+        }
+        return fields
+    }
+}

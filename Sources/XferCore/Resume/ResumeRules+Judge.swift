@@ -1,0 +1,154 @@
+public import XferModel
+
+extension ResumeRules {
+    /// What a response's head means. Redirects do not get here: the engine follows them first.
+    ///
+    /// `url` is where the response came from, `now` the wall clock (for `Retry-After`).
+    public static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp) -> HeadVerdict {
+        switch head.status {
+        case 206: judgePartial(head, plan: plan, url: url)
+        case 304 where !plan.conditions.isEmpty: .notModified
+        case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
+        case plan.acceptedStatus: judgeWhole(head, plan: plan)
+        default: .fail(ResponseRules.failure(head, from: url, now: now))
+        }
+    }
+
+    /// What the clean end of a body means: the exact length counts, not that the server stopped sending.
+    public static func judgeEnd(of body: BodyPlan, at offset: Int64, skipped: Int64, host: String) -> BodyEndVerdict {
+        if skipped < body.skip {
+            return .fail(shortBody(expected: body.skip + (body.end ?? body.offset) - body.offset, got: skipped, host))
+        }
+        if let end = body.end, offset < end {
+            return .fail(shortBody(expected: end - body.offset, got: offset - body.offset, host))
+        }
+        guard let goal = body.goal else { return .complete }
+        if offset > goal {
+            return .fail(
+                TransferError(
+                    .lengthMismatch, "\(host) sent more than the \(goal) bytes it announced", host: host))
+        }
+        return offset == goal ? .complete : .askOn
+    }
+
+    private static func shortBody(expected: Int64, got: Int64, _ host: String) -> TransferError {
+        TransferError(.shortBody, "\(host) announced \(expected) bytes and sent \(got)", host: host)
+    }
+
+    // MARK: The whole, asked for or not
+
+    private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
+        let whole = BodyPlan(offset: 0, end: head.contentLength, total: head.contentLength)
+        guard plan.segment.committed > 0 else { return .write(whole) }
+        guard plan.range != nil else { return .restart(whole, plan.reason ?? .rangeIgnored) }
+        if let reason = difference(head, plan: plan) { return retryOrRestart(head, plan: plan, whole, reason) }
+        guard EntityTag.matchStrongly(plan.kept.validators.etag, head.etag) else {
+            return .restart(whole, .rangeIgnored)
+        }
+        if mayRetryPlainly(plan), head.value("Accept-Ranges")?.lowercased() == "bytes" {
+            return .retryPlainRange(.rangeIgnored)
+        }
+        // The server does not do ranges; this is the same version, so its first bytes are here already.
+        return .write(
+            BodyPlan(
+                skip: plan.offset, offset: plan.offset, end: head.contentLength,
+                total: head.contentLength ?? plan.kept.totalLength, goal: plan.segment.end))
+    }
+
+    /// A tag that differs while date and length are the same may only be another edge's: worth one try.
+    private static func retryOrRestart(
+        _ head: ResponseHead, plan: RequestPlan, _ whole: BodyPlan, _ reason: RestartReason
+    ) -> HeadVerdict {
+        let looksUnchanged =
+            reason == .etagChanged && head.lastModified != nil && head.lastModified == plan.kept.validators.lastModified
+            && head.contentLength != nil && head.contentLength == plan.kept.totalLength
+        return looksUnchanged && mayRetryPlainly(plan) ? .retryPlainRange(reason) : .restart(whole, reason)
+    }
+
+    private static func mayRetryPlainly(_ plan: RequestPlan) -> Bool {
+        if case .etag = plan.check { true } else { false }
+    }
+
+    // MARK: A part
+
+    private static func judgePartial(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
+        guard plan.range != nil else {
+            return .fail(
+                TransferError(
+                    .rangeMismatch, "\(url.hostKey) sent a part although the whole was asked for", httpStatus: 206,
+                    host: url.hostKey))
+        }
+        if let type = head.value("Content-Type"), type.lowercased().hasPrefix("multipart/") {
+            return .startOver(.unusableRange("several parts instead of one"))
+        }
+        guard case .satisfied(let first, let last, let complete) = head.contentRange else {
+            return .startOver(.unusableRange("no valid Content-Range"))
+        }
+        if let reason = difference(head, plan: plan) { return .startOver(reason) }
+        if let reason = unproven(head, plan: plan) { return .startOver(reason) }
+        guard let total = complete ?? plan.kept.totalLength, last < total else {
+            return .startOver(.unusableRange("the complete length is unknown"))
+        }
+        guard first <= plan.offset else {
+            return .startOver(.unusableRange("it starts at \(first), after \(plan.offset)"))
+        }
+        guard last >= plan.offset else { return .startOver(.unusableRange("it ends before \(plan.offset)")) }
+        if let length = head.contentLength, length != last - first + 1 {
+            return .startOver(.unusableRange("Content-Range and Content-Length contradict each other"))
+        }
+        return .write(
+            BodyPlan(
+                skip: plan.offset - first, offset: plan.offset, end: last + 1, total: total, goal: plan.segment.end))
+    }
+
+    /// What shows that the answer is of another version than the kept bytes; nil when nothing does.
+    private static func difference(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
+        let kept = plan.kept
+        guard head.contentEncoding == kept.contentEncoding else { return .codingChanged }
+        if let known = kept.totalLength, let now = completeLength(head), known != now {
+            return .lengthChanged(kept: known, now: now)
+        }
+        if let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
+        if let date = head.lastModified, let known = kept.validators.lastModified, date != known {
+            return .lastModifiedChanged
+        }
+        return nil
+    }
+
+    private static func agrees(_ tag: String, _ known: String?, _ plan: RequestPlan) -> Bool {
+        guard plan.check == .unsafe else { return EntityTag.matchStrongly(tag, known) }
+        return known.map { EntityTag.matchWeakly(tag, $0) } ?? true
+    }
+
+    private static func completeLength(_ head: ResponseHead) -> Int64? {
+        guard head.status == 206 else { return head.contentLength }
+        guard case .satisfied(_, _, let complete) = head.contentRange else { return nil }
+        return complete
+    }
+
+    /// Servers exist that ignore `If-Range` and send a part of the new file, so the answer itself has to say which version
+    /// it is of, unless a digest will tell or the client does not care.
+    private static func unproven(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
+        if plan.digestIsKnown || plan.check == .unsafe { return nil }
+        switch validator(of: plan.kept.validators) {
+        case .etag: return head.etag == nil ? .validatorMissing : nil
+        case .date: return head.lastModified == nil ? .validatorMissing : nil
+        case nil: return .noStrongValidator
+        }
+    }
+
+    // MARK: Nothing
+
+    /// 416: complete only if the length told, the kept bytes and the known length are one, and the version is proven.
+    private static func judgeUnsatisfiable(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
+        guard case .unsatisfied(let complete) = head.contentRange else { return .startOver(.rangeNotSatisfiable) }
+        if let known = plan.kept.totalLength, known != complete {
+            return .startOver(.lengthChanged(kept: known, now: complete))
+        }
+        let isProven = plan.digestIsKnown || EntityTag.matchStrongly(plan.kept.validators.etag, head.etag)
+        guard complete == plan.offset, complete == plan.kept.totalLength, isProven else {
+            return .startOver(.rangeNotSatisfiable)
+        }
+        return .complete
+    }
+}

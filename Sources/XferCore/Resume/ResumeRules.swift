@@ -1,0 +1,81 @@
+public import XferModel
+
+/// How a download is continued over HTTP (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17) without ever mixing two versions.
+///
+/// `plan` says what to ask for, `judge` what the answer's head means, `judgeEnd` what the end of its body means,
+/// `resumeData` what to keep of it. All pure: no I/O and no clock.
+public enum ResumeRules {
+    /// What to ask for.
+    ///
+    /// - Parameters:
+    ///   - kept: what earlier attempts left; an empty value asks for the whole.
+    ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole.
+    ///   - allowsUnsafe: continue without any validator (`resume: unsafe`).
+    ///   - digestIsKnown: the finished bytes will be verified against a digest the client gave.
+    ///   - plainRange: this is the one retry without `If-Range`.
+    public static func plan(
+        kept: ResumeData, segment: Segment? = nil, allowsUnsafe: Bool = false, digestIsKnown: Bool = false,
+        plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: ClosedRange<Int> = 200...299
+    ) -> RequestPlan {
+        let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
+        func plan(_ check: RequestPlan.Guard, _ reason: RestartReason? = nil) -> RequestPlan {
+            let range = check == .none ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0 - 1 })
+            return RequestPlan(
+                kept: kept, segment: segment, range: range, check: check, reason: reason, digestIsKnown: digestIsKnown,
+                conditions: conditions, acceptedStatus: acceptedStatus)
+        }
+        guard segment.committed > 0 else { return plan(.none) }
+        guard kept.contentEncoding == nil else { return plan(.none, .codedBody) }
+        switch validator(of: kept.validators) {
+        case .etag(let tag): return plan(plainRange ? .answerOnly : .etag(tag))
+        case .date(let date): return plan(plainRange ? .answerOnly : .date(date))
+        case nil: return allowsUnsafe ? plan(.unsafe) : plan(.none, .noStrongValidator)
+        }
+    }
+
+    enum StrongValidator: Hashable { case etag(String), date(String) }
+
+    /// A strong entity tag; else, only where there is none at all, a modification date at least one second older than
+    /// the response it came with (§8.8.2.2).
+    static func validator(of validators: Validators) -> StrongValidator? {
+        if let tag = validators.etag { return EntityTag.isStrong(tag) ? .etag(tag) : nil }
+        guard let text = validators.lastModified, let modified = HTTPDate.parse(text),
+            let date = validators.date.flatMap(HTTPDate.parse), modified.advanced(by: .seconds(1)) <= date
+        else { return nil }
+        return .date(text)
+    }
+
+    /// What to keep of a response that `judge` let write: the validators of its version, the length, and the request
+    /// header fields that selected it.
+    ///
+    /// For a continued body that is what was kept, with what was still unknown filled in; the segments are unchanged.
+    /// For a new one there is a single empty segment.
+    public static func resumeData(
+        after head: ResponseHead, verdict: HeadVerdict, plan: RequestPlan, finalURL: HTTPURL, sent: [HeaderField]
+    ) -> ResumeData {
+        switch verdict {
+        case .write(let body) where plan.range != nil:
+            var kept = plan.kept
+            kept.totalLength = kept.totalLength ?? body.total
+            kept.finalURL = finalURL
+            return kept
+        case .write(let body), .restart(let body, _):
+            return ResumeData(
+                validators: head.validators, totalLength: body.total, contentEncoding: head.contentEncoding,
+                finalURL: finalURL, selectingHeaders: sent.filter { SelectingHeaders.contains($0.name) },
+                segments: [Segment(start: 0, committed: 0)])
+        case .complete, .startOver, .retryPlainRange, .notModified, .fail:
+            return plan.kept
+        }
+    }
+}
+
+/// Request header fields a server may choose a representation by (RFC 9110 §12.5). Secrets are left out: they are bound
+/// to the request and sent again from there.
+enum SelectingHeaders {
+    static func contains(_ name: String) -> Bool {
+        let lower = name.lowercased()
+        return lower == "user-agent" || lower == "referer"
+            || lower.hasPrefix("accept") && lower != "accept-encoding"
+    }
+}

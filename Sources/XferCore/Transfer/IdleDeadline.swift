@@ -1,0 +1,40 @@
+public import XferModel
+
+/// When a transfer has been silent for too long. Time in which we paused it ourselves does not count.
+public struct IdleDeadline: Hashable, Sendable {
+    private let timeout: Duration?
+    private var lastActivity: MonotonicInstant?
+    private var pausedAt: MonotonicInstant?
+
+    /// `timeout` in seconds; 0 is none. Nothing counts before the first `onActivity`.
+    public init(timeout: Double) {
+        self.timeout = timeout > 0 ? .seconds(min(timeout, 1e9)) : nil
+    }
+
+    public mutating func onActivity(_ now: MonotonicInstant) {
+        lastActivity = now
+        if pausedAt != nil { pausedAt = now }
+    }
+
+    public mutating func onPause(_ now: MonotonicInstant) {
+        if pausedAt == nil { pausedAt = now }
+    }
+
+    public mutating func onResume(_ now: MonotonicInstant) {
+        guard let start = pausedAt else { return }
+        pausedAt = nil
+        lastActivity = lastActivity?.advanced(by: start.duration(to: now))
+    }
+
+    /// A new request is on its way and nothing has been heard of it.
+    public mutating func onRestart() {
+        lastActivity = nil
+        pausedAt = nil
+    }
+
+    /// When the transfer times out unless something arrives; nil while it cannot.
+    public var deadline: MonotonicInstant? {
+        guard let timeout, pausedAt == nil else { return nil }
+        return lastActivity?.advanced(by: timeout)
+    }
+}

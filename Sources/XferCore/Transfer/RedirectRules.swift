@@ -1,0 +1,39 @@
+public import XferModel
+
+/// Where a redirect may lead (RFC 9110 §15.4). Counts the hops of one attempt.
+public struct RedirectRules: Hashable, Sendable {
+    /// Most redirects in a row.
+    public static let limit = 20
+
+    public let policy: RedirectPolicy
+    public let allowsDowngrade: Bool
+    private var count = 0
+
+    public init(policy: RedirectPolicy, allowsDowngrade: Bool) {
+        self.policy = policy
+        self.allowsDowngrade = allowsDowngrade
+    }
+
+    /// Throws why the hop is refused, for good.
+    public mutating func onRedirect(status: Int, from: HTTPURL, to: HTTPURL) throws(TransferError) {
+        count += 1
+        func refusal(_ reason: FailureReason, _ message: String) -> TransferError {
+            TransferError(reason, message, httpStatus: status, host: from.hostKey)
+        }
+        if policy == .deny {
+            throw refusal(.redirectDenied, "\(from.hostKey) redirects (\(status)) to \(to), and redirect is deny")
+        }
+        if policy == .sameOrigin, from.origin != to.origin {
+            throw refusal(
+                .redirectDenied,
+                "\(from.hostKey) redirects to another origin, \(to.origin), and redirect is same_origin")
+        }
+        if from.scheme == .https, to.scheme == .http, !allowsDowngrade {
+            throw refusal(
+                .insecureRedirect, "\(from.hostKey) redirects from https to \(to), and allow_downgrade is not set")
+        }
+        if count > Self.limit {
+            throw refusal(.tooManyRedirects, "more than \(Self.limit) redirects; the last led to \(to)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+public import XferModel
+
+/// A receive limit that lets a chunk through, goes into debt for it, and says when the debt is paid.
+///
+/// It starts empty, so there is no initial burst, and saves at most `burst` for what the timer was late.
+public struct TokenBucket: Hashable, Sendable {
+    /// Bytes per second, at least 1.
+    public private(set) var rate: Int64
+    /// Bytes that may be taken; negative while in debt.
+    private var balance: Double = 0
+    private var updated: MonotonicInstant
+
+    /// Seconds of unused rate that can be saved: what timers of one millisecond and a busy loop cost.
+    private static let burst = 0.05
+    /// Seconds of debt that are not worth a pause: keeps fast limits from pausing at each chunk.
+    private static let patience = 0.02
+
+    public init(rate: Int64, now: MonotonicInstant) {
+        self.rate = max(1, rate)
+        updated = now
+    }
+
+    public mutating func setRate(_ rate: Int64, now: MonotonicInstant) {
+        refill(now)
+        // A debt made under the old rate is paid in the time it would have taken there.
+        if balance < 0 { balance *= Double(max(1, rate)) / Double(self.rate) }
+        self.rate = max(1, rate)
+    }
+
+    /// Takes the bytes and says until when to take no more; nil when more may come at once.
+    public mutating func take(_ count: Int, now: MonotonicInstant) -> MonotonicInstant? {
+        refill(now)
+        balance -= Double(count)
+        guard balance < -Double(rate) * Self.patience else { return nil }
+        return now.advanced(by: .nanoseconds(Int64(min(-balance / Double(rate), 1e9) * 1e9)))
+    }
+
+    private mutating func refill(_ now: MonotonicInstant) {
+        let elapsed = max(0, updated.duration(to: now).inSeconds)
+        balance = min(balance + elapsed * Double(rate), Double(rate) * Self.burst)
+        updated = max(updated, now)
+    }
+}

@@ -1,0 +1,58 @@
+public import XferCore
+public import XferModel
+
+/// What becomes of an attempt, in order. `finished` comes exactly once, last.
+public enum AttemptEvent: Sendable {
+    case redirected(status: Int, from: HTTPURL, to: HTTPURL)
+    /// The head of a final response and what it means. `keeping` is the resume data that describes the bytes the body
+    /// brings: commit it with the first checkpoint, or, when the verdict is `restart`, before `proceed`, for which the
+    /// engine waits without writing.
+    case head(ResponseHead, HeadVerdict, keeping: ResumeData)
+    /// The bytes below this offset should be made durable; answer with `TransferEngine.committed`.
+    case checkpointDue(offset: Int64)
+    case finished(AttemptOutcome)
+}
+
+/// How an attempt ended.
+public struct AttemptOutcome: Sendable {
+    public enum Result: Hashable, Sendable {
+        /// The segment, or the whole, was received to its last byte. Not yet verified against any digest.
+        case complete
+        /// The published file is current (`on_conflict: update`).
+        case notModified
+        /// The kept bytes are of no use: commit that they are dropped, then start a new attempt without resume data.
+        case startOver(RestartReason)
+        /// A limit was put on a running HTTP/2 download: start again from `offset` with the limit.
+        case restartWithHTTP1
+        /// `TransferEngine.stop` or `shutdown`.
+        case stopped
+        case failed(TransferError)
+    }
+
+    public var result: Result
+    /// First offset that was not written.
+    public var offset: Int64
+    /// Complete length as far as known.
+    public var total: Int64?
+    /// Where the last response came from, or the last request went to.
+    public var finalURL: HTTPURL
+    /// The last final response, nil when there was none.
+    public var head: ResponseHead?
+    /// The body, for a memory sink.
+    public var body: [UInt8]?
+    /// What describes the bytes below `offset`.
+    public var resumeData: ResumeData
+
+    public init(
+        result: Result, offset: Int64, total: Int64?, finalURL: HTTPURL, head: ResponseHead?, body: [UInt8]?,
+        resumeData: ResumeData
+    ) {
+        self.result = result
+        self.offset = offset
+        self.total = total
+        self.finalURL = finalURL
+        self.head = head
+        self.body = body
+        self.resumeData = resumeData
+    }
+}

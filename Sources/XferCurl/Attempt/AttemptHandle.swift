@@ -1,0 +1,33 @@
+import NIOConcurrencyHelpers
+
+/// A started attempt: its events and its counters.
+public struct AttemptHandle: Sendable {
+    public let id: AttemptID
+    /// Ends after `finished`. For one consumer.
+    public let events: AsyncStream<AttemptEvent>
+    public let progress: AttemptProgress
+}
+
+/// The latest counters of an attempt, readable from any thread without asking the loop.
+public final class AttemptProgress: Sendable {
+    public struct Snapshot: Hashable, Sendable {
+        /// Whether a final response's head has arrived.
+        public var isTransferring: Bool
+        /// First offset of the representation that is not written.
+        public var offset: Int64
+        /// Complete length, nil while unknown.
+        public var total: Int64?
+        /// Body bytes received over the network in this attempt, those thrown away included.
+        public var received: Int64
+    }
+
+    private let box: NIOLockedValueBox<Snapshot>
+
+    init(offset: Int64, total: Int64?) {
+        box = NIOLockedValueBox(Snapshot(isTransferring: false, offset: offset, total: total, received: 0))
+    }
+
+    public var snapshot: Snapshot { box.withLockedValue { $0 } }
+
+    func update(_ change: (inout Snapshot) -> Void) { box.withLockedValue(change) }
+}

@@ -1,0 +1,57 @@
+/// Moves the bytes: runs attempts on one loop thread, over libcurl.
+///
+/// Knows nothing of tasks, the store, JSON or files' names. `shutdown` ends its thread; without it the engine lives as long
+/// as the process.
+public actor TransferEngine {
+    /// Throws when the libcurl or the system at hand cannot be used.
+    public init(configuration: EngineConfiguration) throws(EngineStartError) {
+        fatalError("being written")
+    }
+
+    /// Begins the attempt. Its events are buffered until they are read.
+    public func start(_ attempt: Attempt) -> AttemptHandle { fatalError("being written") }
+
+    /// Ends the attempt with `stopped`, unless it has ended. After the return nothing is written any more.
+    public func stop(_ id: AttemptID) { fatalError("being written") }
+
+    /// The kept bytes are dropped, durably: an attempt whose head was judged `restart` may write.
+    public func proceed(_ id: AttemptID) { fatalError("being written") }
+
+    /// The bytes below the offset are durable and the offset is committed.
+    public func committed(_ id: AttemptID, offset: Int64) { fatalError("being written") }
+
+    /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
+    public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { fatalError("being written") }
+
+    /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
+    public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) { fatalError("being written") }
+
+    /// Ends every attempt with `stopped`, closes every connection and ends the thread. Later attempts end at once.
+    public func shutdown() { fatalError("being written") }
+}
+
+/// What all attempts of an engine have in common.
+public struct EngineConfiguration: Sendable {
+    /// Sent unless the request brings its own, for example `xferd/1.0.0`.
+    public var userAgent: String
+
+    public init(userAgent: String) {
+        self.userAgent = userAgent
+    }
+}
+
+/// Why the engine cannot run here.
+public enum EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The TLS callbacks mean something else on other backends.
+    case notOpenSSL(found: String)
+    case initialisationFailed(String)
+    case system(call: String, errno: Int32)
+
+    public var description: String {
+        switch self {
+        case .notOpenSSL(let found): "libcurl has to be built with OpenSSL, found \(found)"
+        case .initialisationFailed(let detail): "libcurl cannot be initialised: \(detail)"
+        case .system(let call, let errno): "\(call) failed with errno \(errno)"
+        }
+    }
+}
