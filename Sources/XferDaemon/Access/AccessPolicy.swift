@@ -1,0 +1,66 @@
+import XferModel
+
+/// Decides who may call: the daemon's own uid and root as operators, others when the configuration allows them.
+public struct AccessPolicy: Hashable, Sendable {
+    /// Why a peer is refused.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// uid 65534: in a user namespace every stranger looks like this (user_namespaces(7)).
+        case overflowUser
+        /// Nothing in the configuration allows it.
+        case notAllowed(uid: UInt32)
+
+        public var description: String {
+            switch self {
+            case .overflowUser: "uid 65534 stands for every unknown user and is never allowed"
+            case .notAllowed(let uid):
+                "user \(uid) is not allowed: the daemon's own user and root are, others need access.users or access.groups"
+            }
+        }
+    }
+
+    /// The uid the kernel shows where it has no mapping, `/proc/sys/kernel/overflowuid`'s default.
+    public static let overflowUID: UInt32 = 65534
+
+    private let ownUID: UInt32
+    private let operatorRoots: [String]
+    private let users: [UInt32: Settings.Grant]
+    private let groups: [UInt32: Settings.Grant]
+
+    /// - Parameters:
+    ///   - ownUID: the daemon's effective uid.
+    ///   - operatorRoots: `download.roots`.
+    public init(
+        ownUID: UInt32, operatorRoots: [String], users: [UInt32: Settings.Grant] = [:],
+        groups: [UInt32: Settings.Grant] = [:]
+    ) {
+        self.ownUID = ownUID
+        self.operatorRoots = operatorRoots
+        self.users = users
+        self.groups = groups
+    }
+
+    /// The caller a peer is, or why it is refused.
+    ///
+    /// A grant to the user itself stands alone; otherwise the grants of all its groups are united.
+    public func caller(_ peer: Peer) throws(Refusal) -> Caller {
+        guard peer.uid != Self.overflowUID else { throw .overflowUser }
+        if peer.uid == ownUID || peer.uid == 0 {
+            return Caller(peer: peer, isOperator: true, roots: operatorRoots, maxTasks: nil, maxPriority: .high)
+        }
+        let granted = users[peer.uid] ?? union(of: Set([peer.gid] + peer.groups).sorted().compactMap { groups[$0] })
+        guard let granted else { throw .notAllowed(uid: peer.uid) }
+        return Caller(
+            peer: peer, isOperator: false, roots: granted.roots, maxTasks: granted.maxTasks,
+            maxPriority: granted.maxPriority)
+    }
+
+    private func union(of grants: [Settings.Grant]) -> Settings.Grant? {
+        guard var result = grants.first else { return nil }
+        for grant in grants.dropFirst() {
+            result.roots += grant.roots.filter { !result.roots.contains($0) }
+            result.maxTasks = max(result.maxTasks, grant.maxTasks)
+            result.maxPriority = max(result.maxPriority, grant.maxPriority)
+        }
+        return result
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// Looks names up in the system's user and group databases.
+public struct AccountDirectory: Sendable {
+    public let uid: @Sendable (_ user: String) -> UInt32?
+    public let gid: @Sendable (_ group: String) -> UInt32?
+
+    public init(
+        uid: @escaping @Sendable (_ user: String) -> UInt32?, gid: @escaping @Sendable (_ group: String) -> UInt32?
+    ) {
+        self.uid = uid
+        self.gid = gid
+    }
+
+    /// getpwnam_r(3) and getgrnam_r(3): whatever nsswitch.conf says, so it may block on the network.
+    public static let system = AccountDirectory(
+        uid: { name in
+            var entry = passwd()
+            return lookUp { buffer, size in
+                var found: UnsafeMutablePointer<passwd>?
+                let status = getpwnam_r(name, &entry, buffer, size, &found)
+                return (status, found?.pointee.pw_uid)
+            }
+        },
+        gid: { name in
+            var entry = group()
+            return lookUp { buffer, size in
+                var found: UnsafeMutablePointer<group>?
+                let status = getgrnam_r(name, &entry, buffer, size, &found)
+                return (status, found?.pointee.gr_gid)
+            }
+        })
+
+    /// The home directory of a user in the password database.
+    public static func home(of uid: UInt32) -> String? {
+        var entry = passwd()
+        return lookUp { buffer, size in
+            var found: UnsafeMutablePointer<passwd>?
+            let status = getpwuid_r(uid, &entry, buffer, size, &found)
+            return (status, found.flatMap { $0.pointee.pw_dir }.map { String(cString: $0) })
+        }
+    }
+
+    /// Calls with a growing buffer: an entry with many members needs more than any fixed one.
+    private static func lookUp<Value>(
+        _ body: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, value: Value?)
+    ) -> Value? {
+        var size = 4096
+        while size <= 1 << 24 {
+            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+            defer { buffer.deallocate() }
+            let (status, value) = body(buffer, size)
+            if status != ERANGE { return status == 0 ? value : nil }
+            size *= 4
+        }
+        return nil
+    }
+}
+
+extension AccessPolicy {
+    /// The policy the settings describe, and what of them had to be left out.
+    ///
+    /// A name nobody has is left out with a warning: an account that was deleted must not stop the service, and
+    /// leaving it out allows nobody. Grants to root, to the daemon's own user or to uid 65534 change nothing.
+    public static func load(
+        _ settings: Settings, ownUID: UInt32, accounts: AccountDirectory = .system
+    ) -> (policy: AccessPolicy, warnings: [String]) {
+        var warnings: [String] = []
+        func resolve(
+            _ grants: [String: Settings.Grant], _ kind: String, _ number: (String) -> UInt32?
+        ) -> [UInt32: Settings.Grant] {
+            var resolved: [UInt32: Settings.Grant] = [:]
+            for (name, grant) in grants.sorted(by: { $0.key < $1.key }) {
+                guard let id = number(name) ?? UInt32(name) else {
+                    warnings.append("access.\(kind)s.\(name): there is no such \(kind), the entry is left out")
+                    continue
+                }
+                if resolved.updateValue(grant, forKey: id) != nil {
+                    warnings.append("access.\(kind)s.\(name): \(kind) \(id) is named twice, this entry counts")
+                }
+            }
+            return resolved
+        }
+        let users = resolve(settings.access.users, "user", accounts.uid)
+        let groups = resolve(settings.access.groups, "group", accounts.gid)
+        let policy = AccessPolicy(
+            ownUID: ownUID, operatorRoots: settings.download.roots, users: users, groups: groups)
+        return (policy, warnings)
+    }
+}

@@ -1,0 +1,49 @@
+public import XferModel
+
+/// Who is at the other end of a connection, as the kernel reported it when the connection was made.
+public struct Peer: Hashable, Sendable {
+    /// `SO_PEERCRED` (socket(7)).
+    public let uid: UInt32
+    public let gid: UInt32
+    /// Supplementary groups, `SO_PEERGROUPS`.
+    public let groups: [UInt32]
+
+    public init(uid: UInt32, gid: UInt32, groups: [UInt32] = []) {
+        self.uid = uid
+        self.gid = gid
+        self.groups = groups
+    }
+}
+
+/// A peer that may call, with what it may do. Decided anew for every call, so that a reload counts at once.
+public struct Caller: Hashable, Sendable {
+    public let peer: Peer
+    /// The daemon's own user or root.
+    public let isOperator: Bool
+    /// Directories beneath which its tasks may write and read.
+    public let roots: [String]
+    /// Unfinished tasks it may have; nil is unlimited.
+    public let maxTasks: Int?
+    public let maxPriority: Priority
+
+    /// Who its tasks belong to.
+    public var owner: Owner { Owner(uid: peer.uid) }
+
+    /// Whether it may see and touch tasks of that owner; tasks it may not are answered as `not_found`.
+    public func mayTouch(_ owner: Owner) -> Bool { isOperator || owner == self.owner }
+
+    /// Whether it may call the method at all; a caller that may not is answered `permission_denied`.
+    public func mayCall(_ method: String) -> Bool { isOperator || !OperatorMethods.contains(method) }
+}
+
+/// The methods that only operators may call.
+public enum OperatorMethods {
+    static let namespaces = ["queue.", "policy.", "profile.", "hook."]
+    static let methods: Set<String> = [
+        "group.set", "daemon.config", "daemon.shutdown", "cache.clear", "cache.trim",
+    ]
+
+    public static func contains(_ method: String) -> Bool {
+        methods.contains(method) || namespaces.contains { method.hasPrefix($0) }
+    }
+}

@@ -1,0 +1,89 @@
+import Logging
+import StrictJSON
+import XferModel
+
+/// One message, ready to be written: secrets hidden and control characters escaped on the way in.
+struct LogRecord {
+    let time: Timestamp
+    let level: Logger.Level
+    let label: String
+    let message: String
+    /// Sorted by key, so that lines can be compared.
+    let fields: [(key: String, value: String)]
+
+    init(time: Timestamp, level: Logger.Level, label: String, message: String, metadata: Logger.Metadata) {
+        self.time = time
+        self.level = level
+        self.label = label
+        self.message = LogRedaction.text(message)
+        fields = metadata.sorted { $0.key < $1.key }.map {
+            (key: $0.key, value: LogRedaction.value($0.value, of: $0.key))
+        }
+    }
+
+    /// The line without its line break; `auto` is written as text.
+    func line(_ format: LogFormat) -> String {
+        switch format {
+        case .auto, .text:
+            "\(time) \(level.rawValue.padded(to: 8)) \(label): \(Self.escaped(message))\(fieldsText)"
+        case .journal: "<\(level.syslogPriority)>\(label): \(Self.escaped(message))\(fieldsText)"
+        case .json: json.text
+        }
+    }
+
+    private var fieldsText: String {
+        fields.map { field in
+            let value = Self.escaped(field.value)
+            let isBare = !value.isEmpty && !value.contains { $0 == " " || $0 == "\"" || $0 == "=" }
+            let shown = isBare ? value : "\"" + value.replacingQuotes + "\""
+            return " \(Self.escaped(field.key))=\(shown)"
+        }.joined()
+    }
+
+    private var json: JSONValue {
+        var object: JSONObject = [
+            "time": .string(time.description), "level": .string(level.rawValue), "logger": .string(label),
+            "message": .string(message),
+        ]
+        if !fields.isEmpty {
+            var members = JSONObject()
+            for field in fields { members[field.key] = .string(field.value) }
+            object["fields"] = .object(members)
+        }
+        return .object(object)
+    }
+
+    /// A message is one line: what would start another, or drive a terminal, is shown as an escape.
+    private static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case "\r": result += "\\r"
+            case let scalar where scalar.properties.generalCategory == .control:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Logger.Level {
+    /// The priorities of syslog(3), which the journal takes as `<N>` before a line.
+    var syslogPriority: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    fileprivate var replacingQuotes: String { map { $0 == "\"" ? "\\\"" : String($0) }.joined() }
+}

@@ -1,0 +1,97 @@
+public import Glibc
+public import Logging
+import NIOConcurrencyHelpers
+import XferModel
+
+/// Where the service's messages go and from which level on; the level can be changed while it runs.
+public final class ServiceLog: Sendable {
+    private let state: NIOLockedValueBox<Logger.Level>
+    private let format: LogFormat
+    private let descriptor: Int32
+    /// Keeps lines whole: a pipe takes more than `PIPE_BUF` bytes in pieces (pipe(7)).
+    private let writing = NIOLock()
+
+    /// - Parameter format: what `LogFormat.resolved` gave.
+    public init(level: Logger.Level, format: LogFormat, descriptor: Int32 = STDERR_FILENO) {
+        state = NIOLockedValueBox(level)
+        self.format = format
+        self.descriptor = descriptor
+    }
+
+    /// The least important level that is written. Every logger made from here follows a change at once, but those
+    /// whose own `logLevel` was set.
+    public var level: Logger.Level {
+        get { state.withLockedValue { $0 } }
+        set { state.withLockedValue { $0 = newValue } }
+    }
+
+    /// Makes this the log of every `Logger`; once in a process.
+    public func bootstrap() {
+        LoggingSystem.bootstrap(
+            { label, provider in ServiceLogHandler(label: label, log: self, metadataProvider: provider) },
+            metadataProvider: nil)
+    }
+
+    /// A logger that writes here whether or not this is the process's log.
+    public func logger(label: String) -> Logger {
+        Logger(label: label) { ServiceLogHandler(label: $0, log: self, metadataProvider: nil) }
+    }
+
+    /// Writes one line; what cannot be written is lost, for there is nowhere to say so.
+    func write(_ record: LogRecord) {
+        var line = record.line(format) + "\n"
+        line.withUTF8 { bytes in
+            writing.withLock {
+                var rest = UnsafeRawBufferPointer(bytes)
+                while !rest.isEmpty {
+                    let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return }
+                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                }
+            }
+        }
+    }
+}
+
+/// swift-log's end of `ServiceLog`.
+struct ServiceLogHandler: LogHandler {
+    let label: String
+    let log: ServiceLog
+    var metadataProvider: Logger.MetadataProvider?
+    var metadata: Logger.Metadata = [:]
+    private var ownLevel: Logger.Level?
+
+    init(label: String, log: ServiceLog, metadataProvider: Logger.MetadataProvider?) {
+        self.label = label
+        self.log = log
+        self.metadataProvider = metadataProvider
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? log.level }
+        set { ownLevel = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var fields = metadataProvider?.get() ?? [:]
+        fields.merge(metadata) { $1 }
+        fields.merge(event.metadata ?? [:]) { $1 }
+        log.write(
+            LogRecord(
+                time: .now(), level: event.level, label: label, message: event.message.description, metadata: fields))
+    }
+}
+
+extension Timestamp {
+    fileprivate static func now() -> Timestamp {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
+    }
+}

@@ -1,0 +1,49 @@
+/// The spelling of Prometheus' text exposition format 0.0.4.
+enum PrometheusText {
+    /// `[a-zA-Z_:][a-zA-Z0-9_:]*`; everything else becomes `_`.
+    static func metricName(_ label: String) -> String { name(label, isAllowed: { $0 == ":" }) }
+
+    /// `name="value",…` in the order of the names; of two equal names the first counts.
+    static func labels(_ dimensions: [(String, String)]) -> String {
+        var seen: Set<String> = []
+        return dimensions.map { (name($0.0, isAllowed: { _ in false }), $0.1) }
+            .filter { seen.insert($0.0).inserted }
+            .sorted { $0.0 < $1.0 }
+            .map { "\($0.0)=\"\(labelValue($0.1))\"" }
+            .joined(separator: ",")
+    }
+
+    /// Whole numbers without a fraction.
+    static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+    }
+
+    /// Backslashes and line breaks escaped.
+    static func helpText(_ text: String) -> String { escape(text, quotes: false) }
+
+    private static func labelValue(_ text: String) -> String { escape(text, quotes: true) }
+
+    private static func escape(_ text: String, quotes: Bool) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\"" where quotes: result += "\\\""
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    private static func name(_ text: String, isAllowed: (Unicode.Scalar) -> Bool) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            let isLetter = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
+            let isDigit = ("0"..."9").contains(scalar)
+            if isDigit, result.isEmpty { result += "_" }
+            result += isLetter || isDigit || isAllowed(scalar) ? String(scalar) : "_"
+        }
+        return result.isEmpty ? "_" : result
+    }
+}

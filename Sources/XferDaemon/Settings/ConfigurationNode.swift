@@ -1,0 +1,157 @@
+internal import Yams
+
+/// A node of the configuration with its place: what the settings are read from, whoever wrote it.
+///
+/// A tree of its own, for Yams resolves aliases by sharing and the number of nodes has to be bounded before anything
+/// walks them.
+struct ConfigurationNode: Hashable, Sendable {
+    enum Content: Hashable, Sendable {
+        /// `isPlain`: written without quotes, so that it may be a number.
+        case scalar(String, isPlain: Bool)
+        case sequence([ConfigurationNode])
+        case mapping([Member])
+    }
+
+    struct Member: Hashable, Sendable {
+        let key: ConfigurationNode
+        let value: ConfigurationNode
+    }
+
+    let content: Content
+    /// Nil for what did not come from a file.
+    let position: ConfigurationPosition?
+
+    /// Text that came without a file.
+    init(text: String) {
+        content = .scalar(text, isPlain: true)
+        position = nil
+    }
+
+    /// What an error calls it: `"six"`, `a list`, `a mapping`, `nothing`.
+    var summary: String {
+        switch content {
+        case .scalar("", isPlain: true): "nothing"
+        case .scalar(let text, isPlain: true): "\"\(text.prefix(80))\""
+        case .scalar(let text, isPlain: false): "the string \"\(text.prefix(80))\""
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+
+    /// Written as nothing, `~` or `null` (YAML 1.2, Core Schema).
+    var isNull: Bool {
+        if case .scalar(let text, isPlain: true) = content { ["", "~", "null"].contains(text) } else { false }
+    }
+
+    /// A mapping's members; nothing at all is an empty mapping; nil for everything else.
+    var members: [Member]? {
+        if case .mapping(let members) = content { members } else { isNull ? [] : nil }
+    }
+
+    /// A scalar's text.
+    var text: String? {
+        if case .scalar(let text, _) = content { text } else { nil }
+    }
+}
+
+/// Why a text is not YAML this house reads.
+struct ConfigurationSyntaxError: Error, Hashable {
+    let message: String
+    let position: ConfigurationPosition?
+}
+
+extension ConfigurationNode {
+    /// Nodes a configuration may have with its aliases written out.
+    static let maxNodes = 20_000
+    /// Mappings and lists inside each other.
+    static let maxDepth = 16
+    /// Bytes of a configuration.
+    static let maxBytes = 1 << 20
+
+    /// Parses one YAML document; nil for one without content.
+    static func parse(yaml: String) throws(ConfigurationSyntaxError) -> ConfigurationNode? {
+        guard yaml.utf8.count <= maxBytes else {
+            throw ConfigurationSyntaxError(message: "longer than \(maxBytes) bytes", position: nil)
+        }
+        // libYAML's composer recurses: what nests deeper than the stack has to be seen before it does.
+        if let position = firstTooDeepFlow(in: yaml) {
+            throw ConfigurationSyntaxError(message: "nested deeper than \(maxDepth)", position: position)
+        }
+        do {
+            var budget = maxNodes
+            return try Parser(yaml: yaml, encoding: .utf8).singleRoot().map {
+                try ConfigurationNode($0, depth: 0, budget: &budget)
+            }
+        } catch let error as ConfigurationSyntaxError {
+            throw error
+        } catch let error as YamlError {
+            throw ConfigurationSyntaxError(error)
+        } catch {
+            throw ConfigurationSyntaxError(message: "not YAML", position: nil)
+        }
+    }
+
+    private init(_ node: Node, depth: Int, budget: inout Int) throws(ConfigurationSyntaxError) {
+        position = node.mark.map { ConfigurationPosition(line: $0.line, column: $0.column) }
+        budget -= 1
+        guard budget >= 0, depth <= Self.maxDepth else {
+            let message =
+                budget < 0 ? "more than \(Self.maxNodes) values" : "nested deeper than \(Self.maxDepth)"
+            throw ConfigurationSyntaxError(message: message, position: position)
+        }
+        switch node {
+        case .scalar(let scalar):
+            content = .scalar(scalar.string, isPlain: scalar.style == .plain)
+        case .sequence(let sequence):
+            var nodes: [ConfigurationNode] = []
+            for item in sequence { nodes.append(try ConfigurationNode(item, depth: depth + 1, budget: &budget)) }
+            content = .sequence(nodes)
+        case .mapping(let mapping):
+            var members: [Member] = []
+            for (key, value) in mapping {
+                let key = try ConfigurationNode(key, depth: depth + 1, budget: &budget)
+                let value = try ConfigurationNode(value, depth: depth + 1, budget: &budget)
+                members.append(Member(key: key, value: value))
+            }
+            content = .mapping(members)
+        case .alias:
+            throw ConfigurationSyntaxError(message: "an alias without its anchor", position: position)
+        }
+    }
+
+    /// Where more brackets are open than `maxDepth` times four; quotes are ignored, so the bound is a generous one.
+    private static func firstTooDeepFlow(in yaml: String) -> ConfigurationPosition? {
+        var open = 0
+        var line = 1
+        var column = 0
+        for byte in yaml.utf8 {
+            column += 1
+            switch byte {
+            case UInt8(ascii: "["), UInt8(ascii: "{"): open += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): open = max(0, open - 1)
+            case UInt8(ascii: "\n"): (line, column) = (line + 1, 0)
+            default: break
+            }
+            if open > maxDepth * 4 { return ConfigurationPosition(line: line, column: column) }
+        }
+        return nil
+    }
+}
+
+extension ConfigurationSyntaxError {
+    fileprivate init(_ error: YamlError) {
+        func at(_ mark: Mark) -> ConfigurationPosition { ConfigurationPosition(line: mark.line, column: mark.column) }
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            self.init(message: "not YAML: " + problem, position: at(mark))
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let names = duplicates.map { "\"\($0)\"" }.joined(separator: ", ")
+            self.init(message: "written twice: " + names, position: at(context.mark))
+        case .reader(let problem, _, _, _):
+            self.init(message: "not YAML: " + problem, position: nil)
+        default:
+            self.init(message: "not YAML", position: nil)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// Where an instance keeps its things, from flags and the environment alone.
+///
+/// Flags win over `XFERD_*`, these over what systemd hands over (systemd.exec(5), `STATE_DIRECTORY` and others), that
+/// over the XDG Base Directory Specification and its defaults.
+public struct InstancePaths: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable { case user, system }
+
+    /// `system` when the service manager of the system gave a state directory below `/var/lib`.
+    public let kind: Kind
+    /// Home of the daemon's user, what `~` means in the configuration.
+    public let home: String
+    /// Holds the database, the cache and the lock.
+    public let stateDirectory: String
+    /// The socket that is made when none is inherited.
+    public let socket: String
+    public let configurationFile: String
+    /// Whether the configuration file was named by the caller and so has to exist.
+    public let isConfigurationFileRequired: Bool
+
+    /// What the command line says of the paths; nil where it says nothing. Relative paths mean `currentDirectory`.
+    public struct Flags: Hashable, Sendable {
+        public var configurationFile: String?
+        public var stateDirectory: String?
+        public var socket: String?
+        public var currentDirectory: String
+
+        public init(
+            configurationFile: String? = nil, stateDirectory: String? = nil, socket: String? = nil,
+            currentDirectory: String = "/"
+        ) {
+            self.configurationFile = configurationFile
+            self.stateDirectory = stateDirectory
+            self.socket = socket
+            self.currentDirectory = currentDirectory
+        }
+    }
+
+    /// - Parameter accountHome: the home directory of the password database, used when `HOME` is unset.
+    public init(
+        flags: Flags = Flags(), environment: [String: String], uid: UInt32, accountHome: String? = nil
+    ) throws(InstancePathsError) {
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        /// systemd joins several directories with colons, the unit's first one is the instance's.
+        func managed(_ name: String) -> String? {
+            absolute(name).map { String($0.prefix { $0 != ":" }) }
+        }
+        func chosen(_ flag: String?, _ variable: String) -> String? {
+            (flag ?? environment[variable]).flatMap { path in
+                path.isEmpty ? nil : path.hasPrefix("/") ? path : flags.currentDirectory + "/" + path
+            }
+        }
+        guard let home = absolute("HOME") ?? accountHome else { throw .noHome(uid: uid) }
+        let managedState = managed("STATE_DIRECTORY")
+        kind = managedState?.hasPrefix("/var/lib/") == true ? .system : .user
+        self.home = Self.normalized(home)
+        stateDirectory = Self.normalized(
+            chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedState
+                ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/xferd")
+        socket = Self.normalized(
+            chosen(flags.socket, "XFERD_SOCKET") ?? managed("RUNTIME_DIRECTORY").map { $0 + "/xferd.sock" }
+                ?? (absolute("XDG_RUNTIME_DIR") ?? "/run/user/\(uid)") + "/xferd.sock")
+        let named = chosen(flags.configurationFile, "XFERD_CONFIG")
+        isConfigurationFileRequired = named != nil
+        configurationFile = Self.normalized(
+            named ?? managed("CONFIGURATION_DIRECTORY").map { $0 + "/config.yaml" }
+                ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/xferd/config.yaml")
+        guard socket.utf8.count <= Self.longestSocketPath else { throw .socketPathTooLong(socket) }
+    }
+
+    /// Bytes of a path that fit `sun_path` with its final zero (unix(7)).
+    public static let longestSocketPath = 107
+
+    /// The variables of the environment that place an instance; all others beginning with `XFERD_` are settings.
+    public static let environmentNames = ["XFERD_CONFIG", "XFERD_STATE_DIR", "XFERD_SOCKET"]
+
+    /// Where files go when neither the configuration nor the task says.
+    public var downloadDirectory: String { kind == .system ? stateDirectory + "/downloads" : home + "/Downloads" }
+
+    /// The one directory beneath which files may be written when the configuration does not say.
+    public var defaultRoot: String { kind == .system ? downloadDirectory : home }
+
+    /// Without empty and `.` components; `..` stays, for it cannot be resolved by looking at text.
+    static func normalized(_ path: String) -> String {
+        "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+}
+
+/// Why an instance has no place.
+public enum InstancePathsError: Error, Hashable, Sendable, CustomStringConvertible {
+    case noHome(uid: UInt32)
+    case socketPathTooLong(String)
+
+    public var description: String {
+        switch self {
+        case .noHome(let uid): "HOME is not set and user \(uid) has no home directory: set HOME or give --state-dir"
+        case .socketPathTooLong(let path):
+            "the socket path has \(path.utf8.count) bytes, at most \(InstancePaths.longestSocketPath) fit: \(path)"
+        }
+    }
+}

@@ -1,0 +1,192 @@
+/// Settings in force with the origin of each value.
+///
+/// A value comes from the command line, else from the environment (`XFERD_…`), else from the file, else it is the
+/// default. Nothing is skipped in silence: what cannot be read refuses the whole.
+public struct LoadedSettings: Hashable, Sendable {
+    public internal(set) var settings: Settings
+    /// By `SettingKey.path`; a key that is not in it has its default.
+    public internal(set) var origins: [String: SettingOrigin]
+    /// Things worth a line in the log that refuse nothing, such as an environment variable nobody reads.
+    public let warnings: [String]
+
+    /// - Parameters:
+    ///   - flags: texts by key path, as given with `--set queue.max_active=3`.
+    ///   - environment: the whole environment; variables that do not begin with `XFERD_` are none of its business.
+    ///   - file: the configuration's text, nil when there is no file.
+    /// - Throws: everything that is wrong with any of them.
+    public init(
+        flags: [String: String] = [:], environment: [String: String] = [:], file: ConfigurationText? = nil,
+        instance: InstancePaths
+    ) throws(SettingsRejection) {
+        var reader = SettingsReader(instance: instance)
+        if let file { reader.take(file) }
+        reader.take(environment: environment)
+        reader.take(flags: flags)
+        reader.checkTogether()
+        guard reader.problems.isEmpty else { throw SettingsRejection(problems: reader.problems) }
+        settings = reader.settings
+        origins = reader.origins
+        warnings = reader.warnings
+    }
+
+    /// Where a key's value came from.
+    public func origin(of key: SettingKey) -> SettingOrigin { origins[key.path] ?? .default }
+}
+
+/// The text of a configuration file and its name.
+public struct ConfigurationText: Hashable, Sendable {
+    public let path: String
+    public let text: String
+
+    public init(path: String, text: String) {
+        self.path = path
+        self.text = text
+    }
+}
+
+/// Takes the sources in order of strength, weakest first, and gathers what is wrong with them.
+private struct SettingsReader {
+    var settings: Settings
+    var origins: [String: SettingOrigin] = [:]
+    var problems: [SettingsProblem] = []
+    var warnings: [String] = []
+    private let context: SettingContext
+
+    init(instance: InstancePaths) {
+        settings = Settings(defaultsFor: instance)
+        context = SettingContext(home: instance.home)
+    }
+
+    mutating func take(_ file: ConfigurationText) {
+        func origin(_ node: ConfigurationNode) -> SettingOrigin { .file(path: file.path, position: node.position) }
+        do throws(ConfigurationSyntaxError) {
+            guard let root = try ConfigurationNode.parse(yaml: file.text) else { return }
+            guard let sections = root.members else {
+                let message = "expected a mapping with \(sectionNames.joined(separator: ", ")), found \(root.summary)"
+                problems.append(SettingsProblem(origin: origin(root), message: message))
+                return
+            }
+            for section in sections { take(section, origin) }
+        } catch {
+            let place = SettingOrigin.file(path: file.path, position: error.position)
+            problems.append(SettingsProblem(origin: place, message: error.message))
+        }
+    }
+
+    private mutating func take(
+        _ section: ConfigurationNode.Member, _ origin: (ConfigurationNode) -> SettingOrigin
+    ) {
+        let name = section.key.text ?? section.key.summary
+        guard sectionNames.contains(name) else {
+            problems.append(SettingsProblem(origin: origin(section.key), key: name, message: unknown(name)))
+            return
+        }
+        guard let members = section.value.members else {
+            let keys = SettingKey.all.filter { $0.section == name }.map(\.name).joined(separator: ", ")
+            let message = "expected a mapping with \(keys), found \(section.value.summary)"
+            problems.append(SettingsProblem(origin: origin(section.value), key: name, message: message))
+            return
+        }
+        for member in members {
+            let path = name + "." + (member.key.text ?? member.key.summary)
+            if let key = SettingKey.named(path) {
+                assign(key, member.value, origin(member.value), origin)
+            } else {
+                problems.append(SettingsProblem(origin: origin(member.key), key: path, message: unknown(path)))
+            }
+        }
+    }
+
+    mutating func take(environment: [String: String]) {
+        let byVariable = Dictionary(uniqueKeysWithValues: SettingKey.all.map { ($0.environmentName, $0) })
+        for (variable, text) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("XFERD_") {
+            if let key = byVariable[variable] {
+                // An empty variable is how scripts unset one.
+                if !text.isEmpty { take(key, text, .environment(variable: variable)) }
+            } else if !InstancePaths.environmentNames.contains(variable) {
+                let near = Suggestion.nearest(to: variable.lowercased(), among: byVariable.keys.map { $0.lowercased() })
+                let hint = near.map { ", did you mean \($0.uppercased())?" } ?? ""
+                warnings.append("the environment variable \(variable) means nothing\(hint)")
+            }
+        }
+    }
+
+    mutating func take(flags: [String: String]) {
+        for (path, text) in flags.sorted(by: { $0.key < $1.key }) {
+            if let key = SettingKey.named(path) {
+                take(key, text, .flag)
+            } else {
+                problems.append(SettingsProblem(origin: .flag, key: path, message: unknown(path)))
+            }
+        }
+    }
+
+    /// Text from outside a file: words as they are, lists and mappings in YAML's flow style.
+    private mutating func take(_ key: SettingKey, _ text: String, _ origin: SettingOrigin) {
+        var node = ConfigurationNode(text: text)
+        if !key.isScalar, text.hasPrefix("[") || text.hasPrefix("{") {
+            do throws(ConfigurationSyntaxError) {
+                node = try ConfigurationNode.parse(yaml: text) ?? node
+            } catch {
+                problems.append(SettingsProblem(origin: origin, key: key.path, message: error.message))
+                return
+            }
+        }
+        assign(key, node, origin) { _ in origin }
+    }
+
+    private mutating func assign(
+        _ key: SettingKey, _ node: ConfigurationNode, _ origin: SettingOrigin,
+        _ place: (ConfigurationNode) -> SettingOrigin
+    ) {
+        do throws(SettingMismatch) {
+            try key.assign(node, context, &settings)
+            origins[key.path] = origin
+        } catch {
+            var fault = origin
+            if case .file(let path, _) = origin, let position = error.position {
+                fault = .file(path: path, position: position)
+            }
+            problems.append(SettingsProblem(origin: fault, key: key.path, message: error.message))
+        }
+    }
+
+    /// What no key can say alone.
+    mutating func checkTogether() {
+        guard problems.isEmpty else { return }
+        let directory = settings.download.directory
+        let isBeneath = settings.download.roots.contains { root in
+            root == "/" || directory == root || directory.hasPrefix(root + "/")
+        }
+        guard !isBeneath else { return }
+        // Blame what was written: where only the roots were, the directory is a default.
+        let key = origins["download.dir"] == nil ? "download.roots" : "download.dir"
+        let roots = settings.download.roots.joined(separator: ", ")
+        problems.append(
+            SettingsProblem(
+                origin: origins[key] ?? .default, key: key,
+                message: "download.dir (\(directory)) has to be beneath one of download.roots (\(roots))"))
+    }
+
+    private var sectionNames: [String] {
+        SettingKey.all.map(\.section).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+
+    private func unknown(_ path: String) -> String {
+        if SettingKey.reserved.contains(where: { path == $0 || path.hasPrefix($0 + ".") }) {
+            return "not supported by this version"
+        }
+        // A right key in the wrong place, or at the top level.
+        let name = path.split(separator: ".").last.map(String.init) ?? path
+        if let key = SettingKey.all.first(where: { $0.name == name }), path != key.path {
+            return "unknown key, did you mean \(key.path)?"
+        }
+        let isKey = path.contains(".")
+        return Suggestion.unknown(path, among: isKey ? SettingKey.all.map(\.path) : sectionNames)
+    }
+}
+
+extension SettingKey {
+    /// The key with that path.
+    public static func named(_ path: String) -> SettingKey? { all.first { $0.path == path } }
+}

@@ -1,0 +1,160 @@
+import Logging
+import XferModel
+
+/// How a kind of value is read, checked and written: `integer(1...1000)`, `size(…)`, `path`, …
+///
+/// The one place that knows both directions, so that `--print-config` can always be read back.
+struct SettingForm<Value: Hashable & Sendable>: Sendable {
+    /// What is accepted, to follow the word "expected".
+    let expected: String
+    /// Whether a single word says it; otherwise the environment takes YAML's flow style.
+    let isScalar: Bool
+    let read: @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> Value
+    /// YAML flow text on one line.
+    let write: @Sendable (Value) -> String
+}
+
+/// What reading a value needs beside its text.
+struct SettingContext: Hashable, Sendable {
+    /// What `~` stands for.
+    let home: String
+}
+
+/// Why a value was refused.
+struct SettingMismatch: Error, Hashable {
+    let message: String
+    /// Of the part at fault; nil means the value itself.
+    let position: ConfigurationPosition?
+
+    init(_ message: String, at node: ConfigurationNode) {
+        self.message = message
+        position = node.position
+    }
+
+    init(expected: String, found node: ConfigurationNode) {
+        self.init("expected \(expected), found \(node.summary)", at: node)
+    }
+}
+
+extension SettingForm where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> SettingForm {
+        let expected = "an integer from \(range.lowerBound) to \(range.upperBound)"
+        return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
+            guard case .scalar(let text, isPlain: true) = node.content, let value = Int(text), range.contains(value)
+            else { throw SettingMismatch(expected: expected, found: node) }
+            return value
+        } write: {
+            "\($0)"
+        }
+    }
+}
+
+extension SettingForm where Value == Int64 {
+    static func size(_ range: ClosedRange<Int64>) -> SettingForm {
+        let expected =
+            ByteSizeText.expected
+            + ", from \(ByteSizeText.format(range.lowerBound)) to \(ByteSizeText.format(range.upperBound))"
+        return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
+            guard let value = node.text.flatMap({ ByteSizeText.parse($0) }), range.contains(value) else {
+                throw SettingMismatch(expected: expected, found: node)
+            }
+            return value
+        } write: {
+            ByteSizeText.format($0)
+        }
+    }
+}
+
+extension SettingForm where Value == Duration {
+    static func duration(_ range: ClosedRange<Duration>) -> SettingForm {
+        let bounds = "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
+        let expected = DurationText.expected + ", from \(bounds)"
+        return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
+            guard let value = node.text.flatMap({ DurationText.parse($0) }), range.contains(value) else {
+                throw SettingMismatch(expected: expected, found: node)
+            }
+            return value
+        } write: {
+            DurationText.format($0)
+        }
+    }
+}
+
+extension SettingForm {
+    /// One of a few words.
+    static func word(_ words: [(String, Value)]) -> SettingForm {
+        let names = words.map(\.0)
+        let expected = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+        return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
+            guard let word = words.first(where: { $0.0 == node.text }) else {
+                throw SettingMismatch(expected: expected, found: node)
+            }
+            return word.1
+        } write: { value in
+            words.first { $0.1 == value }?.0 ?? ""
+        }
+    }
+
+    /// The words of an enumeration.
+    static func word() -> SettingForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+        word(Value.allCases.map { ($0.rawValue, $0) })
+    }
+}
+
+extension SettingForm where Value == String {
+    /// An absolute path; `~` and `~/…` mean the home of the daemon's user.
+    static let path = SettingForm(expected: "an absolute path or one beginning with ~/", isScalar: true) {
+        node, context throws(SettingMismatch) in
+        guard let text = node.text else {
+            throw SettingMismatch(expected: "an absolute path or one beginning with ~/", found: node)
+        }
+        let expanded = text == "~" || text.hasPrefix("~/") ? context.home + text.dropFirst() : text
+        guard expanded.hasPrefix("/"), !expanded.utf8.contains(0) else {
+            throw SettingMismatch(expected: "an absolute path or one beginning with ~/", found: node)
+        }
+        guard !expanded.split(separator: "/").contains("..") else {
+            throw SettingMismatch("a path with \"..\" in it is not taken, found \(node.summary)", at: node)
+        }
+        return InstancePaths.normalized(expanded)
+    } write: {
+        YAMLText.quoted($0)
+    }
+}
+
+extension SettingForm where Value == [String] {
+    /// A list of at least one path; one path alone is a list of one, and the environment may join several with `:`.
+    static let paths = SettingForm(expected: "a list of absolute paths", isScalar: false) {
+        node, context throws(SettingMismatch) in
+        let nodes: [ConfigurationNode]
+        switch node.content {
+        case .sequence(let items): nodes = items
+        case .scalar(let text, _) where node.position == nil:
+            nodes = text.split(separator: ":").map { ConfigurationNode(text: String($0)) }
+        case .scalar: nodes = [node]
+        case .mapping: throw SettingMismatch(expected: "a list of absolute paths", found: node)
+        }
+        guard !nodes.isEmpty else { throw SettingMismatch("expected at least one path", at: node) }
+        return try nodes.map { item throws(SettingMismatch) in try SettingForm<String>.path.read(item, context) }
+    } write: { paths in
+        "[" + paths.map(YAMLText.quoted).joined(separator: ", ") + "]"
+    }
+}
+
+/// Writes scalars that YAML reads back as the same string.
+enum YAMLText {
+    /// Double-quoted (YAML 1.2 §7.3.1) with everything that is not printable ASCII or a letter escaped.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case let scalar where scalar.value < 32 || (127..<160).contains(scalar.value):
+                let digits = String(scalar.value, radix: 16)
+                result += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,145 @@
+import Logging
+
+/// One key of the configuration: its name, its property, what is accepted and what it is for.
+///
+/// `SettingKey.all` is the only list of keys there is: parsing, environment names, `--print-config`, reloading and the
+/// documentation are made from it.
+public struct SettingKey: Sendable {
+    /// Dotted, as in `queue.max_active`.
+    public let path: String
+    /// What it decides, one sentence without its full stop.
+    public let summary: String
+    /// What is accepted, to follow the word "expected".
+    public let expected: String
+    /// Whether a reload applies a change; otherwise it takes a restart.
+    public let appliesOnReload: Bool
+    let isScalar: Bool
+    let assign: @Sendable (ConfigurationNode, SettingContext, inout Settings) throws(SettingMismatch) -> Void
+    let write: @Sendable (Settings) -> String
+    let isEqual: @Sendable (Settings, Settings) -> Bool
+    let copy: @Sendable (_ source: Settings, _ target: inout Settings) -> Void
+
+    init<Value: Hashable & Sendable>(
+        _ path: String, _ property: WritableKeyPath<Settings, Value> & Sendable, _ form: SettingForm<Value>,
+        reload: Bool, _ summary: String
+    ) {
+        self.path = path
+        self.summary = summary
+        expected = form.expected
+        appliesOnReload = reload
+        isScalar = form.isScalar
+        assign = { node, context, settings throws(SettingMismatch) in
+            settings[keyPath: property] = try form.read(node, context)
+        }
+        write = { form.write($0[keyPath: property]) }
+        isEqual = { $0[keyPath: property] == $1[keyPath: property] }
+        copy = { $1[keyPath: property] = $0[keyPath: property] }
+    }
+
+    /// The part before the dot.
+    public var section: String { String(path.prefix { $0 != "." }) }
+    /// The part after the dot.
+    public var name: String { String(path.drop { $0 != "." }.dropFirst()) }
+    /// `XFERD_QUEUE_MAX_ACTIVE` for `queue.max_active`.
+    public var environmentName: String {
+        "XFERD_" + path.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
+    }
+}
+
+extension SettingKey {
+    /// Every key, in the order in which they are printed.
+    public static let all: [SettingKey] = queue + download + trust + past + rpc + access + log
+
+    private static let queue: [SettingKey] = [
+        SettingKey(
+            "queue.max_active", \.queue.maxActive, .integer(1...1000), reload: true,
+            "Transfers that run at a time"),
+        SettingKey(
+            "queue.max_active_per_host", \.queue.maxActivePerHost, .integer(1...1000), reload: true,
+            "Transfers from one host that run at a time"),
+        SettingKey(
+            "queue.order", \.queue.order, .word(), reload: true,
+            "Which of a host's tasks starts next within a priority: the oldest (fifo) or the newest (lifo)"),
+        SettingKey(
+            "queue.retry_for", \.queue.retryFor, .duration(.zero ... .years(10)), reload: true,
+            "How long a failing transfer is tried again since its last progress"),
+    ]
+
+    private static let download: [SettingKey] = [
+        SettingKey(
+            "download.dir", \.download.directory, .path, reload: true,
+            "Where files go when a task names no directory"),
+        SettingKey(
+            "download.roots", \.download.roots, .paths, reload: true,
+            "Directories beneath which files may be written and read"),
+        SettingKey(
+            "download.reserve", \.download.reserve, .size(0...(1 << 50)), reload: true,
+            "Bytes left free on every file system"),
+        SettingKey(
+            "download.checkpoint_bytes", \.download.checkpointBytes, .size((1 << 16)...(1 << 30)), reload: false,
+            "Bytes of a transfer that may be at stake before they are made durable"),
+        SettingKey(
+            "download.checkpoint_interval", \.download.checkpointInterval,
+            .duration(.milliseconds(100) ... .seconds(3600)), reload: false,
+            "How long received bytes may be at stake"),
+    ]
+
+    private static let trust: [SettingKey] = [
+        SettingKey(
+            "trust.ca_file", \.trust.authoritiesFile, .path, reload: false,
+            "PEM file of the certificate authorities that are trusted")
+    ]
+
+    private static let past: [SettingKey] = [
+        SettingKey(
+            "events.max_count", \.events.maxCount, .integer(1000...100_000_000), reload: true,
+            "Events kept for clients that come back; none younger than a day is trimmed"),
+        SettingKey(
+            "events.max_age", \.events.maxAge, .duration(.seconds(86_400) ... .years(100)), reload: true,
+            "How long events are kept"),
+        SettingKey(
+            "history.max_count", \.history.maxCount, .integer(0...100_000_000), reload: true,
+            "Finished tasks kept in the list"),
+        SettingKey(
+            "history.max_age", \.history.maxAge, .duration(.zero ... .years(100)), reload: true,
+            "How long finished tasks are kept in the list"),
+    ]
+
+    private static let rpc: [SettingKey] = [
+        SettingKey(
+            "rpc.max_line", \.rpc.maxLine, .size(4096...(1 << 28)), reload: false,
+            "Bytes of one message, in both directions"),
+        SettingKey(
+            "rpc.max_clients", \.rpc.maxClients, .integer(1...65_536), reload: false,
+            "Clients connected at a time"),
+        SettingKey(
+            "rpc.max_in_flight", \.rpc.maxInFlight, .integer(1...65_536), reload: false,
+            "Requests of one client worked on at a time"),
+    ]
+
+    private static let access: [SettingKey] = [
+        SettingKey(
+            "access.users", \.access.users, .grants, reload: true,
+            "Users beside the daemon's own and root who may call"),
+        SettingKey(
+            "access.groups", \.access.groups, .grants, reload: true,
+            "Groups whose members may call"),
+    ]
+
+    private static let log: [SettingKey] = [
+        SettingKey(
+            "log.level", \.log.level, .word(Logger.Level.allCases.map { ($0.rawValue, $0) }), reload: true,
+            "The least important messages that are logged"),
+        SettingKey(
+            "log.format", \.log.format, .word(), reload: false,
+            "How messages are written; auto is journal under systemd and text elsewhere"),
+    ]
+
+    /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
+    static let reserved = ["bandwidth", "cache", "network", "hooks", "trust.policies", "download.segments"]
+}
+
+extension Duration {
+    /// Years of 365 days.
+    fileprivate static func years(_ count: Int) -> Duration { .seconds(count * 31_536_000) }
+}

@@ -1,0 +1,68 @@
+/// Where a setting's value came from, strongest first.
+public enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
+    /// Given on the command line.
+    case flag
+    case environment(variable: String)
+    /// Lines and columns count from 1; nil where the whole file is meant.
+    case file(path: String, position: ConfigurationPosition?)
+    case `default`
+
+    public var description: String {
+        switch self {
+        case .flag: "command line"
+        case .environment(let variable): "environment \(variable)"
+        case .file(let path, let position?): "\(path):\(position.line)"
+        case .file(let path, nil): path
+        case .default: "default"
+        }
+    }
+}
+
+/// A place in the configuration file, counted from 1 as editors do.
+public struct ConfigurationPosition: Hashable, Sendable, Comparable {
+    public let line: Int
+    public let column: Int
+
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    public static func < (left: ConfigurationPosition, right: ConfigurationPosition) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// One thing wrong with the settings: where it is, which key it is about and what was expected.
+public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    public let origin: SettingOrigin
+    /// Dotted, as in `queue.max_active`; nil when no key is to blame.
+    public let key: String?
+    public let message: String
+
+    public init(origin: SettingOrigin, key: String? = nil, message: String) {
+        self.origin = origin
+        self.key = key
+        self.message = message
+    }
+
+    /// `/etc/xferd/config.yaml:3:15: queue.max_active: expected …, found "six"`, as compilers write it.
+    public var description: String {
+        let place =
+            switch origin {
+            case .file(let path, let position?): "\(path):\(position.line):\(position.column)"
+            default: "\(origin)"
+            }
+        return place + ": " + (key.map { $0 + ": " } ?? "") + message
+    }
+}
+
+/// Settings that were refused, with everything that is wrong with them, in the order of the sources.
+public struct SettingsRejection: Error, Hashable, Sendable, CustomStringConvertible {
+    public let problems: [SettingsProblem]
+
+    public init(problems: [SettingsProblem]) { self.problems = problems }
+
+    /// A line for each problem.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

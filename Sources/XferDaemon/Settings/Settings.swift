@@ -1,0 +1,97 @@
+public import Logging
+public import XferModel
+
+/// Everything the configuration decides, typed and within its limits.
+///
+/// The initial values are the defaults. How each is called in the file, in the environment and in
+/// `--print-config`, what is accepted and whether a reload applies it: `SettingKey.all`, one entry for each property.
+public struct Settings: Hashable, Sendable {
+    public var queue = Queue()
+    public var download: Download
+    public var trust = Trust()
+    public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
+    public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
+    public var rpc = RPC()
+    public var access = Access()
+    public var log = Log()
+
+    /// The defaults of an instance; where files go depends on whose it is.
+    public init(defaultsFor instance: InstancePaths) {
+        download = Download(directory: instance.downloadDirectory, roots: [instance.defaultRoot])
+    }
+
+    public struct Queue: Hashable, Sendable {
+        /// Transfers that run at a time.
+        public var maxActive = 6
+        /// Of those, transfers from one host.
+        public var maxActivePerHost = 4
+        public var order = Order.fifo
+        /// How long a transfer is tried again since its last progress.
+        public var retryFor = Duration.seconds(86_400)
+
+        /// Which of a host's tasks starts next within a priority.
+        public enum Order: String, Hashable, Sendable, CaseIterable { case fifo, lifo }
+    }
+
+    public struct Download: Hashable, Sendable {
+        /// Where files go when a task names no directory; absolute.
+        public var directory: String
+        /// Directories beneath which operators' tasks may write; absolute.
+        public var roots: [String]
+        /// Bytes left free on every file system.
+        public var reserve: Int64 = 268_435_456
+        /// Bytes of a transfer that may be at stake before a checkpoint made them durable.
+        public var checkpointBytes: Int64 = 16_777_216
+        /// How long received bytes may be at stake.
+        public var checkpointInterval = Duration.seconds(2)
+    }
+
+    public struct Trust: Hashable, Sendable {
+        /// PEM file with the certificate authorities that are trusted; absolute.
+        public var authoritiesFile = "/etc/ssl/certs/ca-certificates.crt"
+    }
+
+    /// How much of the past is kept.
+    public struct Retention: Hashable, Sendable {
+        public var maxCount: Int
+        public var maxAge: Duration
+    }
+
+    public struct RPC: Hashable, Sendable {
+        /// Bytes of one message, in both directions.
+        public var maxLine: Int64 = 4_194_304
+        public var maxClients = 256
+        /// Requests of one client that are being worked on; beyond that its socket is not read.
+        public var maxInFlight = 64
+    }
+
+    public struct Access: Hashable, Sendable {
+        /// Users beside the operators, by name or decimal uid.
+        public var users: [String: Grant] = [:]
+        /// Groups whose members may call, by name or decimal gid.
+        public var groups: [String: Grant] = [:]
+
+        /// Whether anyone but operators may call.
+        public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }
+    }
+
+    /// What an allowed user may do.
+    public struct Grant: Hashable, Sendable {
+        /// Directories beneath which its tasks may write and read; absolute, at least one.
+        public var roots: [String]
+        /// Unfinished tasks it may have.
+        public var maxTasks = 10_000
+        public var maxPriority = Priority.normal
+
+        public init(roots: [String], maxTasks: Int = 10_000, maxPriority: Priority = .normal) {
+            self.roots = roots
+            self.maxTasks = maxTasks
+            self.maxPriority = maxPriority
+        }
+    }
+
+    public struct Log: Hashable, Sendable {
+        public var level = Logger.Level.info
+        public var format = LogFormat.auto
+    }
+}

@@ -1,0 +1,39 @@
+extension LoadedSettings {
+    /// The effective configuration as YAML with the origin of each value, for `--print-config`.
+    ///
+    /// It can be read back; values that came from a file name their line.
+    public var yaml: String { text { "  # \(origin(of: $0))" } }
+
+    fileprivate func text(_ comment: (SettingKey) -> String) -> String {
+        var output = ""
+        var section = ""
+        for key in SettingKey.all {
+            if key.section != section {
+                section = key.section
+                output += "\(section):\n"
+            }
+            output += "  \(key.name): \(key.write(settings))\(comment(key))\n"
+        }
+        return output
+    }
+}
+
+extension SettingKey {
+    /// Every key with its default and what it is for, as a commented configuration file.
+    public static func reference(for instance: InstancePaths) -> String {
+        let defaults = Settings(defaultsFor: instance)
+        var output = ""
+        var section = ""
+        for key in all {
+            if key.section != section {
+                output += section.isEmpty ? "" : "\n"
+                section = key.section
+                output += "\(section):\n"
+            }
+            let reload = key.appliesOnReload ? "" : " Takes a restart."
+            output += "  # \(key.summary).\(reload)\n  # \(key.environmentName): \(key.expected).\n"
+            output += "  \(key.name): \(key.write(defaults))\n"
+        }
+        return output
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+
+/// Tells the service manager how the service is doing: the protocol of sd_notify(3), spoken directly.
+///
+/// Without `NOTIFY_SOCKET` every call does nothing, so callers need not ask.
+public struct ServiceNotifier: Sendable {
+    /// What is told; each is a line of the datagram.
+    public enum Message: Hashable, Sendable {
+        /// Start-up or a reload is over.
+        case ready
+        /// A line for people in `systemctl status`; line breaks become spaces.
+        case status(String)
+        /// The configuration is being read again; carries CLOCK_MONOTONIC, as `Type=notify-reload` wants.
+        case reloading(monotonicMicroseconds: UInt64)
+        case stopping
+        /// Keep-alive; missing for `WATCHDOG_USEC`, the manager kills the service.
+        case watchdog
+        /// Start, reload or stop takes this much longer, counted from now.
+        case extendTimeout(by: Duration)
+        /// The process the manager should look at.
+        case mainProcess(Int32)
+
+        var line: String {
+            switch self {
+            case .ready: "READY=1"
+            case .status(let text): "STATUS=" + text.map { $0.isNewline ? " " : String($0) }.joined()
+            case .reloading(let microseconds): "RELOADING=1\nMONOTONIC_USEC=\(microseconds)"
+            case .stopping: "STOPPING=1"
+            case .watchdog: "WATCHDOG=1"
+            case .extendTimeout(let duration):
+                "EXTEND_TIMEOUT_USEC=\(duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000)"
+            case .mainProcess(let id): "MAINPID=\(id)"
+            }
+        }
+    }
+
+    private let address: UnixAddress?
+
+    /// - Parameter environment: `NOTIFY_SOCKET` holds a path or, after `@`, an abstract name (unix(7)).
+    public init(environment: [String: String]) {
+        address = environment["NOTIFY_SOCKET"].flatMap { UnixAddress(notifySocket: $0) }
+    }
+
+    /// Whether anybody listens.
+    public var isEnabled: Bool { address != nil }
+
+    /// Sends the messages in one datagram. Best effort: a manager that cannot be told must not stop the service.
+    @discardableResult
+    public func send(_ messages: Message...) -> Bool {
+        guard let address, !messages.isEmpty else { return false }
+        // A socket for each datagram: they are minutes apart, and no descriptor is held for them.
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let text = messages.map(\.line).joined(separator: "\n")
+        return address.withSocketAddress { pointer, length in
+            var text = text
+            return text.withUTF8 { bytes in
+                sendto(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), pointer, length)
+                    == bytes.count
+            }
+        }
+    }
+
+    /// Announces a reload with the time it began, CLOCK_MONOTONIC.
+    @discardableResult
+    public func sendReloading() -> Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return send(.reloading(monotonicMicroseconds: UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000))
+    }
+}

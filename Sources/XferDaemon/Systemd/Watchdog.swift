@@ -1,0 +1,33 @@
+public import Glibc
+
+/// Keeps the service manager's watchdog content while the service is alive (sd_watchdog_enabled(3)).
+///
+/// Without a watchdog nothing runs and nothing wakes up.
+public struct Watchdog: Sendable {
+    /// Time within which the manager wants to hear; half of it passes between two messages.
+    public let timeout: Duration
+    private let notifier: ServiceNotifier
+
+    /// Nil when the manager watches nobody or another process (`WATCHDOG_PID`).
+    public init?(environment: [String: String], processID: Int32 = getpid()) {
+        guard let text = environment["WATCHDOG_USEC"], let microseconds = Int64(text), microseconds > 0,
+            environment["WATCHDOG_PID"].map({ Int32($0) == processID }) ?? true
+        else { return nil }
+        notifier = ServiceNotifier(environment: environment)
+        guard notifier.isEnabled else { return nil }
+        timeout = .microseconds(microseconds)
+    }
+
+    /// Asks whether the service is alive and tells the manager, until the task is cancelled.
+    ///
+    /// - Parameter isAlive: goes through what has to work (the manager, the store, the loop). While it answers false
+    ///   or does not answer, nothing is sent and the manager acts.
+    public func run(
+        clock: any Clock<Duration> = ContinuousClock(), isAlive: @Sendable () async -> Bool
+    ) async {
+        while !Task.isCancelled {
+            if await isAlive() { notifier.send(.watchdog) }
+            guard (try? await clock.sleep(for: timeout / 2)) != nil else { return }
+        }
+    }
+}
