@@ -102,7 +102,9 @@ extension Fault {
     /// An honest 206 that begins this many bytes later (earlier when negative) than asked.
     public static func startShifted(by shift: Int64) -> Fault {
         Fault("206 starts \(shift) off") { reply, context in
-            guard reply.status == 206, let range = context.request.range?.resolved(in: context.source.length) else { return }
+            guard reply.status == 206, let range = context.request.range?.resolved(in: context.source.length) else {
+                return
+            }
             let first = min(max(0, range.lowerBound + shift), range.upperBound - 1)
             reply = context.source.partial(first..<range.upperBound, for: context.request)
         }
@@ -111,7 +113,9 @@ extension Fault {
     /// An honest 206 with fewer bytes than asked for, which is legal.
     public static func shortRange(_ count: Int64) -> Fault {
         Fault("206 of at most \(count)") { reply, context in
-            guard reply.status == 206, let range = context.request.range?.resolved(in: context.source.length) else { return }
+            guard reply.status == 206, let range = context.request.range?.resolved(in: context.source.length) else {
+                return
+            }
             let end = min(range.upperBound, range.lowerBound + count)
             reply = context.source.partial(range.lowerBound..<end, for: context.request)
         }

@@ -21,7 +21,8 @@ public final class FaultServer: Sendable {
     /// Listens on a free port.
     public init() async throws {
         let state = ServerState()
-        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let listener = try await ServerBootstrap(group: eventLoop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 1024)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -32,11 +33,11 @@ public final class FaultServer: Sendable {
                     return try ServerConnection.Wire(wrappingChannelSynchronously: channel)
                 }
             }
-        guard let port = listener.channel.localAddress?.port else { throw TimedOut(description: "no port") }
+        guard let port = listener.channel.localAddress?.port else { throw TimedOut("no port") }
         self.port = port
         self.state = state
         channel = listener.channel
-        accepting = Task { await Self.accept(listener, state) }
+        accepting = Task(executorPreference: ServerExecutor(eventLoop)) { await Self.accept(listener, state) }
     }
 
     deinit {

@@ -66,7 +66,8 @@ public struct Reply: Sendable {
 
     /// 401 with a basic challenge (RFC 7617).
     public static var unauthorized: Reply {
-        Reply(401, headers: [HeaderField(name: "WWW-Authenticate", value: "Basic realm=\"test\"")], text: "who are you?")
+        Reply(
+            401, headers: [HeaderField(name: "WWW-Authenticate", value: "Basic realm=\"test\"")], text: "who are you?")
     }
 
     /// An error status, with `Retry-After` when given (seconds or a date, verbatim).

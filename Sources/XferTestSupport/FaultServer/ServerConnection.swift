@@ -71,7 +71,8 @@ struct ServerConnection {
         try? await channel.close()
     }
 
-    private func write(_ part: Reply.Part, of reply: Reply, for request: RecordedRequest, _ writer: Writer) async throws {
+    private func write(_ part: Reply.Part, of reply: Reply, for request: RecordedRequest, _ writer: Writer) async throws
+    {
         switch part {
         case .gate(let gate): await gate.wait()
         case .pause(let duration): try await Task.sleep(for: duration)

@@ -1,6 +1,8 @@
 /// Thrown when a condition did not come true within its time.
 public struct TimedOut: Error, CustomStringConvertible {
     public let description: String
+
+    public init(_ description: String) { self.description = description }
 }
 
 /// Waits until `condition` gives a value, looking again every few milliseconds; throws `TimedOut` after `timeout`.
@@ -14,7 +16,7 @@ public func eventually<Value>(
     var pause = Duration.milliseconds(1)
     while true {
         if let value = try await condition() { return value }
-        guard ContinuousClock.now < deadline else { throw TimedOut(description: "not within \(timeout): \(what)") }
+        guard ContinuousClock.now < deadline else { throw TimedOut("not within \(timeout): \(what)") }
         try await Task.sleep(for: pause)
         pause = min(pause * 2, .milliseconds(50))
     }

@@ -28,7 +28,9 @@ public final class ManualClock: Clock, Sendable {
     public func advance(by duration: Duration) {
         let woken = state.withLockedValue { state in
             state.now = state.now.advanced(by: duration)
-            let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted { $0.value.deadline < $1.value.deadline }
+            let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
+                $0.value.deadline < $1.value.deadline
+            }
             for (id, _) in due { state.sleepers.removeValue(forKey: id) }
             return due.map(\.value.continuation)
         }
@@ -53,7 +55,8 @@ public final class ManualClock: Clock, Sendable {
                 }
             }
         } onCancel: {
-            state.withLockedValue { $0.sleepers.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
+            state.withLockedValue { $0.sleepers.removeValue(forKey: id) }?.continuation.resume(
+                throwing: CancellationError())
         }
     }
 }
