@@ -1,0 +1,118 @@
+public import XferModel
+
+/// An answer, byte for byte: nothing in it has to be true.
+public struct Reply: Sendable {
+    /// One piece of a body, or something that happens between two pieces.
+    public enum Part: Sendable {
+        case bytes([UInt8])
+        /// These offsets of a version, made while they are sent.
+        case source(SourceVersion, Range<Int64>)
+        /// Stops here until the gate opens.
+        case gate(Gate)
+        /// Stops here for a while: a slow server.
+        case pause(Duration)
+
+        var count: Int64 {
+            switch self {
+            case .bytes(let bytes): Int64(bytes.count)
+            case .source(_, let range): Int64(range.count)
+            case .gate, .pause: 0
+            }
+        }
+    }
+
+    /// What happens to the connection after the last part.
+    public enum Ending: Sendable {
+        case keepAlive
+        /// FIN.
+        case close
+        /// RST, once what was sent has arrived.
+        case reset
+        /// Nothing more is sent and the connection stays open.
+        case hang
+    }
+
+    public var status: Int
+    /// Sent as they stand; nothing is added.
+    public var headers: [HeaderField]
+    public var body: [Part]
+    public var ending: Ending
+    /// Whether the body is sent with chunked framing (the field has to be in `headers`).
+    public var isChunked = false
+    /// Sent instead of status line and headers.
+    public var rawHead: [UInt8]?
+    /// Sent before the status line, for example `HTTP/1.1 103 Early Hints\r\n\r\n`.
+    public var preamble: [UInt8] = []
+    /// Waited for before anything is sent.
+    public var headGate: Gate?
+
+    public init(_ status: Int, headers: [HeaderField] = [], body: [Part] = [], ending: Ending = .keepAlive) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.ending = ending
+    }
+
+    /// A short text with its length.
+    public init(_ status: Int, headers: [HeaderField] = [], text: String) {
+        let length = HeaderField(name: "Content-Length", value: String(text.utf8.count))
+        self.init(status, headers: headers + [length], body: [.bytes(Array(text.utf8))])
+    }
+
+    /// A redirect, 302 unless told otherwise.
+    public static func redirect(to location: String, status: Int = 302) -> Reply {
+        Reply(status, headers: [HeaderField(name: "Location", value: location)], text: "")
+    }
+
+    /// 401 with a basic challenge (RFC 7617).
+    public static var unauthorized: Reply {
+        Reply(
+            401, headers: [HeaderField(name: "WWW-Authenticate", value: "Basic realm=\"test\"")], text: "who are you?")
+    }
+
+    /// An error status, with `Retry-After` when given (seconds or a date, verbatim).
+    public static func failure(_ status: Int, retryAfter: String? = nil) -> Reply {
+        Reply(status, headers: retryAfter.map { [HeaderField(name: "Retry-After", value: $0)] } ?? [], text: "no")
+    }
+
+    public func header(_ name: String) -> String? { headers.firstValue(named: name) }
+
+    /// Replaces all fields of this name by one, or removes them.
+    public mutating func setHeader(_ name: String, _ value: String?) {
+        headers.removeAll { $0.name.equalsIgnoringASCIICase(name) }
+        if let value { headers.append(HeaderField(name: name, value: value)) }
+    }
+
+    /// Number of body bytes that will be sent.
+    public var bodyLength: Int64 { body.reduce(0) { $0 + $1.count } }
+
+    /// Leaves out everything after the first `count` body bytes.
+    public mutating func truncateBody(to count: Int64) { body = split(at: count).before }
+
+    /// Puts something between two body bytes.
+    public mutating func insert(_ part: Part, at offset: Int64) {
+        let (before, after) = split(at: offset)
+        body = before + [part] + after
+    }
+
+    private func split(at offset: Int64) -> (before: [Part], after: [Part]) {
+        var before: [Part] = []
+        var after: [Part] = []
+        var position: Int64 = 0
+        for part in body {
+            let cut = min(max(0, offset - position), part.count)
+            position += part.count
+            switch part {
+            case .bytes(let bytes):
+                if cut > 0 { before.append(.bytes(Array(bytes.prefix(Int(cut))))) }
+                if cut < part.count { after.append(.bytes(Array(bytes.dropFirst(Int(cut))))) }
+            case .source(let version, let range):
+                if cut > 0 { before.append(.source(version, range.lowerBound..<range.lowerBound + cut)) }
+                if cut < part.count { after.append(.source(version, range.lowerBound + cut..<range.upperBound)) }
+            case .gate, .pause:
+                if position < offset { before.append(part) } else { after.append(part) }
+            }
+        }
+        return (before, after)
+    }
+}

@@ -1,0 +1,94 @@
+public import Glibc
+
+/// Reading, writing and listing whole files and trees, for tests.
+public enum FileTree {
+    /// The file's bytes.
+    public static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw PosixError("open \(path)") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            guard count >= 0 else { throw PosixError("read \(path)") }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    /// The file as text; bytes that are not UTF-8 are replaced.
+    public static func text(_ path: String) throws -> String { String(decoding: try read(path), as: UTF8.self) }
+
+    /// Makes or replaces the file.
+    public static func write(_ bytes: some Collection<UInt8>, to path: String, mode: mode_t = 0o644) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw PosixError("open \(path)") }
+        defer { close(descriptor) }
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw PosixError("write \(path)") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Makes or replaces the file with UTF-8 text.
+    public static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws {
+        try write(text.utf8, to: path, mode: mode)
+    }
+
+    public static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    /// Size in bytes, nil when there is no such file.
+    public static func size(_ path: String) -> Int64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    /// Permission bits, nil when there is no such file.
+    public static func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    /// Sorted relative paths of everything below `path`; directories end in `/`.
+    public static func entries(below path: String) throws -> [String] {
+        try names(in: path).flatMap { name -> [String] in
+            guard isDirectory("\(path)/\(name)") else { return [name] }
+            return ["\(name)/"] + (try entries(below: "\(path)/\(name)")).map { "\(name)/\($0)" }
+        }
+    }
+
+    /// Removes the file or the whole tree; what cannot be removed stays.
+    public static func remove(_ path: String) {
+        if isDirectory(path) {
+            _ = chmod(path, 0o700)
+            for name in (try? names(in: path)) ?? [] { remove("\(path)/\(name)") }
+            rmdir(path)
+        } else {
+            unlink(path)
+        }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func names(in path: String) throws -> [String] {
+        guard let directory = opendir(path) else { throw PosixError("opendir \(path)") }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}

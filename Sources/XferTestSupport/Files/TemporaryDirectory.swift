@@ -1,0 +1,44 @@
+public import Glibc
+
+/// A new empty directory that is removed, with all in it, when the last reference goes.
+///
+/// Lies below `XFER_TEST_TMP` if that is set, else below /tmp, so that soak runs can choose the file system.
+public final class TemporaryDirectory: Sendable {
+    /// Absolute, without symbolic links.
+    public let path: String
+
+    public init(_ prefix: String = "xfer-test") throws {
+        let parent = getenv("XFER_TEST_TMP").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/\(prefix).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw PosixError("mkdtemp \(parent)") }
+        let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let resolved = realpath(made, nil) else { throw PosixError("realpath \(made)") }
+        defer { free(resolved) }
+        path = String(cString: resolved)
+    }
+
+    deinit { FileTree.remove(path) }
+
+    /// Path of something within the directory.
+    public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Makes a directory within this one and gives its path.
+    public func makeDirectory(_ name: String, mode: mode_t = 0o755) throws -> String {
+        let created = file(name)
+        guard mkdir(created, mode) == 0 else { throw PosixError("mkdir \(created)") }
+        return created
+    }
+
+    /// Everything below the directory as sorted relative paths; directories end in `/`.
+    public func entries() throws -> [String] { try FileTree.entries(below: path) }
+}
+
+/// A failed system call with errno's meaning.
+public struct PosixError: Error, CustomStringConvertible {
+    public let description: String
+
+    /// Reads errno: make it right after the failed call.
+    public init(_ what: String) {
+        description = "\(what): \(String(cString: strerror(errno)))"
+    }
+}

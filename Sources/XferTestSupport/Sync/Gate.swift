@@ -1,0 +1,65 @@
+import NIOConcurrencyHelpers
+
+/// A door tests hold shut until a fact has been seen: whoever waits goes on when it opens, never because time passed.
+///
+/// `arrived(_:)` lets the test wait until somebody stands before the gate.
+public final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var nextID = 0
+        var arrivals = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var observers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    public init() {}
+
+    /// Lets everybody through, now and later.
+    public func open() {
+        let woken = state.withLockedValue { state in
+            state.isOpen = true
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    /// Returns when the gate is open or the calling Swift task is cancelled.
+    public func wait() async {
+        let id = state.withLockedValue { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let wokenObservers = state.withLockedValue { state in
+                    state.arrivals += 1
+                    if state.isOpen || Task.isCancelled {
+                        continuation.resume()
+                    } else {
+                        state.waiting[id] = continuation
+                    }
+                    let ready = state.observers.filter { $0.count <= state.arrivals }
+                    state.observers.removeAll { $0.count <= state.arrivals }
+                    return ready.map(\.continuation)
+                }
+                for observer in wokenObservers { observer.resume() }
+            }
+        } onCancel: {
+            state.withLockedValue { $0.waiting.removeValue(forKey: id) }?.resume()
+        }
+    }
+
+    /// Returns when `wait` was called at least `count` times in all.
+    public func arrived(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLockedValue { state in
+                if state.arrivals < count { state.observers.append((count, continuation)) }
+                return state.arrivals >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@Suite struct FaultServerTests {
+    let source = SourceVersion.tagged(7, length: 100_000)
+
+    @Test func honestWholeThenRangeOnOneConnection() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", source)
+        let client = try RawClient(port: server.port)
+        try client.get("/f")
+        let head = try client.readHead()
+        #expect(head[0] == "HTTP/1.1 200 OK")
+        #expect(head.contains("ETag: \"v7\"") && head.contains("Content-Length: 100000"))
+        #expect(try client.read(100_000).bytes == source.bytes)
+
+        try client.get("/f", "Range: bytes=4090-", "If-Range: \"v7\"")
+        #expect(try client.readHead().contains("Content-Range: bytes 4090-99999/100000"))
+        #expect(try client.read(100_000 - 4090).bytes == source.bytes(4090..<100_000))
+
+        #expect(server.connectionCount == 1)
+        #expect(server.requests.map(\.connection) == [1, 1])
+        #expect(server.requests(to: "/f").last?.header("range") == "bytes=4090-")
+        #expect(server.requests.map(\.status) == [200, 206])
+        try await eventually("sent bytes counted") { server.requests.map(\.sent) == [100_000, 95_910] }
+    }
+
+    @Test func conditionsAreJudged() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", source)
+        let client = try RawClient(port: server.port)
+        try client.get("/f", "Range: bytes=10-", "If-Range: \"other\"")
+        #expect(try client.readHead()[0].contains("200"))
+        _ = try client.read(100_000)
+        try client.get("/f", "If-None-Match: \"v7\"")
+        #expect(try client.readHead()[0].contains("304"))
+        try client.get("/f", "Range: bytes=100000-")
+        let head = try client.readHead()
+        #expect(head[0].contains("416") && head.contains("Content-Range: bytes */100000"))
+    }
+
+    @Test(arguments: [(Reply.Ending.close, RawClient.End.closed), (.reset, .reset)])
+    func dropsAfterExactlyTheBytes(_ ending: Reply.Ending, _ seen: RawClient.End) async throws {
+        let server = try await FaultServer()
+        server.serve("/f", source, faults: [[.drop(after: 12_345, by: ending)]])
+        let client = try RawClient(port: server.port)
+        try client.get("/f")
+        _ = try client.readHead()
+        let (bytes, end) = try client.read()
+        #expect(bytes == source.bytes(0..<12_345))
+        #expect(end == seen)
+    }
+
+    @Test func stallsUntilTheGateOpens() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        server.serve("/f", source, faults: [[.stall(at: 1000, until: gate)]])
+        let client = try RawClient(port: server.port)
+        try client.get("/f")
+        _ = try client.readHead()
+        #expect(try client.read(1000).bytes == source.bytes(0..<1000))
+        await gate.arrived()
+        #expect(server.requests[0].isAnswered == false)
+        gate.open()
+        #expect(try client.read(99_000).bytes == source.bytes(1000..<100_000))
+    }
+
+    @Test func faultsChangeTheHeadAsTold() async throws {
+        let server = try await FaultServer()
+        let served = server.serve("/f", source)
+        func firstLines(_ fault: Fault, range: String = "bytes=5-") throws -> [String] {
+            served.next([fault])
+            let client = try RawClient(port: server.port)
+            try client.get("/f", "Range: \(range)")
+            return try client.readHead()
+        }
+        #expect(try firstLines(.ignoreRange)[0].contains("200"))
+        #expect(try firstLines(.contentRangeTotal(nil)).contains("Content-Range: bytes 5-99999/*"))
+        #expect(try firstLines(.startShifted(by: 3)).contains("Content-Range: bytes 8-99999/100000"))
+        #expect(try firstLines(.startShifted(by: -3)).contains("Content-Range: bytes 2-99999/100000"))
+        #expect(try firstLines(.shortRange(10)).contains("Content-Range: bytes 5-14/100000"))
+        #expect(try firstLines(.weakETag).contains("ETag: W/\"v7\""))
+        #expect(try firstLines(.contentLength(off: -1)).contains("Content-Length: 99994"))
+        #expect(try firstLines(.multipart).contains("Content-Type: multipart/byteranges; boundary=sep"))
+        #expect(try firstLines(.unsatisfiable("bytes */9")).contains("Content-Range: bytes */9"))
+        #expect(try firstLines(.gzip).contains("Content-Encoding: gzip"))
+        #expect(try firstLines(.chunked).contains("Transfer-Encoding: chunked"))
+        #expect(try firstLines(.status(503, retryAfter: "7")).contains("Retry-After: 7"))
+    }
+
+    @Test func stoppedServerRefuses() async throws {
+        let server = try await FaultServer()
+        let port = server.port
+        _ = try RawClient(port: port)
+        await server.stop()
+        #expect(throws: PosixError.self) { _ = try RawClient(port: port) }
+        #expect(server.openConnectionCount == 0)
+    }
+}
