@@ -1,0 +1,25 @@
+/// Sizes and rates for people, in powers of 1024 with their IEC names: `1.2 GiB`, `640 KiB/s`.
+enum ByteText {
+    private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+
+    /// Four characters at most before the unit: one decimal below 10 of a unit, none from there on.
+    static func size(_ bytes: Int64) -> String {
+        var value = Double(max(0, bytes))
+        var unit = 0
+        while unit + 1 < units.count, value.rounded() >= (unit == 0 ? 1024 : 1023.5) {
+            value /= 1024
+            unit += 1
+        }
+        if unit == 0 { return "\(Int64(value)) B" }
+        let tenths = (value * 10).rounded()
+        let number = tenths < 100 ? "\(Int64(tenths) / 10).\(Int64(tenths) % 10)" : "\(Int64(value.rounded()))"
+        return "\(number) \(units[unit])"
+    }
+
+    static func rate(_ bytesPerSecond: Int64) -> String { size(bytesPerSecond) + "/s" }
+
+    /// A limit, where 0 means none.
+    static func limit(_ bytesPerSecond: Int64) -> String {
+        bytesPerSecond == 0 ? "unlimited" : rate(bytesPerSecond)
+    }
+}

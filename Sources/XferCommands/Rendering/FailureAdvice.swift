@@ -1,0 +1,36 @@
+import XferModel
+
+/// What a person can do about a failed task: one sentence that starts with a verb.
+enum FailureAdvice {
+    /// - Parameter retry: how to ask for another try, for example `xferctl retry 7`.
+    static func sentence(reason: String, id: Int64) -> String? {
+        let retry = "`xferctl retry \(id)`"
+        guard let reason = FailureReason(rawValue: reason) else { return "See `xferctl show \(id)`." }
+        switch reason {
+        case .dnsFailure: return "Check the host's name in the URL and that DNS works here, then \(retry)."
+        case .connectFailed, .connectTimeout, .networkUnreachable:
+            return "Check that the server is up and reachable from here, then \(retry)."
+        case .connectionLost, .idleTimeout, .shortBody, .protocolError, .rangeMismatch:
+            return "Go on from the bytes that are kept with \(retry)."
+        case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."
+        case .trustRejected:
+            return "Have the server's certificate fixed, or name its CA in the daemon's configuration (trust.ca_file)."
+        case .pinMismatch: return "Do not go on before you know why the server shows another key than the pinned one."
+        case .httpStatus: return "Check the URL; when the server has the file again, \(retry)."
+        case .authFailed: return "Add it again with the right user and password (-u USER) or header (-H)."
+        case .lengthMismatch, .checksumMismatch:
+            return "Check the digest you expect and where the file comes from; \(retry) fetches it anew."
+        case .tooManyRedirects, .redirectDenied, .insecureRedirect:
+            return "Use the final URL, or allow the redirect (--redirect) when adding it."
+        case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."
+        case .destinationExists: return "Choose another name (-o) or another --on-conflict, and add it again."
+        case .destinationDenied:
+            return "Choose a directory (-d) below one of the daemon's roots that its user may write to."
+        case .destinationUnavailable: return "Mount or create the directory, then \(retry)."
+        case .insufficientSpace: return "Make room on the disk, then \(retry)."
+        case .diskError: return "Look at the disk (dmesg), then \(retry)."
+        case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
+        case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
+        }
+    }
+}

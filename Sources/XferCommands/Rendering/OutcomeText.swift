@@ -1,0 +1,35 @@
+import XferModel
+
+/// How a task ended, in lines that stay in the scroll-back: what, where, and for a failure why and what to do.
+struct OutcomeText: Sendable {
+    let style: Style
+
+    func lines(_ task: TaskGlance) -> [String] {
+        let name = SafeText.sanitised(task.name)
+        let id = "#\(task.id)"
+        let state = style(StateStyle.attribute(task.state), SafeText.sanitised(task.state))
+        switch TaskState(rawValue: task.state) {
+        case .completed: return ["\(id) \(state): \(name)\(ending(task))"]
+        case .failed:
+            guard let failure = task.failure else { return ["\(id) \(state): \(name)"] }
+            return ["\(id) \(state): \(name): \(reason(failure))"] + advice(task, failure)
+        default: return ["\(id) \(state): \(name)"]
+        }
+    }
+
+    func reason(_ failure: TaskGlance.Failure) -> String {
+        "\(SafeText.sanitised(failure.message)) (\(SafeText.sanitised(failure.reason)))"
+    }
+
+    private func advice(_ task: TaskGlance, _ failure: TaskGlance.Failure) -> [String] {
+        FailureAdvice.sentence(reason: failure.reason, id: task.id).map { ["    \($0)"] } ?? []
+    }
+
+    private func ending(_ task: TaskGlance) -> String {
+        let path = task.finalPath.map { SafeText.sanitised($0) }
+        if task.isSkipped { return " (skipped: \(path ?? "the file") exists)" }
+        if task.isNotModified { return " (\(path ?? "the file") is current, nothing fetched)" }
+        let size = ByteText.size(task.total ?? task.received)
+        return path.map { " -> \($0) (\(size))" } ?? " (\(size))"
+    }
+}

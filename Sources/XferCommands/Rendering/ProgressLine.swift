@@ -1,0 +1,72 @@
+import XferModel
+
+/// One task on one row of the terminal: its name, and a bar with figures or a word about why it is not running.
+struct ProgressLine: Sendable {
+    let style: Style
+    let bar: Bar
+    /// Columns to stay within.
+    let width: Int
+    /// What waits are counted down from.
+    let now: Timestamp
+
+    init(terminal: Terminal, now: Timestamp) {
+        self.init(
+            style: terminal.style, bar: Bar(usesUnicode: terminal.usesUnicode), width: terminal.size.columns, now: now)
+    }
+
+    init(style: Style, bar: Bar, width: Int, now: Timestamp) {
+        self.style = style
+        self.bar = bar
+        self.width = width
+        self.now = now
+    }
+
+    func line(_ task: TaskGlance) -> LiveRegion.Line {
+        let nameWidth = min(40, max(min(width, 12), width / 3))
+        let ellipsis = bar.usesUnicode ? "…" : ".."
+        let name = TextWidth.padded(
+            TextWidth.fitted(SafeText.sanitised(task.name), to: nameWidth, keepingEnd: true, ellipsis: ellipsis),
+            to: nameWidth)
+        let room = width - nameWidth - 2
+        guard room >= 4 else { return LiveRegion.Line(name) }
+        let status =
+            task.isRunning
+            ? running(task, room)
+            : TextWidth.fitted(Self.standing(task, now: now), to: room, ellipsis: ellipsis)
+        return LiveRegion.Line(
+            text: name + "  " + style(StateStyle.attribute(task.state), status),
+            columns: nameWidth + 2 + TextWidth.columns(of: status))
+    }
+
+    /// The figures that fit, most telling first; what is left is the bar's.
+    private func running(_ task: TaskGlance, _ room: Int) -> String {
+        let eta = task.eta.map { DurationText.short($0) } ?? ""
+        let amount = task.total.map { "\(ByteText.size(task.received))/\(ByteText.size($0))" }
+        let figures = [
+            TextWidth.padded(Bar.percent(task.received, of: task.total), to: 4, alignment: .right),
+            TextWidth.padded(ByteText.rate(task.rate), to: 10, alignment: .right),
+            TextWidth.padded(eta, to: 6, alignment: .right),
+            TextWidth.padded(amount ?? ByteText.size(task.received), to: 17, alignment: .right),
+        ]
+        if let phase = task.phase, phase != TaskPhase.transferring.rawValue {
+            return TextWidth.fitted("\(WaitText.words(phase)) \(amount ?? "")", to: room)
+        }
+        var text = ""
+        for figure in figures where TextWidth.columns(of: text) + figure.count + 1 <= room {
+            text += text.isEmpty ? figure : " " + figure
+        }
+        let barWidth = min(50, room - TextWidth.columns(of: text) - 1)
+        guard barWidth >= 5 else { return text }
+        return bar.text(task.fraction, width: barWidth) + " " + text
+    }
+
+    /// A task that is not running, in words.
+    static func standing(_ task: TaskGlance, now: Timestamp) -> String {
+        guard let reason = task.waitReason, task.state == TaskState.waiting.rawValue else {
+            return task.received > 0 && !task.isTerminal
+                ? "\(SafeText.sanitised(task.state)) at \(ByteText.size(task.received))"
+                : SafeText.sanitised(task.state)
+        }
+        return "waiting " + WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
+    }
+}

@@ -1,0 +1,71 @@
+/// Rows of cells under headings, columns aligned, for terminals of any width.
+struct Table: Sendable {
+    struct Column: Sendable {
+        var title: String
+        var alignment: TextWidth.Alignment = .left
+        /// Cut first, and from the middle, when the rows do not fit.
+        var isFlexible = false
+    }
+
+    struct Cell: Sendable, ExpressibleByStringInterpolation {
+        var text: String
+        var attribute: Style.Attribute?
+
+        init(_ text: String, _ attribute: Style.Attribute? = nil) {
+            self.text = text
+            self.attribute = attribute
+        }
+
+        init(stringLiteral value: String) { self.init(value) }
+    }
+
+    var columns: [Column]
+    var rows: [[Cell]] = []
+
+    private static let gap = "  "
+    /// Narrowest a flexible column becomes.
+    private static let narrowest = 12
+
+    /// The lines without trailing blanks. Text is sanitised here.
+    /// - Parameter width: columns to fit into; nil when piped, where nothing is cut.
+    func lines(style: Style, width: Int?) -> [String] {
+        let cells = rows.map { row in row.map { Cell(SafeText.sanitised($0.text), $0.attribute) } }
+        let widths = fitted(natural(cells), into: width)
+        let heading = columns.map { Cell($0.title, .bold) }
+        return ([heading] + cells).map { line($0, widths, style) }
+    }
+
+    private func natural(_ cells: [[Cell]]) -> [Int] {
+        columns.indices.map { index in
+            cells.reduce(TextWidth.columns(of: columns[index].title)) { max($0, TextWidth.columns(of: $1[index].text)) }
+        }
+    }
+
+    private func fitted(_ widths: [Int], into limit: Int?) -> [Int] {
+        var widths = widths
+        guard let limit else { return widths }
+        var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
+        for index in columns.indices where columns[index].isFlexible && excess > 0 {
+            let cut = min(excess, max(0, widths[index] - Self.narrowest))
+            widths[index] -= cut
+            excess -= cut
+        }
+        return widths
+    }
+
+    private func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {
+        var result = ""
+        for (index, cell) in cells.enumerated() {
+            let text = TextWidth.fitted(cell.text, to: widths[index], keepingEnd: true)
+            let padding = String(repeating: " ", count: max(0, widths[index] - TextWidth.columns(of: text)))
+            let styled = style(cell.attribute, text)
+            let isLast = index == cells.count - 1
+            switch columns[index].alignment {
+            case .right: result += padding + styled
+            case .left: result += isLast ? styled : styled + padding
+            }
+            if !isLast { result += Self.gap }
+        }
+        return result
+    }
+}

@@ -1,0 +1,28 @@
+import Glibc
+import XferModel
+
+/// Points in time in the reader's own time zone: `2026-01-02 03:04:05`.
+enum TimeText {
+    static func local(_ timestamp: Timestamp) -> String {
+        formatted(timestamp, "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// Time of day only, for lines that follow each other live.
+    static func clock(_ timestamp: Timestamp) -> String {
+        formatted(timestamp, "%H:%M:%S")
+    }
+
+    /// RFC 3339 text as the wire has it, made local; text that is not a time stays as it is.
+    static func local(rfc3339 text: String) -> String {
+        Timestamp(rfc3339: text).map { local($0) } ?? SafeText.sanitised(text)
+    }
+
+    private static func formatted(_ timestamp: Timestamp, _ format: String) -> String {
+        var seconds = time_t(timestamp.rawValue / 1_000_000)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return timestamp.description }
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = strftime(&buffer, buffer.count, format, &parts)
+        return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,30 @@
+import XferModel
+
+/// Why a task waits, in words: "stuck" is not a state.
+enum WaitText {
+    /// - Parameter now: what a known end is counted from.
+    static func sentence(reason: String, until: Timestamp?, failure: TaskGlance.Failure?, now: Timestamp) -> String {
+        let seconds = until.map { max(0, Int64(now.duration(to: $0).inSeconds.rounded(.up))) }
+        let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
+        switch WaitReason(rawValue: reason) {
+        case .retry:
+            let cause = failure.map { " after \(words($0.reason))" } ?? ""
+            return "next try\(span.isEmpty ? " soon" : span)\(cause)"
+        case .network: return "for the network"
+        case .schedule: return "for its time" + span
+        case .insufficientSpace: return "for space on the disk"
+        case .destinationUnavailable: return "for its directory, which is gone (an unmounted disk?)"
+        case .sourceExpired: return "for a fresh URL: the one it has expired"
+        case .dependency: return "for another task"
+        case .hostCooldown: return "because the server asked for patience" + (span.isEmpty ? "" : ", goes on\(span)")
+        case .clock: return "for the clock"
+        case .storage: return "because the daemon cannot write its database (disk full?)"
+        case nil: return words(reason) + span
+        }
+    }
+
+    /// `connect_timeout` as `connect timeout`.
+    static func words(_ name: String) -> String {
+        SafeText.sanitised(String(name.map { $0 == "_" ? " " : $0 }))
+    }
+}

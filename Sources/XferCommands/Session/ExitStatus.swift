@@ -1,0 +1,23 @@
+/// What `xferctl` tells its caller by its exit status.
+enum ExitStatus: Int32, Sendable, CaseIterable {
+    case done = 0
+    case taskFailed = 1
+    case usage = 2
+    case refused = 3
+    case noDaemon = 4
+    case timedOut = 5
+    case interrupted = 130
+
+    /// For the manual.
+    var meaning: String {
+        switch self {
+        case .done: "Done; with --wait, every task completed."
+        case .taskFailed: "A task that was waited for failed or was cancelled."
+        case .usage: "The command line is wrong."
+        case .refused: "The daemon refused, and standard error says why."
+        case .noDaemon: "No daemon answered; standard error names the sockets that were tried."
+        case .timedOut: "Waiting took longer than allowed; the transfers go on."
+        case .interrupted: "Interrupted by Ctrl-C; the transfers go on."
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Makes text that came from servers, files or other users harmless to a terminal.
+///
+/// A file name may hold escape sequences that retitle the window, or bidirectional controls that make
+/// `gpj.exe` look like `exe.jpg`; neither may reach the screen.
+enum SafeText {
+    /// The text with control characters shown as Unicode's control pictures and other invisible direction and
+    /// line controls as U+FFFD. Printable text is unchanged.
+    static func sanitised(_ text: some StringProtocol) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return String(text) }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(isUnsafe(scalar) ? picture(of: scalar) : scalar)
+        }
+        return String(result)
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0: true
+        // Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX #9), line and paragraph
+        // separators, byte order mark, tag characters.
+        case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xe0000...0xe007f: true
+        default: false
+        }
+    }
+
+    private static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar {
+        let code =
+            switch scalar.value {
+            case 0..<0x20: 0x2400 + scalar.value
+            case 0x7f: UInt32(0x2421)
+            default: UInt32(0xfffd)
+            }
+        return Unicode.Scalar(code) ?? "?"
+    }
+}

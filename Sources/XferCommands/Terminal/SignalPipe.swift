@@ -1,0 +1,48 @@
+import Glibc
+
+/// Turns signals into bytes on a pipe, so that one `poll(2)` can wait for them beside a socket and a keyboard.
+///
+/// Made once per process, by the verb that waits. SIGINT and SIGTERM lose their handler after the first arrival: a
+/// second Ctrl-C ends a process that hangs.
+struct SignalPipe: Sendable {
+    /// Readable when a signal arrived.
+    let descriptor: Int32
+
+    /// Nil when no pipe could be made, in which case signals keep their usual effect.
+    init?(catching signals: [Int32]) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
+        descriptor = ends[0]
+        signalPipeWriteEnd = ends[1]
+        for signal in signals {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = forwardSignal
+            let once = signal == SIGWINCH ? 0 : Int32(bitPattern: SA_RESETHAND)
+            action.sa_flags = SA_RESTART | once
+            sigaction(signal, &action, nil)
+        }
+    }
+
+    /// The signals that arrived since the last call.
+    func drain() -> Set<Int32> {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        var found: Set<Int32> = []
+        while true {
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { return found }
+            found.formUnion(bytes[..<count].map(Int32.init))
+        }
+    }
+}
+
+/// Where the handler writes. Set before any handler is installed and never changed while one can run, so that the
+/// handler only ever reads it.
+nonisolated(unsafe) private var signalPipeWriteEnd: Int32 = -1
+
+/// Async-signal-safe: one write(2), errno kept (signal-safety(7)).
+private func forwardSignal(_ signal: Int32) {
+    let savedErrno = errno
+    var byte = UInt8(truncatingIfNeeded: signal)
+    _ = write(signalPipeWriteEnd, &byte, 1)
+    errno = savedErrno
+}
