@@ -37,8 +37,6 @@ extension StoreTransaction {
 }
 
 // Queue/
-/// Which of a host's tasks starts first.
-public enum QueueOrder: String, Sendable, Codable, CaseIterable { case fifo, lifo }
 
 /// Where `move` puts a task among its host's queued tasks; "before" means that it starts earlier.
 public enum MovePosition: Hashable, Sendable {

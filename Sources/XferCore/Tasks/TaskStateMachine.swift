@@ -163,6 +163,12 @@ public struct TaskStateMachine: Sendable {
         change(&task.outcome)
     }
 
+    /// The task takes its bytes from this transfer from now on.
+    public mutating func subscribe(to transfer: TransferID) { task.transferID = transfer }
+
+    /// The task needs its transfer no more.
+    public mutating func unsubscribe() { task.transferID = nil }
+
     // MARK: Moving
 
     private mutating func move(to state: TaskState) {

@@ -3,7 +3,7 @@ public import XferModel
 /// Who is going to write how much on which file system: decides what fits. Pure: free space is passed in.
 public struct SpaceLedger: Sendable {
     /// Bytes that stay free on every file system, at least 0.
-    public let reserve: Int64
+    public var reserve: Int64
     private var claims: [TransferID: Claim] = [:]
 
     private struct Claim {

@@ -1,0 +1,68 @@
+import NIOConcurrencyHelpers
+public import XferModel
+
+/// Hands committed events and progress to whoever subscribed.
+///
+/// The store calls `publish` after each commit, in commit order, so a subscriber sees one ordered stream without gaps.
+/// A slow subscriber never holds up anybody: its progress is coalesced, and past `capacity` durable events its
+/// subscription ends in an overflow.
+public final class EventHub: Sendable {
+    private struct State {
+        var lastSeq: Int64
+        var subscriptions: [Int: EventSubscription] = [:]
+        var nextID = 1
+    }
+
+    private let state: NIOLockedValueBox<State>
+    /// Durable events that may wait for one subscriber.
+    private let capacity: Int
+
+    public init(capacity: Int = 10_000) {
+        state = NIOLockedValueBox(State(lastSeq: 0))
+        self.capacity = capacity
+    }
+
+    /// Tells where the store's numbering stands, before the first event is published.
+    public func begin(after lastSeq: Int64) {
+        state.withLockedValue { $0.lastSeq = max($0.lastSeq, lastSeq) }
+    }
+
+    /// The newest published event's sequence number.
+    public var lastSeq: Int64 { state.withLockedValue(\.lastSeq) }
+
+    /// Whether anybody wants `task.progress`.
+    var hasProgressSubscribers: Bool {
+        state.withLockedValue { $0.subscriptions.values.contains { $0.filter.includesProgress } }
+    }
+
+    /// Starts a subscription: every event after its `startSeq` reaches it exactly once.
+    public func subscribe(_ filter: EventFilter) -> EventSubscription {
+        state.withLockedValue { state in
+            let subscription = EventSubscription(
+                id: state.nextID, filter: filter, startSeq: state.lastSeq, capacity: capacity)
+            state.subscriptions[state.nextID] = subscription
+            state.nextID += 1
+            return subscription
+        }
+    }
+
+    public func unsubscribe(_ subscription: EventSubscription) {
+        state.withLockedValue { $0.subscriptions[subscription.id] = nil }
+        subscription.end()
+    }
+
+    /// Delivers events that are durable, ascending by sequence number.
+    public func publish(_ events: [Event]) {
+        let receivers = state.withLockedValue { state in
+            state.lastSeq = events.last?.seq ?? state.lastSeq
+            return Array(state.subscriptions.values)
+        }
+        for receiver in receivers { receiver.deliver(events) }
+    }
+
+    /// Offers the latest counters; each replaces what a subscriber has not read yet.
+    func publish(_ progress: [ProgressSnapshot]) {
+        let receivers = state.withLockedValue { Array($0.subscriptions.values) }
+        for receiver in receivers where receiver.filter.includesProgress { receiver.deliver(progress) }
+    }
+}

@@ -1,0 +1,129 @@
+import DequeModule
+import NIOConcurrencyHelpers
+public import XferModel
+
+/// One subscriber's mailbox: durable events in order, progress as a latest value per task.
+public final class EventSubscription: Sendable {
+    /// What a subscriber is told.
+    public enum Delivery: Hashable, Sendable {
+        case event(Event)
+        case progress(ProgressSnapshot)
+        /// The subscriber fell behind: nothing follows, and `lastSeq` is where `events.since` goes on.
+        case overflow(lastSeq: Int64)
+    }
+
+    private struct State {
+        var queue: Deque<Delivery> = []
+        var progress: [TaskID: ProgressSnapshot] = [:]
+        /// The newest counters seen of each task, to complete them when it ends.
+        var latest: [TaskID: ProgressSnapshot] = [:]
+        var lastQueued: Int64
+        var hasEnded = false
+        var waiter: CheckedContinuation<Void, Never>?
+
+        /// A task's last progress comes before its terminal event, and shows 100 % when it completed.
+        mutating func queueLastProgress(before event: Event) {
+            guard let taskID = event.taskID else { return }
+            progress[taskID] = nil
+            var last = latest.removeValue(forKey: taskID)
+            if case .taskCompleted(_, let size, _, _) = event.payload, let owner = event.owner {
+                last =
+                    last
+                    ?? ProgressSnapshot(
+                        taskID: taskID, owner: owner, phase: .publishing, received: size, total: size, rate: 0)
+                last?.received = size
+                last?.total = size
+            }
+            if let last { queue.append(.progress(last)) }
+        }
+    }
+
+    public let id: Int
+    public let filter: EventFilter
+    /// The newest event when the subscription began: older ones are in the store, newer ones come here.
+    public let startSeq: Int64
+    private let capacity: Int
+    private let state: NIOLockedValueBox<State>
+
+    init(id: Int, filter: EventFilter, startSeq: Int64, capacity: Int) {
+        self.id = id
+        self.filter = filter
+        self.startSeq = startSeq
+        self.capacity = capacity
+        state = NIOLockedValueBox(State(lastQueued: startSeq))
+    }
+
+    /// What arrived since the last call, at least one delivery; nil once the subscription has ended and is read empty.
+    /// For one reader at a time.
+    public func next() async -> [Delivery]? {
+        while true {
+            let (batch, hasEnded) = takeAll()
+            if !batch.isEmpty { return batch }
+            if hasEnded || Task.isCancelled { return nil }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let mustWait = state.withLockedValue { state in
+                        guard state.queue.isEmpty, state.progress.isEmpty, !state.hasEnded, !Task.isCancelled else {
+                            return false
+                        }
+                        state.waiter = continuation
+                        return true
+                    }
+                    if !mustWait { continuation.resume() }
+                }
+            } onCancel: {
+                wake { _ in }
+            }
+        }
+    }
+
+    func deliver(_ events: [Event]) {
+        wake { state in
+            for event in events where !state.hasEnded && event.seq > startSeq && filter.accepts(event) {
+                if state.queue.count >= capacity {
+                    state.queue = [.overflow(lastSeq: state.lastQueued)]
+                    state.progress = [:]
+                    state.hasEnded = true
+                    return
+                }
+                if event.type.isTerminal, filter.includesProgress { state.queueLastProgress(before: event) }
+                state.queue.append(.event(event))
+                state.lastQueued = event.seq
+            }
+        }
+    }
+
+    func deliver(_ snapshots: [ProgressSnapshot]) {
+        wake { state in
+            guard !state.hasEnded else { return }
+            for snapshot in snapshots where filter.accepts(snapshot) {
+                state.progress[snapshot.taskID] = snapshot
+                state.latest[snapshot.taskID] = snapshot
+            }
+        }
+    }
+
+    func end() {
+        wake { $0.hasEnded = true }
+    }
+
+    private func takeAll() -> (batch: [Delivery], hasEnded: Bool) {
+        state.withLockedValue { state in
+            var batch = Array(state.queue)
+            batch += state.progress.values.sorted { $0.taskID < $1.taskID }.map(Delivery.progress)
+            state.queue.removeAll(keepingCapacity: false)
+            state.progress.removeAll(keepingCapacity: true)
+            return (batch, state.hasEnded)
+        }
+    }
+
+    /// Changes the state and wakes the reader outside the lock.
+    private func wake(_ change: (inout State) -> Void) {
+        let waiter = state.withLockedValue { state in
+            change(&state)
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}

@@ -1,0 +1,76 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// Adding tasks.
+extension TransferManager {
+    /// Tasks in one add at most.
+    public static let largestAdd = 10_000
+
+    /// What an add came to.
+    public struct Added: Hashable, Sendable {
+        public var id: TaskID
+        /// Whether a `client_key` found the task of an earlier add.
+        public var isExisting: Bool
+    }
+
+    /// Adds all drafts in one transaction, or none. When this returns, the tasks survive a power cut.
+    ///
+    /// - Parameter path: what stands before a field's name in errors, by the draft's index.
+    /// - Throws: `ManagerError`.
+    public func add(
+        _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String = { _ in "" }
+    ) async throws -> [Added] {
+        guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
+        guard drafts.count <= Self.largestAdd else {
+            throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
+        }
+        let admission = TaskAdmission(principal: principal, settings: settings, pool: services.pool)
+        let specifications = try await admission.admit(drafts, path: path)
+        let now = clock()
+        let added = try await translatingStoreErrors {
+            try await store.write { tx in
+                try Self.requireRoom(for: specifications.count, of: principal, in: tx)
+                return try specifications.map { try Self.add($0, in: tx, at: now) }
+            }
+        }
+        schedule()
+        return added
+    }
+
+    private static func add(
+        _ specification: TaskSpecification, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> Added {
+        if specification.clientKey != nil, let earlier = try tx.earlierAdd(of: specification) {
+            guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
+            return Added(id: earlier.id, isExisting: true)
+        }
+        let task = try tx.insertTask(
+            specification, state: specification.startsPaused ? .paused : .queued, at: now)
+        try tx.append(
+            .taskAdded(
+                url: specification.request.url.description, label: specification.label, group: specification.group),
+            taskID: task.id, owner: task.owner, at: now)
+        return Added(id: task.id, isExisting: false)
+    }
+
+    private static func requireRoom(for count: Int, of principal: Principal, in tx: StoreTransaction) throws {
+        guard let maxTasks = principal.maxTasks else { return }
+        let counts = try tx.counts(owner: principal.owner)
+        let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
+        guard unfinished + Int64(count) <= Int64(maxTasks) else {
+            throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
+        }
+    }
+}
+
+extension TransferManager {
+    /// What the store cannot do now is `storageUnavailable` to a caller.
+    nonisolated func translatingStoreErrors<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch StoreError.degraded, StoreError.closed {
+            throw ManagerError.storageUnavailable
+        }
+    }
+}

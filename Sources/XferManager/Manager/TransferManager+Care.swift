@@ -1,0 +1,99 @@
+import Logging
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Clearing up: bytes nobody wants any more, and the past beyond its retention.
+extension TransferManager {
+    /// Deletes the bytes of transfers without a task, then their rows.
+    func discard(_ ids: [TransferID]) {
+        guard !ids.isEmpty else { return }
+        Task {
+            for id in ids {
+                do {
+                    try await discard(id)
+                } catch {
+                    logger.warning(
+                        "bytes could not be deleted; they are at the next start",
+                        metadata: ["transfer": "\(id)", "error": "\(error)"])
+                }
+            }
+        }
+    }
+
+    /// A publish that a cancel overtook is undone: the final name goes if it is this very file.
+    private func discard(_ id: TransferID) async throws {
+        guard let transfer = try await store.read({ try $0.transfer(id) }) else { return }
+        let partial = transfer.partial
+        let name = transfer.partialName
+        try await services.pool.run {
+            let directory: DirectoryHandle
+            do {
+                directory = try DirectoryHandle(ofService: partial.directory)
+            } catch FileError.missing {
+                return
+            }
+            try directory.remove(name)
+            if let intent = transfer.publishIntent, try directory.identity(of: intent.finalName) == intent.part {
+                try directory.remove(intent.finalName)
+            }
+        }
+        try await store.write(.gathered) { tx in try tx.deleteTransfer(id) }
+    }
+
+    /// Transfers whose task ended or was removed just before a crash.
+    func discardOrphans() async throws {
+        var after: TransferID?
+        while true {
+            let page = try await store.read { [after] in try $0.orphanedTransfers(after: after, limit: 500) }
+            guard let last = page.last else { return }
+            discard(page.map(\.id))
+            after = last.id
+        }
+    }
+
+    /// Trims history, events and kept bytes; at most once a minute, and only when something has ended.
+    func takeCare() {
+        let now = Clocks.monotonic()
+        if let lastCare, lastCare.duration(to: now) < .seconds(60) { return }
+        lastCare = now
+        Task {
+            do {
+                try await trim()
+            } catch {
+                logger.warning("trimming the past failed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func trim() async throws {
+        let retention = settings.retention
+        let now = clock()
+        @Sendable func ago(_ seconds: Int64) -> Timestamp { now.advanced(by: .seconds(-seconds)) }
+        var trimmed: Int
+        repeat {
+            trimmed = try await store.write { tx in
+                try tx.trimEvents(
+                    maxCount: Int64(retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
+            }
+        } while trimmed > 0
+        repeat {
+            trimmed = try await store.write { tx in
+                try tx.trimHistory(
+                    maxCount: Int64(retention.maxHistory), olderThan: ago(retention.maxHistoryAge)
+                ).count
+            }
+        } while trimmed > 0
+        let expired = try await store.read { try $0.expiredFailed(olderThan: ago(retention.keepFailed), limit: 1000) }
+        guard !expired.isEmpty else { return }
+        try await store.write { tx in
+            for task in expired {
+                var machine = TaskStateMachine(task)
+                machine.unsubscribe()
+                try tx.update(machine.task)
+            }
+        }
+        discard(expired.compactMap(\.transferID))
+    }
+}

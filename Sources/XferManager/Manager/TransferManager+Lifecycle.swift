@@ -1,0 +1,84 @@
+import Logging
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// Start and end of the service.
+extension TransferManager {
+    /// Restores what the last daemon left and starts work. To be called before any client is accepted.
+    public func start() async throws {
+        try await loadOverrides()
+        let restored = try await restoreRunning()
+        let now = clock()
+        let version = version
+        try await store.write { tx in
+            let queued = try tx.counts()[.queued] ?? 0
+            try tx.append(.daemonStarted(version: version, queued: queued, restored: Int64(restored)), at: now)
+        }
+        try await discardOrphans()
+        schedule()
+        takeCare()
+    }
+
+    /// Puts tasks that the database calls running and that have no run back into the queue: after a crash, a clean stop
+    /// or a time without storage. Answers how many.
+    func restoreRunning() async throws -> Int {
+        var after: TaskID?
+        var count = 0
+        while true {
+            let live = Set(runs.keys)
+            let now = clock()
+            let page = try await store.write { [after] tx in
+                let tasks = try tx.tasks(inState: .running, after: after, limit: 500)
+                for task in tasks where !live.contains(task.id) {
+                    var machine = TaskStateMachine(task)
+                    let transition = machine.onRestore()
+                    try tx.update(machine.task)
+                    if let event = transition.event {
+                        try tx.append(event, taskID: task.id, owner: task.owner, at: now)
+                    }
+                }
+                return tasks.map(\.id)
+            }
+            count += page.count { !live.contains($0) }
+            guard let last = page.last else { return count }
+            after = last
+        }
+    }
+
+    /// Ends the service; afterwards nothing is written any more.
+    ///
+    /// - `suspend` checkpoints what runs and leaves it to the next start.
+    /// - `drain` first lets what runs finish; nothing new starts and adds are refused.
+    /// - `cancel` first cancels every unfinished task.
+    public func shutdown(_ mode: ShutdownMode) async {
+        beginShutdown()
+        if mode == .cancel {
+            for state in TaskState.allCases where !state.isTerminal {
+                _ = try? await apply(.cancel, to: TaskFilter(states: [state]), for: .service)
+            }
+        }
+        if mode == .drain { await runsEnded() }
+        for live in runs.values { await stop(live) }
+        await runsEnded()
+        let now = clock()
+        _ = try? await store.write { try $0.append(.daemonStopping(mode: mode), at: now) }
+        ticker?.cancel()
+        timer.arm(for: nil, now: now) { _ in }
+        await services.engine.shutdown()
+        do {
+            try store.close()
+        } catch {
+            logger.error("closing the database failed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// From now on nothing starts and adds are refused.
+    public func beginShutdown() { scheduler.holds.insert(.shuttingDown) }
+
+    private func runsEnded() async {
+        guard !runs.isEmpty else { return }
+        await withCheckedContinuation { drainWaiters.append($0) }
+    }
+}

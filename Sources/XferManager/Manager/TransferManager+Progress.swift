@@ -1,0 +1,52 @@
+import XferCore
+public import XferModel
+
+/// Live counters: sampled while something runs, never stored.
+extension TransferManager {
+    private static var tick: Duration { .milliseconds(250) }
+
+    /// Counters of these tasks, those that do not run left out.
+    public func progress(of ids: [TaskID]) -> [TaskID: ProgressSnapshot] {
+        Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
+    }
+
+    /// Counters of every running task this owner, or everybody (nil), may see, ascending by id.
+    public func progressOfAll(visibleTo owner: Owner?) -> [ProgressSnapshot] {
+        runs.filter { owner == nil || $0.value.owner == owner }.map(snapshot).sorted { $0.taskID < $1.taskID }
+    }
+
+    private func snapshot(_ id: TaskID, _ live: LiveRun) -> ProgressSnapshot {
+        let (phase, received, total) = live.control.progress
+        return ProgressSnapshot(
+            taskID: id, owner: live.owner, phase: phase, received: received, total: total, rate: live.meter.rate)
+    }
+
+    /// Samples rates and offers progress while runs live; ends with the last of them, so that an idle daemon sleeps.
+    func startTicker() {
+        guard ticker == nil else { return }
+        ticker = Task {
+            while !Task.isCancelled, !runs.isEmpty {
+                sampleProgress()
+                try? await Task.sleep(for: Self.tick, clock: .continuous)
+            }
+            ticker = nil
+        }
+    }
+
+    private func sampleProgress() {
+        let now = Clocks.monotonic()
+        let isWanted = hub.hasProgressSubscribers
+        var due: [ProgressSnapshot] = []
+        for id in Array(runs.keys) {
+            guard var live = runs[id] else { continue }
+            live.meter.sample(live.control.progress.received, at: now)
+            let isDue = live.lastProgress.map { $0.duration(to: now) >= live.progressInterval - Self.tick / 2 } ?? true
+            if isWanted, isDue {
+                live.lastProgress = now
+                due.append(snapshot(id, live))
+            }
+            runs[id] = live
+        }
+        if !due.isEmpty { hub.publish(due.sorted { $0.taskID < $1.taskID }) }
+    }
+}

@@ -1,0 +1,102 @@
+public import XferCore
+public import XferModel
+public import XferStore
+
+/// Reading: nothing here changes anything.
+extension TransferManager {
+    /// A task, if it is there and this caller's to see.
+    public func task(_ id: TaskID, for principal: Principal) async throws -> TransferTask {
+        guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
+            throw ManagerError.notFound(id)
+        }
+        return task
+    }
+
+    /// One page of tasks ordered by id.
+    public func list(
+        _ filter: TaskFilter, ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+    ) async throws -> TaskPage {
+        let filter = filter.restricted(to: principal)
+        do {
+            return try await store.read { try $0.list(filter, ascending: ascending, limit: limit, cursor: cursor) }
+        } catch StoreError.invalidCursor {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it does not belong to this filter and order",
+                expected: "next_cursor of an answer to the same filter and order")
+        }
+    }
+
+    /// Waits until each task is terminal or staged, or in one of `states`; false when `timeout` seconds passed first.
+    public func wait(
+        for ids: [TaskID], until states: Set<TaskState>, timeout: Double?, for principal: Principal
+    ) async throws -> (tasks: [TransferTask], isTimedOut: Bool) {
+        let subscription = hub.subscribe(EventFilter(taskIDs: Set(ids)))
+        defer { hub.unsubscribe(subscription) }
+        let alarm = timeout.map { seconds in
+            Task { [hub] in
+                try? await Task.sleep(for: .seconds(seconds), clock: .continuous)
+                hub.unsubscribe(subscription)
+            }
+        }
+        defer { alarm?.cancel() }
+        while true {
+            let tasks = try await store.read { reader in
+                try ids.map { id in
+                    guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+                    return task
+                }
+            }
+            let isDone = tasks.allSatisfy { task in
+                task.state.isTerminal || task.state == .staged || states.contains(task.state)
+            }
+            if isDone { return (tasks, false) }
+            guard await subscription.next() != nil else { return (tasks, true) }
+        }
+    }
+
+    /// How the queue stands.
+    public func stats(for principal: Principal) async throws -> QueueStats {
+        let owner = principal.visibleOwner
+        let counts = try await store.read { try $0.counts(owner: owner) }
+        return QueueStats(
+            counts: counts, rate: progressOfAll(visibleTo: owner).reduce(0) { $0 + $1.rate },
+            activeCount: scheduler.activeCount, limits: scheduler.limits, overrides: overrides,
+            isPaused: scheduler.holds.contains(.pausedByOperator))
+    }
+
+    /// Whether the database cannot be written.
+    public nonisolated var isDegraded: Bool { store.isDegraded }
+
+    /// Events after `seq`, or the oldest that is kept when some in between are gone.
+    public func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
+        try await store.read { reader in
+            let last = try reader.lastSeq()
+            let first = try reader.firstSeq() ?? last + 1
+            guard seq + 1 >= first else { return .gap(firstSeq: first, lastSeq: last) }
+            let events = try reader.events(
+                since: seq, types: filter.types, taskIDs: filter.taskIDs, owner: filter.owner, limit: limit)
+            return .events(events, lastSeq: last)
+        }
+    }
+}
+
+/// How the queue stands; see `TransferManager.stats`.
+public struct QueueStats: Sendable {
+    public var counts: [TaskState: Int64]
+    /// Bytes per second over all running tasks.
+    public var rate: Int64
+    /// Transfers whose bodies are on the way.
+    public var activeCount: Int
+    /// Limits in force.
+    public var limits: SchedulerLimits
+    /// Those of them that were set over RPC.
+    public var overrides: LimitOverrides
+    public var isPaused: Bool
+}
+
+/// An answer to "what happened since".
+public enum EventPage: Sendable {
+    case events([Event], lastSeq: Int64)
+    /// Events after the asked number have been trimmed.
+    case gap(firstSeq: Int64, lastSeq: Int64)
+}

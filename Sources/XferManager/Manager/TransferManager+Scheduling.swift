@@ -1,0 +1,222 @@
+import Logging
+import XferCore
+import XferModel
+import XferStore
+
+/// Starting runs, and what follows when one ends.
+extension TransferManager {
+    /// Starts whatever may start now.
+    func schedule() {
+        wantsScheduling = true
+        guard !isScheduling else { return }
+        isScheduling = true
+        Task { await scheduleUntilSettled() }
+    }
+
+    private func scheduleUntilSettled() async {
+        while wantsScheduling {
+            wantsScheduling = false
+            do {
+                for (task, transfer) in try await startTasks() { launch(task, transfer) }
+                try await armTimer()
+            } catch {
+                logger.warning("scheduling failed", metadata: ["error": "\(error)"])
+            }
+        }
+        isScheduling = false
+    }
+
+    /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
+    private func startTasks() async throws -> [(TransferTask, Transfer)] {
+        guard scheduler.holds.isEmpty else { return [] }
+        let scheduler = scheduler
+        let now = clock()
+        return try await store.write { tx in
+            var scheduler = scheduler
+            var started: [(TransferTask, Transfer)] = []
+            while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+                var machine = TaskStateMachine(task)
+                let transition = machine.onStart(at: now)
+                let transfer = try Self.transfer(of: task, in: tx, at: now)
+                machine.subscribe(to: transfer.id)
+                try tx.update(machine.task)
+                try tx.markServed(host: task.host, priority: task.specification.priority)
+                if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+                scheduler.onStart(id, host: task.host)
+                started.append((machine.task, transfer))
+            }
+            return started
+        }
+    }
+
+    private static func transfer(of task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws -> Transfer {
+        if let id = task.transferID, let transfer = try tx.transfer(id) { return transfer }
+        let destination = task.specification.destination
+        return try tx.insertTransfer(
+            partial: PartialLocation(directory: destination.directory, identity: destination.directoryIdentity), at: now
+        )
+    }
+
+    private func launch(_ task: TransferTask, _ transfer: Transfer) {
+        let id = task.id
+        let control = RunControl()
+        let run = TransferRun(
+            task: task, transfer: transfer, services: services, settings: settings, control: control,
+            onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        scheduler.onStart(id, host: task.host)
+        runs[id] = LiveRun(
+            run: run, control: control, owner: task.owner,
+            progressInterval: .seconds(task.specification.progressInterval))
+        startTicker()
+        Task {
+            let result = await run.execute()
+            await self.onRunEnd(id, transfer, result)
+        }
+    }
+
+    private func onBodyEnd(_ id: TaskID) {
+        scheduler.onBodyEnd(id)
+        schedule()
+    }
+
+    private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
+        do {
+            let fate = try await commitEnd(of: id, transfer, result)
+            if fate == .discard { discard([transfer.id]) }
+        } catch {
+            logger.warning(
+                "a run's end could not be recorded; it goes on from its last checkpoint",
+                metadata: ["task": "\(id)", "error": "\(error)"])
+        }
+        scheduler.onEnd(id)
+        runs[id] = nil
+        if runs.isEmpty {
+            for waiter in drainWaiters { waiter.resume() }
+            drainWaiters = []
+        }
+        schedule()
+        takeCare()
+    }
+
+    /// What is to happen to the bytes after a run.
+    private enum Fate { case keep, discard }
+
+    private func commitEnd(of id: TaskID, _ transfer: Transfer, _ result: RunResult) async throws -> Fate {
+        let now = clock()
+        let retry = settings.retry
+        let seed = random.next()
+        return try await store.write(.gathered) { tx in
+            guard let task = try tx.task(id), task.transferID == transfer.id else { return .discard }
+            guard task.state == .running else { return task.state == .cancelled ? .discard : .keep }
+            for event in result.pendingEvents { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            var machine = TaskStateMachine(task)
+            machine.note { $0 = result.outcome }
+            var fate = Fate.keep
+            var transition: TaskTransition?
+            switch result.end {
+            case .completed(let size):
+                transition = machine.onComplete(size: size, at: now)
+                try tx.releaseReservations(of: id)
+                machine.unsubscribe()
+                if result.outcome.skipped || result.outcome.notModified { fate = .discard }
+            case .failed(let error):
+                var generator = SeededGenerator(seed: seed)
+                transition = try Self.retryOrFail(&machine, after: error, retry, in: tx, at: now, using: &generator)
+            case .stopped, .storageFailed, .overtaken:
+                break
+            }
+            try tx.update(machine.task)
+            if case .completed = result.end, fate == .keep { try tx.deleteTransfer(transfer.id) }
+            if let event = transition?.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            if machine.task.state.isTerminal { try tx.noteIdle(at: now) }
+            return fate
+        }
+    }
+
+    private static func retryOrFail(
+        _ machine: inout TaskStateMachine, after error: TransferError, _ retry: RetryPolicy, in tx: StoreTransaction,
+        at now: Timestamp, using random: inout SeededGenerator
+    ) throws -> TaskTransition {
+        if let retryAfter = error.retryAfter, retryAfter > 0 {
+            let until = now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
+            try tx.setCooldown(host: machine.task.host, until: until)
+        }
+        switch retry.decide(after: error, of: machine.task, at: now, using: &random) {
+        case .wait(let wait):
+            return machine.onWait(wait, error: error)
+        case .fail(let error):
+            try tx.releaseReservations(of: machine.task.id)
+            return machine.onFail(error, at: now)
+        }
+    }
+
+    // MARK: Waking up
+
+    private func armTimer() async throws {
+        let next = try await store.read { reader in
+            [try reader.earliestWaitUntil(), try reader.earliestCooldown()].compactMap(\.self).min()
+        }
+        timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
+    }
+
+    /// Waits whose time has come go back to the queue. `target` counts as now when the wall clock was set back.
+    private func onTimer(_ target: Timestamp) async {
+        timer.onFired()
+        let now = max(clock(), target)
+        do {
+            try await store.write { tx in
+                for task in try tx.dueWaits(now: now, limit: 1000) {
+                    var machine = TaskStateMachine(task)
+                    _ = machine.onWaitOver()
+                    try tx.update(machine.task)
+                }
+                for host in try tx.expiredCooldowns(now: now, limit: 1000) {
+                    try tx.setCooldown(host: host, until: nil)
+                }
+            }
+        } catch {
+            logger.warning("waking waiting tasks failed", metadata: ["error": "\(error)"])
+        }
+        schedule()
+    }
+}
+
+/// The store's queue as the scheduler sees it.
+private struct StoredQueue: QueueIndex {
+    let tx: StoreTransaction
+
+    init(_ tx: StoreTransaction) { self.tx = tx }
+
+    func nextHosts(priority: Priority, limit: Int) throws -> [String] {
+        try tx.nextHosts(priority: priority, limit: limit)
+    }
+
+    func head(priority: Priority, host: String, order: QueueOrder) throws -> TaskID? {
+        try tx.head(priority: priority, host: host, order: order)
+    }
+}
+
+extension StoreTransaction {
+    /// Appends `queue.idle` when nothing is left that could run.
+    func noteIdle(at now: Timestamp) throws {
+        let counts = try counts()
+        let unfinished = [TaskState.queued, .waiting, .running].reduce(0) { $0 + (counts[$1] ?? 0) }
+        guard unfinished == 0 else { return }
+        try append(.queueIdle(completed: counts[.completed] ?? 0, failed: counts[.failed] ?? 0), at: now)
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a transaction that runs twice draws the same numbers.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

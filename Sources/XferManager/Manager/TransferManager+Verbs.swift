@@ -1,0 +1,245 @@
+import XferCore
+import XferCurl
+public import XferModel
+public import XferStore
+
+/// A command over tasks.
+public enum TaskVerb: String, Sendable, CaseIterable {
+    case pause, resume, cancel, retry, remove
+}
+
+/// What a verb over ids came to.
+public struct VerbOutcome: Hashable, Sendable {
+    public struct Unchanged: Hashable, Sendable {
+        public var id: TaskID
+        public var state: TaskState
+    }
+
+    public var changed: [TaskID] = []
+    /// A wrong state is not an error.
+    public var unchanged: [Unchanged] = []
+    /// Not there, or somebody else's.
+    public var missing: [TaskID] = []
+}
+
+/// What a verb over a filter came to.
+public struct VerbCounts: Hashable, Sendable {
+    public var changed = 0
+    public var unchanged = 0
+}
+
+extension Principal {
+    /// The service itself.
+    static let service = Principal(owner: Owner(uid: 0), isOperator: true, roots: [])
+}
+
+extension TransferManager {
+    /// Applies a verb to these tasks in one transaction.
+    public func apply(_ verb: TaskVerb, to ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+        let now = clock()
+        let (outcome, effects) = try await translatingStoreErrors {
+            try await store.write { tx in
+                var outcome = VerbOutcome()
+                var effects: [Effect] = []
+                var hasEnded = false
+                for id in ids {
+                    guard let task = try tx.visibleTask(id, to: principal) else {
+                        outcome.missing.append(id)
+                        continue
+                    }
+                    guard let (action, ended) = try Self.apply(verb, to: task, in: tx, at: now) else {
+                        outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                        continue
+                    }
+                    outcome.changed.append(id)
+                    effects.append(Effect(task: id, transfer: task.transferID, action: action))
+                    hasEnded = hasEnded || ended
+                }
+                if hasEnded { try tx.noteIdle(at: now) }
+                return (outcome, effects)
+            }
+        }
+        await perform(effects)
+        return outcome
+    }
+
+    /// Applies a verb to every matching task that exists at the call, in chunks; not atomic over all of them.
+    public func apply(_ verb: TaskVerb, to filter: TaskFilter, for principal: Principal) async throws -> VerbCounts {
+        let filter = filter.restricted(to: principal)
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return VerbCounts() }
+        var counts = VerbCounts()
+        var after: TaskID?
+        while true {
+            let ids = try await store.read { [after] in
+                try $0.ids(matching: filter, after: after, upTo: last, limit: 1000)
+            }
+            guard let newest = ids.last else { return counts }
+            let outcome = try await apply(verb, to: ids, for: principal)
+            counts.changed += outcome.changed.count
+            counts.unchanged += outcome.unchanged.count
+            after = newest
+        }
+    }
+
+    private struct Effect: Sendable {
+        var task: TaskID
+        var transfer: TransferID?
+        var action: TaskAction
+    }
+
+    /// The action to run after the commit and whether a run ended; nil when the state cannot obey.
+    private static func apply(
+        _ verb: TaskVerb, to task: TransferTask, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> (TaskAction, hasEnded: Bool)? {
+        var machine = TaskStateMachine(task)
+        let transition: TaskTransition
+        switch verb {
+        case .pause:
+            if try tx.isPublishing(task) { return nil }
+            transition = machine.onPause()
+        case .resume: transition = machine.onResume()
+        case .cancel: transition = machine.onCancel(at: now)
+        case .retry: transition = machine.onRetry()
+        case .remove: transition = machine.onRemove()
+        }
+        guard transition.isChange else { return nil }
+        if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
+        switch transition.action {
+        case .forget:
+            try tx.deleteTask(task.id)
+        case .discardBytes, .stopAttemptAndDiscardBytes:
+            try tx.releaseReservations(of: task.id)
+            try tx.update(machine.task)
+        case .none, .schedule, .startAttempt, .stopAttempt:
+            try tx.update(machine.task)
+        }
+        return (transition.action, transition.event?.type.isTerminal == true)
+    }
+
+    /// Runs what committed transitions ask for.
+    private func perform(_ effects: [Effect]) async {
+        var orphans: [TransferID] = []
+        for effect in effects {
+            switch effect.action {
+            case .stopAttempt, .stopAttemptAndDiscardBytes:
+                if let live = runs[effect.task] {
+                    await stop(live)
+                } else if effect.action == .stopAttemptAndDiscardBytes, let transfer = effect.transfer {
+                    orphans.append(transfer)
+                }
+            case .discardBytes, .forget:
+                if let transfer = effect.transfer { orphans.append(transfer) }
+            case .none, .schedule, .startAttempt:
+                break
+            }
+        }
+        discard(orphans)
+        if !effects.isEmpty { schedule() }
+    }
+
+    // MARK: Order and limits
+
+    /// Moves a queued task within its host.
+    public func move(_ id: TaskID, to position: MovePosition, for principal: Principal) async throws {
+        let order = scheduler.limits.order
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+                guard !task.state.isTerminal else {
+                    throw ManagerError.invalidState(id, task.state, reason: "a finished task has no place in the queue")
+                }
+                switch position {
+                case .before(let other), .after(let other):
+                    guard try tx.visibleTask(other, to: principal) != nil else { throw ManagerError.notFound(other) }
+                case .top, .bottom: break
+                }
+                do {
+                    try tx.move(id, to: position, order: order)
+                } catch StoreError.otherHost(let other) {
+                    throw ManagerError.invalidState(
+                        id, task.state, reason: "task \(other) belongs to another host; order is kept within a host")
+                }
+            }
+        }
+        schedule()
+    }
+
+    /// Holds starts back; with `stopsRunning` also pauses what runs. Survives a restart.
+    public func pauseQueue(stopsRunning: Bool) async throws {
+        scheduler.holds.insert(.pausedByOperator)
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
+        }
+        if stopsRunning { _ = try await apply(.pause, to: TaskFilter(states: [.running]), for: .service) }
+    }
+
+    public func resumeQueue() async throws {
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }
+        }
+        scheduler.holds.remove(.pausedByOperator)
+        schedule()
+    }
+
+    /// Limits that beat the configuration until set to nil; they survive a restart.
+    public func setLimits(_ change: @Sendable (inout LimitOverrides) -> Void) async throws {
+        var changed = overrides
+        change(&changed)
+        let stored = changed
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                try tx.setSetting(StoredSetting.maxActive, stored.maxActive.map(String.init))
+                try tx.setSetting(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
+            }
+        }
+        overrides = changed
+        applyLimits()
+        schedule()
+    }
+
+    /// What an earlier daemon was told over RPC.
+    func loadOverrides() async throws {
+        let (isPaused, loaded) = try await store.read { reader in
+            let maxActive = try reader.setting(StoredSetting.maxActive).flatMap { Int($0) }
+            let maxActivePerHost = try reader.setting(StoredSetting.maxActivePerHost).flatMap { Int($0) }
+            return (
+                try reader.setting(StoredSetting.queuePaused) != nil,
+                LimitOverrides(maxActive: maxActive, maxActivePerHost: maxActivePerHost)
+            )
+        }
+        overrides = loaded
+        if isPaused { scheduler.holds.insert(.pausedByOperator) }
+        applyLimits()
+    }
+}
+
+/// Keys under which the store keeps what was set over RPC.
+private enum StoredSetting {
+    static let queuePaused = "queue.paused"
+    static let maxActive = "queue.max_active"
+    static let maxActivePerHost = "queue.max_active_per_host"
+}
+
+extension StoreReader {
+    /// The task, unless it is not there or not this caller's to see.
+    func visibleTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
+        guard let task = try task(id) else { return nil }
+        return principal.isOperator || task.owner == principal.owner ? task : nil
+    }
+
+    /// Whether the task has passed the point of no return: its final name is being given.
+    func isPublishing(_ task: TransferTask) throws -> Bool {
+        guard task.state == .running, let id = task.transferID else { return false }
+        return try transfer(id)?.publishIntent != nil
+    }
+}
+
+extension TaskFilter {
+    /// The filter cut down to what the caller may touch.
+    func restricted(to principal: Principal) -> TaskFilter {
+        guard !principal.isOperator else { return self }
+        var copy = self
+        copy.owners = owners.map { $0.filter { $0 == principal.owner } } ?? [principal.owner]
+        return copy
+    }
+}

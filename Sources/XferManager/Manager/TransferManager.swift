@@ -1,0 +1,133 @@
+public import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+public import XferStore
+
+/// Owns the service's tasks: restores them, starts what may start, runs what the machines decide, and tells everybody.
+///
+/// The AFURLSessionManager of this house, and thin as one: it decides nothing that a value in `XferCore` could decide,
+/// and moves no bytes. Every change follows one order: decide within a store transaction, commit, run the action. Events
+/// reach the hub from the commit itself, so nothing is announced that a restart would not know.
+public actor TransferManager {
+    public nonisolated let hub: EventHub
+    public nonisolated let store: TaskStore
+    nonisolated let services: RunServices
+    nonisolated let logger: Logger
+    nonisolated let clock: WallClock
+    let version: String
+
+    var settings: ManagerSettings
+    /// Limits an operator set over RPC: they beat the configuration until set to nil.
+    var overrides = LimitOverrides()
+    var scheduler: SchedulerStateMachine
+    /// Live runs only: nothing is kept in memory for a task that is merely queued.
+    var runs: [TaskID: LiveRun] = [:]
+    var random = SystemRandomNumberGenerator()
+
+    /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
+    var isScheduling = false
+    var wantsScheduling = false
+    var timer = WakeTimer()
+    var ticker: Task<Void, Never>?
+    var lastCare: MonotonicInstant?
+    /// Resumed when the last run has ended.
+    var drainWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// A task's run while it lives.
+    struct LiveRun {
+        let run: TransferRun
+        let control: RunControl
+        let owner: Owner
+        let progressInterval: Duration
+        var meter = RateMeter()
+        var lastProgress: MonotonicInstant?
+    }
+
+    /// Opens the database in the state directory and readies the engine. Nothing starts before `start`.
+    ///
+    /// - Throws: `StoreError` and `EngineStartError`: the daemon cannot run.
+    public static func open(
+        databasePath: String, settings: ManagerSettings, version: String, logger: Logger,
+        clock: @escaping WallClock = Clocks.wall
+    ) async throws -> TransferManager {
+        let hub = EventHub()
+        let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
+        let store = try TaskStore.open(
+            StoreConfiguration(
+                path: databasePath, onCommit: { hub.publish($0) }, onDegradedChange: { continuation.yield($0) }))
+        hub.begin(after: try await store.read { try $0.lastSeq() })
+        let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
+        let pool = BlockingPool()
+        let services = RunServices(
+            store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
+            space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), clock: clock, logger: logger)
+        let manager = TransferManager(hub: hub, services: services, settings: settings, version: version)
+        Task { for await reason in degradations { await manager.onDegradedChange(reason) } }
+        return manager
+    }
+
+    private init(hub: EventHub, services: RunServices, settings: ManagerSettings, version: String) {
+        self.hub = hub
+        self.services = services
+        self.settings = settings
+        self.version = version
+        store = services.store
+        logger = services.logger
+        clock = services.clock
+        scheduler = SchedulerStateMachine(limits: settings.scheduler)
+    }
+
+    /// Takes new settings of the configuration file; what runs goes on under the old ones.
+    public func reload(_ settings: ManagerSettings) {
+        self.settings = settings
+        services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
+        applyLimits()
+        schedule()
+    }
+
+    func applyLimits() {
+        var limits = settings.scheduler
+        limits.maxActive = overrides.maxActive ?? limits.maxActive
+        limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
+        scheduler.limits = limits
+    }
+
+    /// The database can, or cannot, be written. Nothing starts while it cannot; afterwards tasks whose runs could not
+    /// record their end go on from their last checkpoint.
+    private func onDegradedChange(_ reason: String?) async {
+        if let reason {
+            logger.error(
+                "the database cannot be written: nothing starts until it can", metadata: ["reason": "\(reason)"])
+            scheduler.holds.insert(.degraded)
+            for live in runs.values { await stop(live) }
+        } else {
+            logger.notice("the database can be written again")
+            scheduler.holds.remove(.degraded)
+            do {
+                _ = try await restoreRunning()
+            } catch {
+                logger.error("restoring after a storage failure failed", metadata: ["error": "\(error)"])
+            }
+            schedule()
+        }
+    }
+
+    /// Asks a run to stop at the next safe point.
+    func stop(_ live: LiveRun) async {
+        if let attempt = live.control.requestStop() { await services.engine.stop(attempt.id) }
+    }
+}
+
+/// Limits set over RPC; nil follows the configuration.
+public struct LimitOverrides: Hashable, Sendable {
+    public var maxActive: Int?
+    public var maxActivePerHost: Int?
+
+    public init(maxActive: Int? = nil, maxActivePerHost: Int? = nil) {
+        self.maxActive = maxActive
+        self.maxActivePerHost = maxActivePerHost
+    }
+}

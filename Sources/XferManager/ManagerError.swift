@@ -1,0 +1,16 @@
+public import XferModel
+
+/// Why the manager refused a call. Each case is one answer on the wire.
+public enum ManagerError: Error, Hashable, Sendable {
+    /// A field of the request is at fault: `path` names it, `expected` says what would have been right.
+    case invalidField(path: String, reason: String, expected: String)
+    case notFound(TaskID)
+    /// The state does not allow what was asked; `reason` says what and why.
+    case invalidState(TaskID, TaskState, reason: String)
+    case permissionDenied(path: String?, reason: String)
+    /// `key_reused`: the client key names another request.
+    case keyReused(existing: TaskID)
+    case limitExceeded(reason: String, limit: Int)
+    case storageUnavailable
+    case shuttingDown
+}

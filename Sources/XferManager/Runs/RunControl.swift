@@ -1,0 +1,68 @@
+import NIOConcurrencyHelpers
+import XferCurl
+import XferModel
+
+/// The manager's hold on a run: asks it to stop, and reads how far it is.
+///
+/// The run may be between two attempts when it is asked to stop, so the wish is kept until the run looks.
+final class RunControl: Sendable {
+    private struct State {
+        var isStopRequested = false
+        var phase: TaskPhase = .connecting
+        var attempt: AttemptHandle?
+        var received: Int64 = 0
+        var total: Int64?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    var isStopRequested: Bool { state.withLockedValue(\.isStopRequested) }
+
+    /// The live attempt, if there is one.
+    var attempt: AttemptHandle? { state.withLockedValue(\.attempt) }
+
+    /// The latest phase and counters, from any thread.
+    var progress: (phase: TaskPhase, received: Int64, total: Int64?) {
+        state.withLockedValue { state in
+            guard let progress = state.attempt?.progress.snapshot else {
+                return (state.phase, state.received, state.total)
+            }
+            let phase: TaskPhase = progress.isTransferring ? .transferring : .connecting
+            return (phase, progress.offset, progress.total ?? state.total)
+        }
+    }
+
+    /// Keeps the wish; the live attempt, if there is one, is for the caller to stop.
+    func requestStop() -> AttemptHandle? {
+        state.withLockedValue { state in
+            state.isStopRequested = true
+            return state.attempt
+        }
+    }
+
+    func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
+
+    /// Notes the attempt that runs now; false when the run was asked to stop meanwhile.
+    func begin(_ attempt: AttemptHandle) -> Bool {
+        state.withLockedValue { state in
+            state.attempt = attempt
+            return !state.isStopRequested
+        }
+    }
+
+    /// The attempt has ended with this many bytes kept.
+    func endAttempt(received: Int64) {
+        state.withLockedValue { state in
+            state.attempt = nil
+            state.received = received
+        }
+    }
+
+    /// Bytes that are kept, and the complete length as far as known.
+    func note(received: Int64, total: Int64?) {
+        state.withLockedValue { state in
+            state.received = received
+            state.total = total
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import XferModel
+
+/// How a run came to its end; the manager turns it into the task's next state.
+enum RunEnd: Sendable {
+    /// The file has its final name and is durable; or nothing had to be published.
+    case completed(size: Int64)
+    /// The attempt failed after its bytes were checkpointed.
+    case failed(TransferError)
+    /// The run was asked to stop, and its bytes are checkpointed.
+    case stopped
+    /// The database cannot be written: nothing that happened since the last commit counts.
+    case storageFailed
+    /// The task is no longer running in the database: it was cancelled or paused while nobody could be asked to stop.
+    case overtaken
+}
+
+/// A run's end together with the facts that go into the task's row with it.
+struct RunResult: Sendable {
+    var end: RunEnd
+    var outcome: TaskOutcome
+    /// Events that had no commit of their own yet, in order.
+    var pendingEvents: [EventPayload]
+}

@@ -1,0 +1,17 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// What every run shares: where bytes come from, where they go, and where it is written down.
+struct RunServices: Sendable {
+    let store: TaskStore
+    let engine: TransferEngine
+    let pool: BlockingPool
+    let durability: DurabilityGroup
+    let space: NIOLockedValueBox<SpaceLedger>
+    let clock: WallClock
+    let logger: Logger
+}

@@ -1,0 +1,98 @@
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// What a run writes down while it runs.
+extension TransferRun {
+    /// Makes the bytes up to `offset` durable, then commits the offset and what describes them.
+    func checkpoint(_ part: PartialFile, at offset: Int64, keeping described: ResumeData) async throws {
+        guard offset > committed || !pendingEvents.isEmpty else { return }
+        if offset > committed { try await services.pool.run { try part.sync() } }
+        var resumeData = described
+        resumeData.segments = [Segment(start: 0, committed: offset)]
+        let isDescriptionNew = transfer.resumeData.withoutSegments != resumeData.withoutSegments
+        let now = services.clock()
+        let id = transfer.id
+        try await commit(.gathered) { [resumeData] tx, machine in
+            if isDescriptionNew {
+                try tx.update(resumeData: resumeData, of: id)
+            } else {
+                try tx.checkpoint(id, segments: resumeData.segments)
+            }
+            machine.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
+        }
+        transfer.resumeData = resumeData
+        committed = offset
+        control.note(received: offset, total: resumeData.totalLength)
+    }
+
+    /// Commits that what was kept is of another version or unusable; only then may its bytes be overwritten.
+    func dropKeptBytes(reason: String, replacedBy resumeData: ResumeData = ResumeData()) async throws {
+        let id = transfer.id
+        let now = services.clock()
+        try await commit(.immediate) { tx, machine in
+            try tx.update(resumeData: resumeData, of: id)
+            let transition = machine.onSourceChanged(reason: reason)
+            if let event = transition.event {
+                try tx.append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)
+            }
+        }
+        transfer.resumeData = resumeData
+        committed = 0
+        control.note(received: 0, total: nil)
+    }
+
+    /// Commits what a restart has to know about the publish: every byte is here, and which name they get. False when
+    /// another task holds the name.
+    func commitIntent(_ intent: PublishIntent, length: Int64, isReplacing: Bool, in directory: FileIdentity)
+        async throws -> Bool
+    {
+        var resumeData = described
+        resumeData.totalLength = length
+        resumeData.segments = [Segment(start: 0, committed: length)]
+        let id = transfer.id
+        let taskID = taskID
+        let now = services.clock()
+        let isReserved = try await commit(.gathered) { [resumeData] tx, machine in
+            guard machine.task.state == .running else { throw Overtaken() }
+            guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: taskID) else { return false }
+            try tx.update(resumeData: resumeData, of: id)
+            try tx.setPublishIntent(intent, of: id)
+            machine.onCheckpoint(received: length, total: length, at: now)
+            return true
+        }
+        if isReserved { transfer.publishIntent = intent }
+        return isReserved
+    }
+
+    /// Commits a change of this run together with the events that wait, if the task is still this run's.
+    func commit<Answer: Sendable>(
+        _ urgency: Urgency,
+        _ change: @escaping @Sendable (StoreTransaction, inout TaskStateMachine) throws -> Answer
+    ) async throws -> Answer {
+        let id = taskID
+        let transferID = transfer.id
+        let events = pendingEvents
+        let facts = outcome
+        let now = services.clock()
+        pendingEvents = []
+        return try await services.store.write(urgency) { tx in
+            guard let task = try tx.task(id), task.transferID == transferID else { throw Overtaken() }
+            for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            var machine = TaskStateMachine(task)
+            machine.note { $0 = facts }
+            let answer = try change(tx, &machine)
+            try tx.update(machine.task)
+            return answer
+        }
+    }
+}
+
+extension ResumeData {
+    fileprivate var withoutSegments: ResumeData {
+        var copy = self
+        copy.segments = []
+        return copy
+    }
+}

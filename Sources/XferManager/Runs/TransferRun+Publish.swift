@@ -1,0 +1,96 @@
+import XferFiles
+import XferModel
+import XferStore
+
+/// From the last byte to the final name: verify, make durable, rename, make the name durable.
+extension TransferRun {
+    /// Files that take the name away between choosing and renaming, more often than anybody would by accident.
+    private static var mostNameRaces: Int { 1000 }
+
+    /// The name the file is to have: the client's, else the server's, else the URL's.
+    var finalName: String {
+        if let name = specification.destination.name { return name }
+        if let suggestedName { return suggestedName }
+        let requested = specification.request.url
+        let url = requested.lastPathSegment.isEmpty ? outcome.finalURL ?? requested : requested
+        return FileName.fromURL(url)
+    }
+
+    /// Publishes the whole, checkpointed or not, part.
+    func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
+        try await verify(part, length: length)
+        control.enter(.publishing)
+        let publisher = Publisher(directory: directory)
+        let mode = specification.destination.mode ?? settings.fileMode
+        let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
+        try await services.pool.run { try publisher.prepare(part, length: length, mode: mode, modifiedAt: modifiedAt) }
+
+        var taken: Set<String> = []
+        for _ in 0..<Self.mostNameRaces {
+            guard !control.isStopRequested else { return .stopped }
+            let choice = try await choose(publisher, excluding: taken)
+            guard case .publish(let name, let isReplacing) = choice else {
+                return try skipped(finalName, in: directory)
+            }
+            if isReplacing { try await requireReplaceable(name, in: directory) }
+            let intent = PublishIntent(finalName: name, part: part.identity)
+            guard try await commitIntent(intent, length: length, isReplacing: isReplacing, in: directory.identity),
+                try await rename(intent, with: publisher, isReplacing: isReplacing)
+            else {
+                taken.insert(name)
+                continue
+            }
+            outcome.finalPath = directory.path(of: name)
+            return .completed(size: length)
+        }
+        throw TransferError(.fileMoveFailed, "other files take every name in \(directory.path) before this one can")
+    }
+
+    private func choose(_ publisher: Publisher, excluding taken: Set<String>) async throws -> Publisher.NameChoice {
+        let name = finalName
+        let policy = specification.destination.onConflict
+        return try await services.pool.run {
+            try publisher.chooseName(for: name, policy: policy, isReserved: taken.contains)
+        }
+    }
+
+    private func rename(_ intent: PublishIntent, with publisher: Publisher, isReplacing: Bool) async throws -> Bool {
+        let partName = transfer.partialName
+        let renamed = try await services.pool.run {
+            try publisher.rename(partName, as: intent, isReplacing: isReplacing)
+        }
+        guard renamed == .published else { return false }
+        try await services.durability.sync(publisher.directory)
+        return true
+    }
+
+    /// The exact length is known to be right; the digest is checked when one is known. A mismatch drops the bytes.
+    private func verify(_ part: PartialFile, length: Int64) async throws {
+        guard let expected = specification.checksum ?? announcedDigest else { return }
+        let control = control
+        let found = try await services.pool.run {
+            try FileDigest.compute(
+                part, algorithm: expected.algorithm, length: length, isCancelled: { control.isStopRequested })
+        }
+        guard found != expected else { return }
+        let source = specification.checksum == nil ? "the server announced" : "the task demands"
+        try await dropKeptBytes(reason: "checksum mismatch")
+        try await services.pool.run { try part.truncate(to: 0) }
+        throw TransferError(
+            .checksumMismatch,
+            "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
+    }
+
+    /// A caller that is no operator replaces only what it owns or one of its own tasks published.
+    private func requireReplaceable(_ name: String, in directory: DirectoryHandle) async throws {
+        let owner = specification.owner
+        guard !settings.isOperator(owner) else { return }
+        guard let status = try await services.pool.run({ try directory.status(of: name) }) else { return }
+        if status.owner == owner.rawValue { return }
+        let path = directory.path(of: name)
+        let publisher = try await services.store.read { try $0.lastCompleted(path: path)?.owner }
+        guard publisher == owner else {
+            throw TransferError(.destinationDenied, "\(path) belongs to somebody else and cannot be replaced")
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// One task on its way from `running` to whatever comes next: opens its partial file, makes attempts, checkpoints,
+/// verifies and publishes.
+///
+/// The order is the house's: what a restart has to know is committed before it is done. The run commits checkpoints,
+/// dropped resume data and the publish intent itself; the task's next state is the manager's to commit.
+actor TransferRun {
+    let taskID: TaskID
+    let specification: TaskSpecification
+    let services: RunServices
+    let settings: ManagerSettings
+    let control: RunControl
+    /// Called once when the body has ended and the transfer needs no slot any more.
+    let onBodyEnd: @Sendable () async -> Void
+
+    var transfer: Transfer
+    var outcome: TaskOutcome
+    var pendingEvents: [EventPayload] = []
+    /// Durable bytes, as committed.
+    var committed: Int64 = 0
+    /// What describes the bytes in the partial file, those not yet checkpointed included.
+    var described = ResumeData()
+    /// From the last response's head.
+    var announcedDigest: Checksum?
+    var lastModified: Timestamp?
+    var suggestedName: String?
+
+    init(
+        task: TransferTask, transfer: Transfer, services: RunServices, settings: ManagerSettings, control: RunControl,
+        onBodyEnd: @escaping @Sendable () async -> Void
+    ) {
+        taskID = task.id
+        specification = task.specification
+        self.services = services
+        self.settings = settings
+        self.control = control
+        self.onBodyEnd = onBodyEnd
+        self.transfer = transfer
+        outcome = task.outcome
+    }
+
+    /// Runs to the end; never throws: every end is a value.
+    func execute() async -> RunResult {
+        let end: RunEnd
+        do {
+            end = try await run()
+        } catch let error as FileError {
+            end = .failed(error.transferError)
+        } catch let error as TransferError {
+            end = .failed(error)
+        } catch is StoreError {
+            end = .storageFailed
+        } catch is Overtaken {
+            end = .overtaken
+        } catch {
+            end = .failed(TransferError(.internalError, "\(error)"))
+        }
+        services.space.withLockedValue { $0.remove(transfer.id) }
+        return RunResult(end: end, outcome: outcome, pendingEvents: pendingEvents)
+    }
+
+    /// The task's row is no longer running: whatever the run was about to do must not happen.
+    struct Overtaken: Error {}
+
+    private func run() async throws -> RunEnd {
+        let directory = try await openDirectory()
+        if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
+        let part = try await openPart(in: directory)
+        defer { part.close() }
+        try await makeRoom(in: directory)
+
+        switch try await fetch(into: part, in: directory) {
+        case .complete(let length):
+            control.enter(.verifying)
+            await onBodyEnd()
+            return try await publish(part, length: length, in: directory)
+        case .notModified:
+            outcome.notModified = true
+            return try already(published: finalName, in: directory)
+        case .ended(let end):
+            return end
+        }
+    }
+
+    // MARK: Before the first byte
+
+    /// The directory of the add, or `destinationUnavailable`. The same inode on another device number is the same
+    /// directory after a reboot; another inode on the same device was made anew; neither is an unmounted disk.
+    private func openDirectory() async throws -> DirectoryHandle {
+        let recorded = transfer.partial.identity
+        let path = transfer.partial.directory
+        let roots = AllowedRoots(roots: settings.roots, forbidden: settings.forbiddenDirectories)
+        do {
+            let directory = try await services.pool.run { try roots.open(directory: path) }
+            let found = directory.identity
+            guard found.device == recorded.device || found.inode == recorded.inode else {
+                throw TransferError(
+                    .destinationUnavailable,
+                    "\(path) is not the directory it was when the task was added: is its disk mounted?")
+            }
+            return directory
+        } catch FileError.missing {
+            throw TransferError(
+                .destinationUnavailable, "\(path) is gone: it has to come back or the task be cancelled")
+        }
+    }
+
+    /// `skip` and `fail` are looked at as soon as the name is known: before the first byte, or at the head.
+    func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
+        let policy = specification.destination.onConflict
+        guard policy == .skip || policy == .fail else { return nil }
+        let name = finalName
+        let choice = try await services.pool.run {
+            try Publisher(directory: directory).chooseName(for: name, policy: policy)
+        }
+        return choice == .skip ? try skipped(name, in: directory) : nil
+    }
+
+    func skipped(_ name: String, in directory: DirectoryHandle) throws -> RunEnd {
+        outcome.skipped = true
+        return try already(published: name, in: directory)
+    }
+
+    private func already(published name: String, in directory: DirectoryHandle) throws -> RunEnd {
+        outcome.finalPath = directory.path(of: name)
+        return .completed(size: try directory.status(of: name)?.length ?? 0)
+    }
+
+    /// Opens the partial file cut back to what is committed. When less is there than was committed, the resume data is
+    /// committed away first, so that bytes of a new version never lie under old validators.
+    private func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
+        let name = transfer.partialName
+        let wanted = transfer.resumeData.segments.map(\.committed).max() ?? 0
+        let (part, kept) = try await services.pool.run {
+            try PartialFile.restore(in: directory, named: name, committed: wanted)
+        }
+        committed = kept
+        described = transfer.resumeData
+        if kept == 0, wanted > 0 { try await dropKeptBytes(reason: "the partial file is gone") }
+        control.note(received: kept, total: transfer.resumeData.totalLength)
+        return part
+    }
+
+    /// Waits for space when the rest is known not to fit.
+    func makeRoom(in directory: DirectoryHandle) async throws {
+        guard let total = described.totalLength else { return }
+        let remaining = max(0, total - committed)
+        let free = try await services.pool.run { try directory.freeSpace() }
+        let id = transfer.id
+        let shortfall = services.space.withLockedValue { ledger in
+            let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)
+            if shortfall == 0 { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
+            return shortfall
+        }
+        guard shortfall == 0 else {
+            throw TransferError(
+                .insufficientSpace,
+                "\(directory.path) lacks \(shortfall) bytes for the remaining \(remaining) and the reserve")
+        }
+    }
+}
