@@ -1,0 +1,66 @@
+/// A resource the server offers by `GET` and `HEAD` beside `POST /rpc`.
+public struct HTTPRoute: Sendable {
+    /// Compared with the whole path of the request, before its `?`.
+    public let path: String
+    /// Makes the answer. Its `Task` is cancelled when the client goes away or the server shuts down; for `HEAD` the
+    /// body is not sent and a stream is never started.
+    public let respond: @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
+
+    public init(_ path: String, respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer) {
+        self.path = path
+        self.respond = respond
+    }
+}
+
+/// What a route is told of the request (RFC 9110).
+public struct HTTPRequest: Sendable {
+    /// `GET` or `HEAD`.
+    public let method: String
+    public let path: String
+    /// What stands behind `?`, still percent-encoded; nil without one.
+    public let query: String?
+    /// All header fields in the order they came.
+    public let headers: [(name: String, value: String)]
+
+    public init(method: String, path: String, query: String?, headers: [(name: String, value: String)]) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+    }
+
+    /// The first header field of that name, whatever its case.
+    public func header(_ name: String) -> String? {
+        headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// What a route answers.
+public struct HTTPAnswer: Sendable {
+    public enum Body: Sendable {
+        case bytes([UInt8])
+        /// Sent as it comes, each chunk once the one before it was taken by the client's socket; ends with the sequence.
+        /// An error cuts the connection, so that the client can tell it from the end.
+        case stream(any AsyncSequence<[UInt8], any Error> & Sendable)
+    }
+
+    public var status: Int
+    public var contentType: String
+    /// Further header fields. `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are the server's.
+    public var headers: [(name: String, value: String)]
+    public var body: Body
+
+    public init(
+        status: Int = 200, contentType: String, headers: [(name: String, value: String)] = [], body: Body
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Plain text for people.
+    public static func text(_ text: String, status: Int = 200) -> HTTPAnswer {
+        HTTPAnswer(status: status, contentType: "text/plain; charset=utf-8", body: .bytes(Array(text.utf8)))
+    }
+}

@@ -1,0 +1,78 @@
+public import StrictJSON
+
+/// An error answer (JSON-RPC 2.0, section 5.1).
+///
+/// `data` of the errors this library makes itself is an object: `reason`, a lower-case word programs can tell apart;
+/// `path`, the field at fault, from the root of `params` where it lies in there; `limit`, where one was reached.
+public struct RPCError: Error, Hashable, Sendable {
+    public var code: Int
+    /// One sentence for people.
+    public var message: String
+    public var data: JSONValue?
+
+    public init(_ code: Int, _ message: String, data: JSONValue? = nil) {
+        self.code = code
+        self.message = message
+        self.data = data
+    }
+
+    /// The text is not JSON, or no JSON this library takes: `StrictJSON` says which.
+    public static let parseErrorCode = -32700
+    /// JSON, but no request; or beyond a limit.
+    public static let invalidRequestCode = -32600
+    public static let methodNotFoundCode = -32601
+    public static let invalidParamsCode = -32602
+    public static let internalErrorCode = -32603
+}
+
+extension RPCError {
+    /// −32600 for a message or member of one that is no request.
+    public static func invalidRequest(_ message: String, reason: String, path: String? = nil) -> RPCError {
+        RPCError(invalidRequestCode, message, data: data(reason: reason, path: path))
+    }
+
+    /// −32600 for what is beyond one of `RPCLimits`.
+    public static func beyondLimit(_ message: String, reason: String, limit: Int) -> RPCError {
+        RPCError(invalidRequestCode, message, data: data(reason: reason, limit: limit))
+    }
+
+    /// −32601.
+    public static func methodNotFound(_ method: String) -> RPCError {
+        RPCError(methodNotFoundCode, "there is no method \"\(method)\"", data: data(reason: "method_not_found"))
+    }
+
+    /// −32602; `path` from the root of `params`.
+    public static func invalidParams(_ message: String, path: String? = nil) -> RPCError {
+        RPCError(invalidParamsCode, message, data: data(reason: "invalid_params", path: path))
+    }
+
+    /// −32603.
+    public static func internalError(_ message: String) -> RPCError {
+        RPCError(internalErrorCode, message, data: data(reason: "internal_error"))
+    }
+
+    /// The answer to a text that `StrictJSON` refused: −32600 when only its depth is at fault, else −32700.
+    init(_ error: JSONSyntaxError) {
+        let prefix = "params."
+        let path = error.path.hasPrefix(prefix) ? String(error.path.dropFirst(prefix.count)) : error.path
+        let message = "invalid JSON: \(error)"
+        switch error.reason {
+        case .tooDeep(let limit):
+            self = .beyondLimit(message, reason: "too_deep", limit: limit)
+        case .duplicateKey:
+            self.init(Self.parseErrorCode, message, data: Self.data(reason: "duplicate_key", path: path))
+        case .invalidUTF8:
+            self.init(Self.parseErrorCode, message, data: Self.data(reason: "invalid_utf8", path: path))
+        default:
+            let path = path.isEmpty ? nil : path
+            self.init(Self.parseErrorCode, message, data: Self.data(reason: "parse_error", path: path))
+        }
+    }
+
+    private static func data(reason: String, path: String? = nil, limit: Int? = nil) -> JSONValue {
+        var object: JSONObject = ["reason": .string(reason)]
+        if let path, !path.isEmpty { object.append(newKey: "path", .string(path)) }
+        if let limit { object.append(newKey: "limit", .integer(Int64(limit))) }
+        return .object(object)
+    }
+}

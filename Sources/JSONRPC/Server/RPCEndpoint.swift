@@ -1,0 +1,38 @@
+/// Where an `RPCServer` listens.
+public enum RPCEndpoint: Hashable, Sendable {
+    /// A Unix socket of our own at an absolute path of at most 107 bytes, made with permission bits `mode` and, if
+    /// given, handed to `group`. The file is removed at shutdown. A socket nobody listens on any more is replaced; one
+    /// that answers is an error, and so is anything else of that name.
+    case path(String, mode: UInt32 = 0o600, group: UInt32? = nil)
+    /// A listening Unix stream socket somebody else made (systemd's `LISTEN_FDS`, sd_listen_fds(3)), taken over here:
+    /// it is closed at shutdown, its file is left alone.
+    case inherited(descriptor: CInt)
+}
+
+/// Why an `RPCServer` cannot listen.
+public enum RPCServerError: Error, Hashable, Sendable {
+    /// Something answers on that socket: most likely another daemon.
+    case alreadyListening(path: String)
+    /// What is there is no socket; it is left alone.
+    case notASocket(path: String)
+    /// The path is not absolute, or longer than a socket address holds (107 bytes, unix(7)).
+    case invalidPath(String)
+    /// The inherited descriptor is no listening Unix stream socket.
+    case unsuitableDescriptor(CInt, expected: String)
+    case system(SystemCallError)
+    /// `start` after `shutdown`.
+    case stopped
+}
+
+extension RPCServerError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .alreadyListening(let path): "another process is listening on \(path)"
+        case .notASocket(let path): "\(path) exists and is no socket"
+        case .invalidPath(let path): "socket path \"\(path)\" has to be absolute and at most 107 bytes long"
+        case .unsuitableDescriptor(let descriptor, let expected): "descriptor \(descriptor) is not \(expected)"
+        case .system(let error): error.description
+        case .stopped: "the server was shut down"
+        }
+    }
+}

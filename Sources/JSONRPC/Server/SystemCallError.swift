@@ -1,0 +1,21 @@
+import Glibc
+
+/// A system call that failed: which, on what, and `errno` (errno(3)).
+public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let call: String
+    /// Path or descriptor it was about; empty where that says nothing.
+    public let subject: String
+    public let code: CInt
+
+    /// Takes the current `errno`, unless one is given.
+    init(_ call: String, on subject: String = "", code: CInt = errno) {
+        self.call = call
+        self.subject = subject
+        self.code = code
+    }
+
+    public var description: String {
+        let place = subject.isEmpty ? "" : " \(subject)"
+        return "\(call)\(place): \(String(cString: strerror(code)))"
+    }
+}

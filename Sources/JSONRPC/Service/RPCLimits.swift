@@ -1,0 +1,27 @@
+/// How much one client, and all together, may ask of an `RPCServer`. What happens beyond each is said at it.
+public struct RPCLimits: Hashable, Sendable {
+    /// Bytes of one incoming message (a line without its end, or an HTTP body) and of one outgoing. Beyond it an
+    /// incoming one is answered with −32600 (HTTP: 413) and the connection closed, without having been buffered; an
+    /// outgoing one is replaced by −32600 and the connection kept.
+    public var messageBytes = 4 << 20
+    /// Arrays and objects within each other, counted over the whole message. Beyond: −32600.
+    public var nestingDepth = 64
+    /// Connections at the same time. The next gets −32600 (HTTP: 503) and is closed.
+    public var clients = 256
+    /// Requests of one connection that have begun and are not answered yet. At the limit no more are read.
+    public var requestsInFlight = 64
+    /// Requests in one batch. Beyond: −32600 for the whole batch.
+    public var batchRequests = 10_000
+    /// Bytes of all header fields of an HTTP request together with its request line. Beyond: 431, connection closed.
+    public var headerBytes = 32 << 10
+    /// Header fields of an HTTP request. Beyond: 431, connection closed.
+    public var headerFields = 128
+    /// Bytes waiting for a client to read them. At it a notification is refused (`RPCConnection.notify`); above half of
+    /// it `isWritable` is false and no more requests are begun.
+    public var waitingBytes = 1 << 20
+    /// How long what a client still sends is read and dropped after it was sent a last answer, so that it can read that
+    /// before it sees the connection end.
+    public var lingering = Duration.seconds(1)
+
+    public init() {}
+}

@@ -1,0 +1,28 @@
+public import StrictJSON
+
+/// What answers the calls that come in over an `RPCServer`.
+public protocol RPCService: Sendable {
+    /// Whether the process behind a new connection may call at all. An error is told to it before the connection is
+    /// closed. Called on the event loop: decide from memory.
+    func refusal(of peer: PeerCredentials) -> RPCError?
+
+    /// Answers one request; for a notification (a request without id) the result is dropped.
+    ///
+    /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection, started in the order they came in and
+    /// answered as they finish. The surrounding `Task` is cancelled when the connection closes.
+    func respond(
+        to method: String, params: JSONValue?, on connection: RPCConnection
+    ) async throws(RPCError) -> RPCResult
+}
+
+extension RPCService {
+    public func refusal(of peer: PeerCredentials) -> RPCError? { nil }
+}
+
+/// The `result` of an answer.
+public enum RPCResult: Sendable {
+    case value(JSONValue)
+    /// One JSON value as compact UTF-8 without line breaks, as `JSONValue.write(to:)` makes it. For results that exist
+    /// as text already.
+    case encoded([UInt8])
+}
