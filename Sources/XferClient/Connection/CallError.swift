@@ -1,0 +1,19 @@
+public import XferProtocol
+
+/// Why a call has no result.
+public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The daemon answered with an error.
+    case refused(RPCFailure)
+    /// There was no answer; whether the call took effect is not known.
+    case connection(ConnectionError)
+    /// The answer is not what the method promises.
+    case malformedResult(method: String, WireError)
+
+    public var description: String {
+        switch self {
+        case .refused(let failure): failure.description
+        case .connection(let error): error.description
+        case .malformedResult(let method, let error): "the answer to \(method) is not understood: \(error)"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// Why there is no connection, or no more.
+public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no socket at this path (ENOENT, ENOTDIR).
+    case noSocket(path: String)
+    /// A socket file lies there, but nobody listens on it (ECONNREFUSED).
+    case nobodyListens(path: String)
+    /// The path or the daemon's socket is not open to this user (EACCES, EPERM).
+    case permissionDenied(path: String)
+    /// Longer than a Unix socket's address can hold (unix(7): 107 bytes).
+    case pathTooLong(path: String)
+    /// The daemon closed the connection.
+    case closed
+    /// Nothing came within the given time.
+    case timedOut
+    /// `interruptDescriptor` became readable.
+    case interrupted
+    /// A message is longer than this many bytes.
+    case messageTooLong(limit: Int)
+    /// What came is no JSON-RPC message.
+    case malformedMessage(String)
+    /// A system call failed.
+    case system(call: String, errno: Int32)
+
+    public var description: String {
+        switch self {
+        case .noSocket(let path): "no socket at \(path)"
+        case .nobodyListens(let path): "nobody listens on \(path)"
+        case .permissionDenied(let path): "permission denied for \(path)"
+        case .pathTooLong(let path): "the socket's path is longer than 107 bytes: \(path)"
+        case .closed: "the daemon closed the connection"
+        case .timedOut: "no answer from the daemon in time"
+        case .interrupted: "interrupted"
+        case .messageTooLong(let limit): "a message is longer than \(limit) bytes"
+        case .malformedMessage(let reason): "the daemon sent something that is no JSON-RPC: \(reason)"
+        case .system(let call, let errno): "\(call): \(String(cString: strerror(errno)))"
+        }
+    }
+
+    static func connecting(to path: String, errno code: Int32) -> ConnectionError {
+        switch code {
+        case ENOENT, ENOTDIR: .noSocket(path: path)
+        case ECONNREFUSED, ENOTSOCK: .nobodyListens(path: path)
+        case EACCES, EPERM: .permissionDenied(path: path)
+        default: .system(call: "connect", errno: code)
+        }
+    }
+
+    /// What the other end's going away looks like to read and write.
+    static func transferring(_ call: String, errno code: Int32) -> ConnectionError {
+        [EPIPE, ECONNRESET].contains(code) ? .closed : .system(call: call, errno: code)
+    }
+}

@@ -1,0 +1,37 @@
+/// Cuts a stream of bytes into lines; what was looked at is not looked at again.
+struct LineBuffer {
+    private(set) var bytes: [UInt8] = []
+    /// First byte that belongs to no line given out yet.
+    private var start = 0
+    /// No line break lies before this.
+    private var searched = 0
+    let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Lets `fill` append to the buffer.
+    mutating func append<E: Error>(_ fill: (inout [UInt8]) throws(E) -> Bool) throws(E) -> Bool {
+        try fill(&bytes)
+    }
+
+    /// The next whole line without its end, nil while there is none.
+    mutating func nextLine() throws(ConnectionError) -> ArraySlice<UInt8>? {
+        guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = bytes.count
+            guard bytes.count - start <= limit else { throw .messageTooLong(limit: limit) }
+            compact()
+            return nil
+        }
+        let line = bytes[start..<end]
+        guard line.count <= limit else { throw .messageTooLong(limit: limit) }
+        start = end + 1
+        searched = start
+        return line
+    }
+
+    private mutating func compact() {
+        bytes.removeFirst(start)
+        searched -= start
+        start = 0
+    }
+}

@@ -1,0 +1,40 @@
+public import StrictJSON
+public import XferProtocol
+
+/// A message from the daemon that answers no call (JSON-RPC 2.0 §4.1).
+public struct Notification: Hashable, Sendable {
+    public let method: String
+    public let params: JSONValue
+
+    public init(method: String, params: JSONValue) {
+        self.method = method
+        self.params = params
+    }
+
+    /// The event it carries; nil when it is something else.
+    public func event() throws(WireError) -> EventMessage? {
+        guard method == EventMessage.notification else { return nil }
+        return try EventMessage(lenient: params)
+    }
+}
+
+/// Notifications in the order they came; taking the first does not move the others.
+struct NotificationQueue {
+    private var elements: [Notification] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == elements.count }
+
+    mutating func append(_ notification: Notification) { elements.append(notification) }
+
+    /// The oldest; there has to be one.
+    mutating func removeFirst() -> Notification {
+        let first = elements[head]
+        head += 1
+        if head == elements.count || head >= 1024 {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+}

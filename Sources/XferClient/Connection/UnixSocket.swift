@@ -1,0 +1,90 @@
+import Glibc
+
+/// A connected Unix stream socket, non-blocking underneath, that waits with poll(2). Closed with the value's owner.
+final class UnixSocket {
+    let descriptor: Int32
+
+    /// Waiting ends with `.interrupted` when this becomes readable (a signalfd, a pipe, a terminal).
+    var interruptDescriptor: Int32?
+
+    init(connectingTo path: String, deadline: Deadline) throws(ConnectionError) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        // One byte stays zero: unix(7) wants the path terminated.
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .pathTooLong(path: path) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { throw .system(call: "socket", errno: errno) }
+        try connect(&address, path, deadline)
+    }
+
+    deinit { close(descriptor) }
+
+    private func connect(_ address: inout sockaddr_un, _ path: String, _ deadline: Deadline) throws(ConnectionError) {
+        while true {
+            let code = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            if code == 0 { return }
+            switch errno {
+            case EINTR: continue
+            // The listener's queue is full: unix(7) gives no event to wait for, so try again a little later.
+            case EAGAIN: try pause(deadline)
+            default: throw .connecting(to: path, errno: errno)
+            }
+        }
+    }
+
+    private func pause(_ deadline: Deadline) throws(ConnectionError) {
+        guard let timeout = deadline.pollTimeout else { throw .timedOut }
+        _ = poll(nil, 0, timeout < 0 ? 10 : min(timeout, 10))
+    }
+
+    /// Reads what is there into `buffer`'s end; false when nothing is there now.
+    func read(into buffer: inout [UInt8]) throws(ConnectionError) -> Bool {
+        let chunk = 65_536
+        let start = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: chunk))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            recv(descriptor, bytes.baseAddress.map { $0 + start }, chunk, 0)
+        }
+        let code = errno
+        buffer.removeLast(chunk - max(0, count))
+        if count > 0 { return true }
+        if count == 0 { throw .closed }
+        guard code == EAGAIN || code == EINTR else { throw .transferring("recv", errno: code) }
+        return false
+    }
+
+    /// Writes as much as goes now and answers how much that was.
+    func write(_ bytes: ArraySlice<UInt8>) throws(ConnectionError) -> Int {
+        let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        if count >= 0 { return count }
+        guard errno == EAGAIN || errno == EINTR else { throw .transferring("send", errno: errno) }
+        return 0
+    }
+
+    /// Waits until the socket can be read, or written if that is wanted too.
+    func wait(forWriting: Bool = false, until deadline: Deadline) throws(ConnectionError) {
+        while true {
+            guard let timeout = deadline.pollTimeout else { throw .timedOut }
+            var events = Int16(POLLIN)
+            if forWriting { events |= Int16(POLLOUT) }
+            var descriptors = [pollfd(fd: descriptor, events: events, revents: 0)]
+            if let interruptDescriptor {
+                descriptors.append(pollfd(fd: interruptDescriptor, events: Int16(POLLIN), revents: 0))
+            }
+            let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
+            if count < 0 {
+                guard errno == EINTR else { throw .system(call: "poll", errno: errno) }
+                continue
+            }
+            if descriptors.count > 1, descriptors[1].revents != 0 { throw .interrupted }
+            if descriptors[0].revents != 0 { return }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+public import StrictJSON
+public import XferProtocol
+
+/// A connection to `xferd`: calls and their answers, notifications in between.
+///
+/// Blocking, and meant for one thread: a command-line program waits for one thing at a time. Calls can be pipelined
+/// with `send` and `answer(to:)`. Nothing here retries: whoever knows what a call means decides that.
+public final class XferConnection {
+    /// The longest message either side takes, in bytes.
+    public static let messageLimit = 4 * 1024 * 1024
+
+    /// The socket's path.
+    public let path: String
+    private let socket: UnixSocket
+    private var lines: LineBuffer
+    private var lastID: Int64 = 0
+    private var answers: [Int64: Answer] = [:]
+    /// Came while a call was waiting; unbounded, so long calls belong on a connection without subscriptions.
+    private var notifications = NotificationQueue()
+    private var isBroken = false
+
+    private enum Answer {
+        case result(JSONValue)
+        case failure(RPCFailure)
+    }
+
+    private init(path: String, socket: UnixSocket) {
+        self.path = path
+        self.socket = socket
+        lines = LineBuffer(limit: Self.messageLimit)
+    }
+
+    /// Connects to the socket at `path`. `timeout` bounds the wait for a daemon that is too busy to accept.
+    public static func connect(
+        to path: String, timeout: Duration? = .seconds(10)
+    ) throws(ConnectionError) -> XferConnection {
+        let socket = try UnixSocket(connectingTo: path, deadline: Deadline(after: timeout))
+        return XferConnection(path: path, socket: socket)
+    }
+
+    /// A descriptor that ends any waiting with `ConnectionError.interrupted` when it becomes readable: a signalfd, a
+    /// pipe written by a signal handler, a terminal. It is not read. The connection stays usable unless half a message
+    /// had been sent.
+    public var interruptDescriptor: Int32? {
+        get { socket.interruptDescriptor }
+        set { socket.interruptDescriptor = newValue }
+    }
+
+    // MARK: Calls
+
+    /// Calls a method and waits for its result. Without a timeout it waits as long as the connection lasts.
+    public func call<Method: RPCMethod>(
+        _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
+    ) throws(CallError) -> Method.Result {
+        let result = try call(Method.name, params.wire, timeout: timeout)
+        do throws(WireError) {
+            return try Method.Result(lenient: result)
+        } catch {
+            throw .malformedResult(method: Method.name, error)
+        }
+    }
+
+    /// Calls a method that takes no parameters.
+    public func call<Method: RPCMethod>(
+        _ method: Method.Type, timeout: Duration? = nil
+    ) throws(CallError) -> Method.Result where Method.Params == NoParams {
+        try call(method, NoParams(), timeout: timeout)
+    }
+
+    /// Calls a method by name with any parameters and gives the result as it was answered.
+    public func call(
+        _ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil
+    ) throws(CallError) -> JSONValue {
+        let deadline = Deadline(after: timeout)
+        return try answer(to: try send(method, params, deadline), deadline)
+    }
+
+    /// Sends a call without waiting for its answer; the id is for `answer(to:)`.
+    public func send(
+        _ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil
+    ) throws(CallError) -> Int64 {
+        try send(method, params, Deadline(after: timeout))
+    }
+
+    /// Waits for the answer to a call that was sent; each answer is given once.
+    public func answer(to id: Int64, timeout: Duration? = nil) throws(CallError) -> JSONValue {
+        try answer(to: id, Deadline(after: timeout))
+    }
+
+    // MARK: Notifications
+
+    /// The next notification, in the order they came; nil when none came in time.
+    ///
+    /// Without a timeout it waits until one comes; `.zero` only takes what has arrived.
+    public func nextNotification(timeout: Duration? = nil) throws(ConnectionError) -> Notification? {
+        let deadline = Deadline(after: timeout)
+        do throws(ConnectionError) {
+            while true {
+                if !notifications.isEmpty { return notifications.removeFirst() }
+                if try takeLine() { continue }
+                // Read before waiting, so that a timeout of zero sees what has arrived.
+                if try read() { continue }
+                try socket.wait(until: deadline)
+            }
+        } catch {
+            guard error == .timedOut else { throw error }
+            return nil
+        }
+    }
+
+    // MARK: Messages
+
+    private func send(_ method: String, _ params: JSONValue?, _ deadline: Deadline) throws(CallError) -> Int64 {
+        lastID += 1
+        var message: JSONObject = ["jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method)]
+        if let params { message.append(newKey: "params", params) }
+        var line: [UInt8] = []
+        JSONValue.object(message).write(to: &line)
+        do throws(ConnectionError) {
+            guard line.count <= Self.messageLimit else { throw .messageTooLong(limit: Self.messageLimit) }
+            line.append(UInt8(ascii: "\n"))
+            try write(line, deadline)
+        } catch {
+            throw .connection(error)
+        }
+        return lastID
+    }
+
+    private func write(_ line: [UInt8], _ deadline: Deadline) throws(ConnectionError) {
+        guard !isBroken else { throw .closed }
+        // Half a message cannot be taken back: if the waiting ends early the connection is of no more use.
+        isBroken = true
+        var rest = line[...]
+        while true {
+            rest = rest.dropFirst(try socket.write(rest))
+            if rest.isEmpty { break }
+            try socket.wait(forWriting: true, until: deadline)
+            // A daemon whose answers nobody takes stops reading: take them while writing.
+            _ = try read()
+        }
+        isBroken = false
+    }
+
+    /// Reads what has arrived; false when nothing has.
+    private func read() throws(ConnectionError) -> Bool {
+        try lines.append { bytes throws(ConnectionError) in try socket.read(into: &bytes) }
+    }
+
+    private func answer(to id: Int64, _ deadline: Deadline) throws(CallError) -> JSONValue {
+        let answer: Answer
+        do throws(ConnectionError) {
+            answer = try waitForAnswer(to: id, deadline)
+        } catch {
+            throw .connection(error)
+        }
+        switch answer {
+        case .result(let value): return value
+        case .failure(let failure): throw .refused(failure)
+        }
+    }
+
+    private func waitForAnswer(to id: Int64, _ deadline: Deadline) throws(ConnectionError) -> Answer {
+        while true {
+            if let answer = answers.removeValue(forKey: id) { return answer }
+            if try takeLine() { continue }
+            try socket.wait(until: deadline)
+            _ = try read()
+        }
+    }
+
+    /// Takes in one whole message if there is one.
+    private func takeLine() throws(ConnectionError) -> Bool {
+        guard let line = try lines.nextLine() else { return false }
+        let message: JSONValue
+        do throws(JSONSyntaxError) {
+            message = try JSONValue(parsing: line)
+        } catch {
+            throw .malformedMessage(error.description)
+        }
+        try take(message)
+        return true
+    }
+
+    private func take(_ message: JSONValue) throws(ConnectionError) {
+        if let method = message["method"]?.stringValue {
+            notifications.append(Notification(method: method, params: message["params"] ?? .object(JSONObject())))
+            return
+        }
+        let answer: Answer
+        if let error = message["error"] {
+            guard let failure = try? RPCFailure(lenient: error) else {
+                throw .malformedMessage("an error without a code")
+            }
+            answer = .failure(failure)
+        } else if let result = message["result"] {
+            answer = .result(result)
+        } else {
+            throw .malformedMessage("neither result, error nor method")
+        }
+        // An answer without an id is about a message that could not be read: every call is in doubt, take the last.
+        answers[message["id"]?.integerValue ?? lastID] = answer
+    }
+}

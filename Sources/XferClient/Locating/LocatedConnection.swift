@@ -1,0 +1,72 @@
+import Glibc
+
+/// A connection to the first daemon that answers.
+public struct LocatedConnection {
+    public let connection: XferConnection
+    public let candidate: SocketLocator.Candidate
+    /// Sockets that were tried before, with what was wrong with each.
+    public let passedOver: [FailedCandidate]
+
+    /// A sentence for people when it is not the first choice, else nil.
+    public var fallbackNotice: String? {
+        passedOver.isEmpty
+            ? nil
+            : "\(passedOver.map { "\($0.error)" }.joined(separator: "; ")); "
+                + "using \(candidate.origin.rawValue) on \(candidate.path)"
+    }
+}
+
+/// A socket that did not answer.
+public struct FailedCandidate: Hashable, Sendable {
+    public let candidate: SocketLocator.Candidate
+    public let error: ConnectionError
+}
+
+/// No daemon answers: which sockets were tried and what was wrong with each.
+public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let tried: [FailedCandidate]
+
+    /// Says what was tried and how to start a daemon.
+    public var description: String {
+        let reasons = tried.map { "\($0.error) (\($0.candidate.origin.rawValue))" }.joined(separator: ", ")
+        return "no daemon answers: \(reasons); \(advice)"
+    }
+
+    /// What to do about it.
+    public var advice: String {
+        if tried.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
+            return "ask the operator to list you under access.users in its configuration"
+        }
+        return tried.contains { $0.candidate.origin == .user }
+            ? "start one with \"systemctl --user enable --now xferd\" or \"xferd &\""
+            : tried.contains { $0.candidate.origin == .system }
+                ? "start it with \"sudo systemctl enable --now xferd\"" : "start one with \"xferd --socket PATH &\""
+    }
+}
+
+extension SocketLocator {
+    /// From this process' environment and uid.
+    public static func ofThisProcess() -> SocketLocator {
+        var environment: [String: String] = [:]
+        for name in ["XFERD_SOCKET", "XDG_RUNTIME_DIR"] {
+            if let value = getenv(name) { environment[name] = String(cString: value) }
+        }
+        return SocketLocator(environment: environment, uid: getuid())
+    }
+
+    /// Connects to the first candidate that answers.
+    public func connect(
+        to instance: Instance = .automatic, timeout: Duration? = .seconds(10)
+    ) throws(NoDaemonError) -> LocatedConnection {
+        var failed: [FailedCandidate] = []
+        for candidate in candidates(for: instance) {
+            do throws(ConnectionError) {
+                let connection = try XferConnection.connect(to: candidate.path, timeout: timeout)
+                return LocatedConnection(connection: connection, candidate: candidate, passedOver: failed)
+            } catch {
+                failed.append(FailedCandidate(candidate: candidate, error: error))
+            }
+        }
+        throw NoDaemonError(tried: failed)
+    }
+}

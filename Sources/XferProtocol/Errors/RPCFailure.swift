@@ -1,0 +1,68 @@
+public import StrictJSON
+public import XferModel
+
+/// An error answer (JSON-RPC 2.0 §5.1).
+public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A number rather than `ErrorCode`: a newer daemon may have others.
+    public var code: Int64
+    /// One sentence for people; names the field where one is at fault, never holds secrets.
+    public var message: String
+    public var data: ErrorData?
+
+    public init(_ code: ErrorCode, _ message: String, data: ErrorData? = nil) {
+        self.code = code.rawValue
+        self.message = message
+        self.data = data
+    }
+
+    /// The answer to params that could not be read: −32602 with reason, path and what was expected.
+    public init(_ error: WireError) {
+        self.init(
+            .invalidParams, error.description,
+            data: ErrorData(
+                reason: error.reason.rawValue, path: error.path.isEmpty ? nil : error.path, expected: error.expected))
+    }
+
+    /// Nil for numbers this reader does not know.
+    public var knownCode: ErrorCode? { ErrorCode(rawValue: code) }
+    public var description: String { message }
+}
+
+extension RPCFailure {
+    /// An id that does not exist or belongs to somebody else.
+    public static func noSuchTask(_ id: TaskID, path: String = "id") -> RPCFailure {
+        RPCFailure(
+            .notFound, "there is no task \(id)", data: ErrorData(reason: "not_found", path: path, taskID: id))
+    }
+}
+
+extension RPCFailure: WireValue {
+    /// Reads the `error` member of an answer. `data` of another shape is left out.
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard let code = value["code"]?.integerValue else { throw .wrongType(expected: "an integer").under("code") }
+        guard let message = value["message"]?.stringValue else {
+            throw .wrongType(expected: "a string").under("message")
+        }
+        self.code = code
+        self.message = message
+        data = value["data"].flatMap { try? ErrorData(wire: $0, mode: .lenient) }
+    }
+
+    public var wire: JSONValue {
+        var object: JSONObject = ["code": .integer(code), "message": .string(message)]
+        if let data { object.append(newKey: "data", data.wire) }
+        return .object(object)
+    }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "Error") { schemas in
+            [
+                "description": "An error answer (JSON-RPC 2.0).", "type": "object",
+                "properties": [
+                    "code": ["type": "integer"], "message": ["type": "string"], "data": ErrorData.schema(in: &schemas),
+                ],
+                "required": ["code", "message"],
+            ]
+        }
+    }
+}

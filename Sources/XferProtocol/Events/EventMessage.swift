@@ -1,0 +1,177 @@
+public import StrictJSON
+public import XferModel
+
+/// An event on the wire: the envelope, and what its type adds.
+public struct EventMessage: WireValue, Hashable {
+    /// Nil for events that are not durable.
+    public var seq: Int64?
+    public var time: Timestamp
+    public var type: OpenEnum<EventName>
+    public var taskID: TaskID?
+    /// Nil for events about the service.
+    public var owner: Owner?
+    /// The durable event before this one in the same subscription; 0 before the first.
+    public var prevSeq: Int64?
+    public var subscription: Int64?
+    /// What the type adds: the fields of its `WireEvent`.
+    public var body: JSONObject
+
+    /// A durable event as it was recorded.
+    public init(_ event: Event) {
+        seq = event.seq
+        time = event.time
+        type = OpenEnum(.durable(event.type))
+        taskID = event.taskID
+        owner = event.owner
+        body = event.payload.body
+    }
+
+    /// `task.progress`.
+    public init(_ progress: ProgressSnapshot, at time: Timestamp) {
+        self.time = time
+        type = OpenEnum(.progress)
+        taskID = progress.taskID
+        owner = progress.owner
+        body = Self.members(of: TaskProgressEvent(progress))
+    }
+
+    /// `events.overflow`: durable events up to `lastSeq` were delivered, no more follow on this subscription.
+    public init(overflowAfter lastSeq: Int64, at time: Timestamp) {
+        self.time = time
+        type = OpenEnum(.overflow)
+        body = Self.members(of: EventsOverflowEvent(lastSeq: lastSeq))
+    }
+
+    /// The same event as a notification of a subscription carries it.
+    public func delivered(on subscription: Int64, after prevSeq: Int64) -> EventMessage {
+        var message = self
+        message.subscription = subscription
+        message.prevSeq = seq == nil ? nil : prevSeq
+        return message
+    }
+
+    /// What the type adds, when it is this one.
+    public func payload<E: WireEvent>(_ type: E.Type) throws(WireError) -> E? {
+        guard self.type.value == E.eventName else { return nil }
+        return try E(wire: .object(body), mode: .lenient)
+    }
+
+    /// Whether it ends a task's run.
+    public var isTerminal: Bool { body["terminal"]?.boolValue ?? false }
+
+    static func members(of event: some WireEvent) -> JSONObject {
+        event.wire.objectValue ?? JSONObject()
+    }
+
+    /// The name of the notification that carries events.
+    public static let notification = "event"
+}
+
+extension EventMessage {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .object(let object) = value else { throw .wrongType(expected: "an object") }
+        var envelope = EventEnvelope()
+        body = JSONObject()
+        var seen: Set<String> = []
+        for (key, value) in object.members {
+            if let index = EventEnvelope.wireFields.index(of: key) {
+                do { try EventEnvelope.wireFields[index].decode(value, mode, &envelope) } catch {
+                    throw error.under(key)
+                }
+                seen.insert(key)
+            } else {
+                body.append(newKey: key, value)
+            }
+        }
+        for name in ["time", "type"] where !seen.contains(name) {
+            throw WireError(.missing, at: name, expected: "the field to be given")
+        }
+        seq = envelope.seq
+        time = envelope.time
+        type = envelope.type
+        taskID = envelope.taskID
+        owner = envelope.owner
+        prevSeq = envelope.prevSeq
+        subscription = envelope.subscription
+    }
+
+    public var wire: JSONValue {
+        var object = JSONObject()
+        for field in EventEnvelope.wireFields {
+            if let value = field.encode(EventEnvelope(self)) { object.append(newKey: field.name, value) }
+        }
+        for (key, value) in body.members { object.append(newKey: key, value) }
+        return .object(object)
+    }
+
+    /// Any of the registered events.
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "Event") { schemas in
+            var forms: [JSONValue] = []
+            for event in EventRegistry.all { forms.append(schema(of: event, in: &schemas)) }
+            return ["description": "An event.", "oneOf": .array(forms)]
+        }
+    }
+
+    /// One type of event with the envelope's fields.
+    static func schema<E: WireEvent>(of type: E.Type, in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: E.schemaName) { schemas in
+            let envelope = EventEnvelope.objectSchema(in: &schemas)
+            let own = E.objectSchema(in: &schemas)
+            var properties = envelope["properties"]?.objectValue ?? JSONObject()
+            properties["type"] = ["type": "string", "const": E.eventName.wire]
+            for (key, value) in own["properties"]?.objectValue?.members ?? [] { properties[key] = value }
+            var required = envelope["required"]?.arrayValue ?? []
+            if case .durable(let type) = E.eventName {
+                required.append("seq")
+                if type.isAboutTask { required += ["task_id", "owner"] }
+            }
+            required += own["required"]?.arrayValue ?? []
+            return [
+                "description": .string(E.summary), "type": "object", "properties": .object(properties),
+                "required": .array(required),
+            ]
+        }
+    }
+}
+
+extension EventType {
+    /// Whether events of this type name a task.
+    var isAboutTask: Bool { rawValue.hasPrefix("task.") }
+}
+
+/// The fields every event has.
+struct EventEnvelope: WireRecord {
+    var seq: Int64?
+    var time = Timestamp(microseconds: 0)
+    var type = OpenEnum<EventName>.unknown("")
+    var taskID: TaskID?
+    var owner: Owner?
+    var prevSeq: Int64?
+    var subscription: Int64?
+
+    init() {}
+
+    init(_ message: EventMessage) {
+        seq = message.seq
+        time = message.time
+        type = message.type
+        taskID = message.taskID
+        owner = message.owner
+        prevSeq = message.prevSeq
+        subscription = message.subscription
+    }
+
+    static let summary = "What every event says."
+    static let wireFields: WireFields<Self> = [
+        .optional("seq", \.seq, "Grows by one per durable event over the whole service, over restarts too."),
+        .required("time", \.time, "When it happened."),
+        .required("type", \.type, "What happened."),
+        .optional("task_id", \.taskID, "The task it is about."),
+        .optional("owner", \.owner, "The uid of that task's owner."),
+        .optional(
+            "prev_seq", \.prevSeq,
+            "In a notification: the durable event before it in this subscription; 0 before the first."),
+        .optional("subscription", \.subscription, "In a notification: the subscription it belongs to."),
+    ]
+}

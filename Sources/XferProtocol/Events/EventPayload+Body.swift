@@ -1,0 +1,32 @@
+import StrictJSON
+import XferModel
+
+extension EventPayload {
+    /// What the payload adds to the envelope on the wire.
+    var body: JSONObject { EventMessage.members(of: wireEvent) }
+
+    private var wireEvent: any WireEvent {
+        switch self {
+        case .taskAdded(let url, let label, let group): TaskAddedEvent(url: url, label: label, group: group)
+        case .taskRestored(let received): TaskRestoredEvent(received: received)
+        case .taskStarted(let attempt, let offset): TaskStartedEvent(attempt: attempt, offset: offset)
+        case .taskResponse(let status, let total, let etag, let resumed):
+            TaskResponseEvent(status: status, total: total, etag: etag, resumed: resumed)
+        case .taskRedirected(let status, let from, let to): TaskRedirectedEvent(status: status, from: from, to: to)
+        case .taskWaiting(let wait, let error): TaskWaitingEvent(wait: wait, error: error)
+        case .taskPaused(let received): TaskPausedEvent(received: received)
+        case .taskResumed: TaskResumedEvent()
+        case .taskSourceChanged(let reason, let dropped): TaskSourceChangedEvent(reason: reason, dropped: dropped)
+        case .taskCompleted(let path, let size, let skipped, let notModified):
+            TaskCompletedEvent(path: path, size: size, skipped: skipped, notModified: notModified)
+        case .taskFailed(let error): TaskFailedEvent(error: error)
+        case .taskCancelled: TaskCancelledEvent()
+        case .taskRemoved: TaskRemovedEvent()
+        case .queueIdle(let completed, let failed): QueueIdleEvent(completed: completed, failed: failed)
+        case .activityChanged(let active): ActivityChangedEvent(active: active)
+        case .daemonStarted(let version, let queued, let restored):
+            DaemonStartedEvent(version: version, queued: queued, restored: restored)
+        case .daemonStopping(let mode): DaemonStoppingEvent(mode: mode)
+        }
+    }
+}

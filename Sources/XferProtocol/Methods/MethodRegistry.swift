@@ -1,0 +1,19 @@
+/// Every method there is, in the order of the document. The daemon checks at start that each has a handler.
+public enum MethodRegistry {
+    public static let all: [any RPCMethod.Type] = [
+        TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
+        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self,
+        QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
+        EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,
+        DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self,
+        RPCDiscover.self,
+    ]
+
+    /// The method with this name.
+    public static func method(named name: String) -> (any RPCMethod.Type)? { byName[name] }
+
+    /// The name a caller most likely meant, nil when none is near.
+    public static func suggestion(for name: String) -> String? { all.map { $0.name }.closest(to: name) }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+}

@@ -1,0 +1,125 @@
+public import StrictJSON
+public import XferModel
+
+/// What the verbs on several tasks take: ids, in one transaction, or a filter, in chunks.
+public struct TaskSelection: WireInput, WireParams, Hashable {
+    public var ids: [TaskID]?
+    public var filter: TaskFilter?
+
+    public init() {}
+    public init(ids: [TaskID]) { self.ids = ids }
+    public init(filter: TaskFilter) { self.filter = filter }
+
+    public static let summary = "Which tasks: ids or a filter."
+    public static let wireFields: WireFields<Self> = [
+        .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
+        .optional(
+            "filter", \.filter, "All tasks that match and exist at the call, in chunks of 1,000; not atomic."),
+    ]
+
+    public func validate() throws(WireError) {
+        switch (ids, filter) {
+        case (nil, nil): throw WireError(.missing, expected: "ids or filter")
+        case (_?, _?): throw WireError(.conflictingFields, at: "filter", expected: "either ids or filter")
+        default: return
+        }
+    }
+}
+
+/// What became of the tasks a verb was called on. A state that does not allow the verb is no error.
+public enum SelectionResult: WireValue, Hashable {
+    case ids(Listed)
+    case filter(Counted)
+
+    /// The answer for ids.
+    public struct Listed: WireRecord, Hashable {
+        public var changed: [TaskID] = []
+        public var unchanged: [Unchanged] = []
+        public var missing: [TaskID] = []
+
+        public init() {}
+
+        public init(changed: [TaskID], unchanged: [Unchanged], missing: [TaskID]) {
+            self.changed = changed
+            self.unchanged = unchanged
+            self.missing = missing
+        }
+
+        public static let schemaName = "SelectionListed"
+        public static let summary = "What became of the tasks that were named."
+        public static let wireFields: WireFields<Self> = [
+            .required("changed", \.changed, "Tasks that changed."),
+            .required("unchanged", \.unchanged, "Tasks whose state left nothing to do, or did not allow it."),
+            .required("missing", \.missing, "Ids that do not exist or belong to others."),
+        ]
+    }
+
+    /// A task that stayed as it was.
+    public struct Unchanged: WireRecord, Hashable {
+        public var id = TaskID(0)
+        public var state = OpenEnum(TaskState.queued)
+
+        public init() {}
+
+        public init(id: TaskID, state: TaskState) {
+            self.id = id
+            self.state = OpenEnum(state)
+        }
+
+        public static let schemaName = "SelectionUnchanged"
+        public static let summary = "A task that stayed as it was."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
+        ]
+    }
+
+    /// The answer for a filter.
+    public struct Counted: WireRecord, Hashable {
+        public var changedCount = 0
+        public var unchangedCount = 0
+
+        public init() {}
+
+        public init(changedCount: Int, unchangedCount: Int) {
+            self.changedCount = changedCount
+            self.unchangedCount = unchangedCount
+        }
+
+        public static let schemaName = "SelectionCounted"
+        public static let summary = "How many of the tasks that matched changed."
+        public static let wireFields: WireFields<Self> = [
+            .required("changed_count", \.changedCount, "Tasks that changed."),
+            .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
+        ]
+    }
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        self =
+            value["changed_count"] == nil
+            ? .ids(try Listed(wire: value, mode: mode)) : .filter(try Counted(wire: value, mode: mode))
+    }
+
+    public var wire: JSONValue {
+        switch self {
+        case .ids(let listed): listed.wire
+        case .filter(let counted): counted.wire
+        }
+    }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        let forms = [Listed.schema(in: &schemas), Counted.schema(in: &schemas)]
+        return schemas.reference(to: "SelectionResult") { _ in ["oneOf": .array(forms)] }
+    }
+}
+
+extension MethodExample {
+    /// A verb on two tasks, one of which had ended.
+    static let selection = [
+        MethodExample(
+            "two tasks", params: ["ids": [17, 18]],
+            result: ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []]),
+        MethodExample(
+            "by filter", params: ["filter": ["group": "nightly"]],
+            result: ["changed_count": 120, "unchanged_count": 3]),
+    ]
+}

@@ -1,0 +1,144 @@
+public import StrictJSON
+public import XferModel
+
+/// A task's fields going in: what `task.add` takes. Everything but `url` may be left out.
+public struct NewTask: WireInput, Hashable {
+    public var url = ""
+    public var kind: TaskKind?
+    public var method: HTTPMethod?
+    public var headers: HeaderList?
+    public var output: String?
+    public var dir: String?
+    public var onConflict: ConflictPolicy?
+    public var checksum: Checksum?
+    public var mode: FileMode?
+    public var remoteTime: Bool?
+    public var priority: Priority?
+    public var group: String?
+    public var label: String?
+    public var clientKey: String?
+    public var paused: Bool?
+    public var maxRetries: Int?
+    public var retryFor: Int64?
+    public var maxReceiveRate: Int64?
+    public var resume: ResumeMode?
+    public var redirect: RedirectPolicy?
+    public var allowDowngrade: Bool?
+    public var httpVersion: HTTPVersion?
+    public var connectTimeout: Double?
+    public var idleTimeout: Double?
+    public var totalTimeout: Double?
+    public var acceptStatus: StatusRange?
+    public var credential: CredentialRecord?
+    public var progressInterval: Double?
+    public var meta: JSONValue?
+
+    public init() {}
+    public init(url: String) { self.url = url }
+
+    public static let summary = "What to transfer, where to, and how."
+
+    public static let wireFields: WireFields<Self> = [
+        .required(
+            "url", \.url, "What to fetch: an absolute http or https URL.", .length(1...TaskLimits.urlLength),
+            example: "https://deb.debian.org/debian/README"),
+        .optional("kind", \.kind, "What to do with the bytes; default download."),
+        .optional("method", \.method, "The request's method; default GET."),
+        .optional(
+            "headers", \.headers,
+            "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused.",
+            example: ["Accept": "application/octet-stream"]),
+        .optional(
+            "output", \.output,
+            "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
+            .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"),
+        .optional(
+            "dir", \.dir, "Absolute path of the directory to put the file in; default is the daemon's.",
+            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"),
+        .optional(
+            "on_conflict", \.onConflict,
+            "If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if newer); "
+                + "default rename."),
+        .optional(
+            "checksum", \.checksum,
+            "The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1 or md5, "
+                + "in hex or base64.",
+            example: "sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+        .optional("mode", \.mode, "Permission bits of the file, octal text.", example: "0640"),
+        .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
+        .optional("priority", \.priority, "Strict order of starting; default normal."),
+        .optional("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
+        .optional(
+            "label", \.label, "A text for people and a name to select tasks by.",
+            .length(1...TaskLimits.labelLength), .printable),
+        .optional(
+            "client_key", \.clientKey,
+            "Makes the add safe to repeat: the same key with the same request returns the task that exists.",
+            .length(1...TaskLimits.nameLength)),
+        .optional("paused", \.paused, "Add it paused; default false."),
+        .optional(
+            "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",
+            .range(0...1_000_000)),
+        .optional(
+            "retry_for", \.retryFor, "Seconds since the last progress within which it is tried again.",
+            .range(0...TaskLimits.longestWait)),
+        .optional(
+            "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0, the default, is unlimited.",
+            .range(0...TaskLimits.highestRate)),
+        .optional(
+            "resume", \.resume,
+            "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),
+        .optional("redirect", \.redirect, "Whether redirects are followed; default follow."),
+        .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
+        .optional("http_version", \.httpVersion, "The protocol to use; default auto."),
+        .optional(
+            "connect_timeout", \.connectTimeout, "Seconds for name resolution, TCP and TLS; 0 is none.", .timeout),
+        .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none.", .timeout),
+        .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0, the default, is none.", .timeout),
+        .optional(
+            "accept_status", \.acceptStatus, "Status codes that count as success; default 200-299.",
+            example: "200-299"),
+        .optional("credential", \.credential, "For HTTP basic authentication, sent to the URL's origin only."),
+        .optional(
+            "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
+            .number(0.1...3600)),
+        .optional(
+            "meta", \.meta, "Any JSON of the client's own, given back unchanged.",
+            .encodedSize(TaskLimits.metaSize), example: ["job": 17]),
+    ]
+}
+
+/// Bounds of a task's fields.
+public enum TaskLimits {
+    /// Characters of a URL.
+    public static let urlLength = 16_384
+    /// Bytes of a path (limits.h PATH_MAX without its end).
+    public static let pathLength = 4095
+    /// Characters of a group or client key.
+    public static let nameLength = 128
+    /// Characters of a label.
+    public static let labelLength = 256
+    /// Bytes of `meta` as compact JSON.
+    public static let metaSize = 16_384
+    /// Bytes per second.
+    public static let highestRate: Int64 = 1 << 50
+    /// Seconds: ten years.
+    public static let longestWait: Int64 = 315_360_000
+    /// Tasks in one `task.add`, ids in one call.
+    public static let batchSize = 10_000
+}
+
+extension WireLimit {
+    /// A timeout in seconds.
+    static let timeout = WireLimit.number(0...86_400)
+
+    static let absolutePath = WireLimit.form("^/", expected: "an absolute path") { $0.hasPrefix("/") }
+
+    /// A path whose last part can name a file.
+    static let fileName = WireLimit.form(
+        "(^|/)(?!\\.{1,2}$)[^/]{1,255}$", expected: "a file's name or path, not a directory's"
+    ) { path in
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        return !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255
+    }
+}

@@ -1,0 +1,116 @@
+public import StrictJSON
+public import XferModel
+
+/// What `task.update` may change. `null` unsets where a field can be unset.
+public struct TaskChanges: WireInput, Hashable {
+    // In any unfinished state.
+    public var priority: Priority?
+    public var group = Patch<String>.unchanged
+    public var label = Patch<String>.unchanged
+    public var meta = Patch<JSONValue>.unchanged
+    public var maxRetries = Patch<Int>.unchanged
+    public var retryFor: Int64?
+    public var maxReceiveRate: Int64?
+    public var progressInterval: Double?
+
+    // Only while not running.
+    public var dir: String?
+    public var output = Patch<String>.unchanged
+    public var onConflict: ConflictPolicy?
+    public var checksum = Patch<Checksum>.unchanged
+    public var headers: HeaderList?
+    public var credential = Patch<CredentialRecord>.unchanged
+    public var connectTimeout: Double?
+    public var idleTimeout: Double?
+    public var totalTimeout: Double?
+
+    public init() {}
+
+    public static let summary = "Fields to change; null unsets where a field can be unset."
+
+    public static let wireFields: WireFields<Self> = [
+        .optional("priority", \.priority, "Strict order of starting."),
+        .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
+        .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .printable),
+        .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
+        .patch("max_retries", \.maxRetries, "Tries after the first; null is unlimited.", .range(0...1_000_000)),
+        .optional(
+            "retry_for", \.retryFor, "Seconds since the last progress within which it is tried again.",
+            .range(0...TaskLimits.longestWait)),
+        .optional(
+            "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited.",
+            .range(0...TaskLimits.highestRate)),
+        .optional(
+            "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
+            .number(0.1...3600)),
+        .optional(
+            "dir", \.dir, "Absolute path of the directory; only while not running.",
+            .length(1...TaskLimits.pathLength), .printable, .absolutePath),
+        .patch(
+            "output", \.output, "The file's name or path; null leaves it to the server; only while not running.",
+            .length(1...TaskLimits.pathLength), .printable, .fileName),
+        .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
+        .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
+        .optional("headers", \.headers, "All header fields to send; only while not running."),
+        .patch("credential", \.credential, "For basic authentication; null is none; only while not running."),
+        .optional(
+            "connect_timeout", \.connectTimeout, "Seconds; 0 is none; only while not running.", .timeout),
+        .optional("idle_timeout", \.idleTimeout, "Seconds; 0 is none; only while not running.", .timeout),
+        .optional("total_timeout", \.totalTimeout, "Seconds; 0 is none; only while not running.", .timeout),
+    ]
+
+    public func validate() throws(WireError) {
+        guard Self.wireFields.contains(where: { $0.encode(self) != nil }) else {
+            throw WireError(.missing, expected: "at least one field to change")
+        }
+    }
+
+    /// The first named field that a running task refuses, nil when there is none.
+    public var fieldRefusedWhileRunning: String? {
+        let names = [
+            "dir", "output", "on_conflict", "checksum", "headers", "credential", "connect_timeout", "idle_timeout",
+            "total_timeout",
+        ]
+        return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
+    }
+
+    /// Applies the changes to what was asked for.
+    public func apply(to specification: inout TaskSpecification) {
+        if let priority { specification.priority = priority }
+        specification.group = group.applied(to: specification.group)
+        specification.label = label.applied(to: specification.label)
+        switch meta {
+        case .unchanged: break
+        case .clear: specification.meta = nil
+        case .set(let value): specification.meta = value.text
+        }
+        specification.retry.maxRetries = maxRetries.applied(to: specification.retry.maxRetries)
+        if let retryFor { specification.retry.retryFor = retryFor }
+        if let maxReceiveRate { specification.maxReceiveRate = maxReceiveRate }
+        if let progressInterval { specification.progressInterval = progressInterval }
+        specification.checksum = checksum.applied(to: specification.checksum)
+        apply(to: &specification.destination)
+        apply(to: &specification.request)
+    }
+
+    private func apply(to destination: inout Destination) {
+        if let onConflict { destination.onConflict = onConflict }
+        guard dir != nil || output.isChange else { return }
+        let place = DestinationPath(
+            directory: dir ?? destination.directory, output: output.applied(to: destination.name))
+        destination.directory = place.directory
+        destination.name = place.name
+    }
+
+    private func apply(to request: inout TransferRequest) {
+        if let headers { request.headers = headers.fields }
+        switch credential {
+        case .unchanged: break
+        case .clear: request.credential = nil
+        case .set(let value): request.credential = Credential(user: value.user, password: value.password)
+        }
+        if let connectTimeout { request.timeouts.connect = connectTimeout }
+        if let idleTimeout { request.timeouts.idle = idleTimeout }
+        if let totalTimeout { request.timeouts.total = totalTimeout }
+    }
+}

@@ -1,0 +1,79 @@
+import StrictJSON
+public import XferModel
+
+/// From the model to the wire, redacted.
+extension TaskRecord {
+    /// `progress` is the latest snapshot of a running task; without one the last checkpoint's numbers stand.
+    /// `phase` is for a running task that has no snapshot yet. `resumable` is nil while nothing is known.
+    public init(
+        _ task: TransferTask, progress: ProgressSnapshot? = nil, phase: TaskPhase? = nil, resumable: Bool? = nil
+    ) {
+        self.init()
+        id = task.id
+        owner = task.owner
+        state = OpenEnum(task.state)
+        if task.state == .running { self.phase = (progress?.phase ?? phase).map { OpenEnum($0) } }
+        wait = task.wait.map { WaitRecord($0) }
+        error = task.error.map { FailureRecord($0, attempts: task.attempts) }
+        self.progress =
+            progress.map { ProgressRecord($0) } ?? ProgressRecord(received: task.received, total: task.total)
+        self.resumable = resumable
+        attempts = task.attempts
+        createdAt = task.createdAt
+        startedAt = task.startedAt
+        finishedAt = task.finishedAt
+        show(task.specification)
+        show(task.specification.request)
+        show(task.specification.destination)
+        show(task.outcome)
+    }
+
+    private mutating func show(_ specification: TaskSpecification) {
+        kind = OpenEnum(specification.kind)
+        checksum = specification.checksum?.description
+        priority = OpenEnum(specification.priority)
+        group = specification.group
+        label = specification.label
+        clientKey = specification.clientKey
+        maxRetries = specification.retry.maxRetries
+        retryFor = specification.retry.retryFor
+        maxReceiveRate = specification.maxReceiveRate
+        resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
+        progressInterval = specification.progressInterval
+        // Stored as text that was JSON when the task was added.
+        meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }
+    }
+
+    private mutating func show(_ request: TransferRequest) {
+        url = Redaction.url(request.url.string)
+        method = request.method.rawValue
+        headers = request.headers.isEmpty ? nil : HeaderList(request.headers).redacted
+        redirect = OpenEnum(request.redirect)
+        allowDowngrade = request.allowsDowngrade
+        httpVersion = OpenEnum(request.httpVersion)
+        connectTimeout = request.timeouts.connect
+        idleTimeout = request.timeouts.idle
+        totalTimeout = request.timeouts.total
+        acceptStatus = StatusRange(request.acceptedStatus)
+        credential = request.credential == nil ? nil : .masked
+    }
+
+    private mutating func show(_ destination: Destination) {
+        output = destination.name
+        dir = destination.directory
+        onConflict = OpenEnum(destination.onConflict)
+        mode = destination.mode.flatMap { FileMode(bits: $0) }
+        remoteTime = destination.usesRemoteTime
+    }
+
+    private mutating func show(_ outcome: TaskOutcome) {
+        finalURL = outcome.finalURL.map { Redaction.url($0.string) }
+        finalPath = outcome.finalPath
+        httpStatus = outcome.httpStatus
+        responseHeaders = outcome.responseHeaders.isEmpty ? nil : HeaderList(outcome.responseHeaders).redacted
+        etag = outcome.etag
+        contentEncoding = outcome.contentEncoding
+        skipped = outcome.skipped ? true : nil
+        notModified = outcome.notModified ? true : nil
+    }
+}

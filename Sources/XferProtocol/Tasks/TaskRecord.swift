@@ -1,0 +1,114 @@
+public import StrictJSON
+public import XferModel
+
+/// A task coming out: what was set, and what became of it. Everything but `id` is there only when it was asked for
+/// and is known. Secrets are `***`.
+public struct TaskRecord: WireRecord, Hashable {
+    public var id = TaskID(0)
+    public var owner: Owner?
+    public var state: OpenEnum<TaskState>?
+    public var phase: OpenEnum<TaskPhase>?
+    public var wait: WaitRecord?
+    public var error: FailureRecord?
+    public var progress: ProgressRecord?
+    public var resumable: Bool?
+
+    public var url: String?
+    public var kind: OpenEnum<TaskKind>?
+    public var method: String?
+    public var headers: HeaderList?
+    public var output: String?
+    public var dir: String?
+    public var onConflict: OpenEnum<ConflictPolicy>?
+    public var checksum: String?
+    public var mode: FileMode?
+    public var remoteTime: Bool?
+    public var priority: OpenEnum<Priority>?
+    public var group: String?
+    public var label: String?
+    public var clientKey: String?
+    public var maxRetries: Int?
+    public var retryFor: Int64?
+    public var maxReceiveRate: Int64?
+    public var resume: OpenEnum<ResumeMode>?
+    public var redirect: OpenEnum<RedirectPolicy>?
+    public var allowDowngrade: Bool?
+    public var httpVersion: OpenEnum<HTTPVersion>?
+    public var connectTimeout: Double?
+    public var idleTimeout: Double?
+    public var totalTimeout: Double?
+    public var acceptStatus: StatusRange?
+    public var credential: CredentialRecord?
+    public var progressInterval: Double?
+    public var meta: JSONValue?
+
+    public var finalURL: String?
+    public var finalPath: String?
+    public var httpStatus: Int?
+    public var responseHeaders: HeaderList?
+    public var etag: String?
+    public var contentEncoding: String?
+    public var attempts: Int?
+    public var skipped: Bool?
+    public var notModified: Bool?
+    public var createdAt: Timestamp?
+    public var startedAt: Timestamp?
+    public var finishedAt: Timestamp?
+
+    public init() {}
+
+    public static let summary = "A task: what was asked for and what became of it."
+
+    public static let wireFields: WireFields<Self> = [
+        .required("id", \.id, "Names the task; never reused."),
+        .optional("owner", \.owner, "The uid of the process that added it."),
+        .optional("state", \.state, "Where it stands."),
+        .optional("phase", \.phase, "What a running task is doing."),
+        .optional("wait", \.wait, "Why a waiting task cannot start now."),
+        .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
+        .optional("progress", \.progress, "How far it is."),
+        .optional("resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
+        .optional("url", \.url, "What is fetched; secrets in it are ***."),
+        .optional("kind", \.kind, "What is done with the bytes."),
+        .optional("method", \.method, "The request's method."),
+        .optional("headers", \.headers, "Header fields the client set; secrets in them are ***."),
+        .optional("output", \.output, "The file's name that was asked for."),
+        .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
+        .optional("on_conflict", \.onConflict, "What happens if the name is taken."),
+        .optional("checksum", \.checksum, "The digest that the bytes must have."),
+        .optional("mode", \.mode, "Permission bits of the file, octal text."),
+        .optional("remote_time", \.remoteTime, "Whether the file takes the server's Last-Modified time."),
+        .optional("priority", \.priority, "Strict order of starting."),
+        .optional("group", \.group, "A name to select tasks by."),
+        .optional("label", \.label, "A text for people."),
+        .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
+        .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
+        .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
+        .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited."),
+        .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
+        .optional("redirect", \.redirect, "Whether redirects are followed."),
+        .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
+        .optional("http_version", \.httpVersion, "The protocol to use."),
+        .optional("connect_timeout", \.connectTimeout, "Seconds for name resolution, TCP and TLS; 0 is none."),
+        .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none."),
+        .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none."),
+        .optional("accept_status", \.acceptStatus, "Status codes that count as success."),
+        .optional("credential", \.credential, "Set when there is one; its values are ***."),
+        .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
+        .optional("meta", \.meta, "The client's own JSON."),
+        .optional("final_url", \.finalURL, "Where the bytes came from after redirects; secrets in it are ***."),
+        .optional("final_path", \.finalPath, "Absolute path of the published file."),
+        .optional("http_status", \.httpStatus, "The last final response's status."),
+        .optional(
+            "response_headers", \.responseHeaders,
+            "The last final response's header fields; only when asked for by task.get."),
+        .optional("etag", \.etag, "The source's entity tag."),
+        .optional("content_encoding", \.contentEncoding, "The coding the bytes were kept in, if not identity."),
+        .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
+        .optional("skipped", \.skipped, "True when on_conflict skip found the name taken."),
+        .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
+        .optional("created_at", \.createdAt, "When it was added."),
+        .optional("started_at", \.startedAt, "When its first try began."),
+        .optional("finished_at", \.finishedAt, "When its last run ended."),
+    ]
+}

@@ -1,0 +1,49 @@
+public import XferModel
+
+extension TaskState: WireEnum {}
+extension TaskPhase: WireEnum {}
+extension TaskKind: WireEnum {}
+extension WaitReason: WireEnum {}
+extension FailureReason: WireEnum {}
+extension ConflictPolicy: WireEnum {}
+extension HTTPMethod: WireEnum {}
+extension HTTPVersion: WireEnum {}
+extension RedirectPolicy: WireEnum {}
+extension ShutdownMode: WireEnum {}
+
+/// Stored as a number so that it sorts, written as a word.
+extension Priority: WireEnum {
+    public var wireName: String {
+        switch self {
+        case .low: "low"
+        case .normal: "normal"
+        case .high: "high"
+        }
+    }
+
+    public init?(wireName: String) {
+        guard let priority = Priority.allCases.first(where: { $0.wireName == wireName }) else { return nil }
+        self = priority
+    }
+}
+
+/// Whether kept bytes may be continued without a validator.
+public enum ResumeMode: String, WireEnum {
+    /// Only under a validator, else from the beginning.
+    case auto
+    /// Also without any validator, trusting that the source did not change.
+    case unsafe
+}
+
+/// In which order tasks of one host and priority start.
+public enum QueueOrder: String, WireEnum {
+    case fifo, lifo
+}
+
+/// The order of a list, by id.
+public enum ListOrder: String, WireEnum {
+    /// Oldest first.
+    case ascending = "asc"
+    /// Newest first.
+    case descending = "desc"
+}

@@ -1,0 +1,36 @@
+public import XferModel
+
+/// Why a task failed, or why its last try did.
+public struct FailureRecord: WireRecord, Hashable {
+    public var reason = OpenEnum(FailureReason.internalError)
+    public var message = ""
+    public var isRetriable = false
+    public var httpStatus: Int?
+    public var curlCode: Int32?
+    public var host: String?
+    public var attempts: Int?
+
+    public init() {}
+
+    /// `attempts` is the task's count of tries, where it is known.
+    public init(_ error: TransferError, attempts: Int? = nil) {
+        reason = OpenEnum(error.reason)
+        message = error.message
+        isRetriable = error.isRetriable
+        httpStatus = error.httpStatus
+        curlCode = error.curlCode
+        host = error.host
+        self.attempts = attempts
+    }
+
+    public static let summary = "Why a task failed, or why its last try did."
+    public static let wireFields: WireFields<Self> = [
+        .required("reason", \.reason, "One of a closed list."),
+        .required("message", \.message, "A sentence a person can act on; holds no secrets."),
+        .required("is_retriable", \.isRetriable, "Whether another try may succeed."),
+        .optional("http_status", \.httpStatus, "The status that was answered."),
+        .optional("curl_code", \.curlCode, "libcurl's code, see libcurl-errors(3)."),
+        .optional("host", \.host, "The host that was talked to."),
+        .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
+    ]
+}

@@ -1,0 +1,23 @@
+/// What a change says about a field that may also be unset: nothing, `null`, or a value.
+public enum Patch<Value: Sendable>: Sendable {
+    /// The field was not named.
+    case unchanged
+    /// The field was `null`: back to what it is when nobody sets it.
+    case clear
+    case set(Value)
+
+    /// The new value of what is `current` now.
+    public func applied(to current: Value?) -> Value? {
+        switch self {
+        case .unchanged: current
+        case .clear: nil
+        case .set(let value): value
+        }
+    }
+
+    /// Whether the field was named.
+    public var isChange: Bool { if case .unchanged = self { false } else { true } }
+}
+
+extension Patch: Equatable where Value: Equatable {}
+extension Patch: Hashable where Value: Hashable {}

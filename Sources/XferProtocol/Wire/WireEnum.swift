@@ -1,0 +1,65 @@
+public import StrictJSON
+
+/// An enumeration whose values are lower-case words on the wire.
+public protocol WireEnum: WireValue, CaseIterable, Hashable {
+    var wireName: String { get }
+    init?(wireName: String)
+}
+
+extension WireEnum where Self: RawRepresentable<String> {
+    public var wireName: String { rawValue }
+    public init?(wireName: String) { self.init(rawValue: wireName) }
+}
+
+extension WireEnum {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .string(let name) = value else { throw .wrongType(expected: Self.choice(for: nil)) }
+        guard let known = Self(wireName: name) else {
+            throw WireError(.unknownValue, expected: Self.choice(for: name))
+        }
+        self = known
+    }
+
+    public var wire: JSONValue { .string(wireName) }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        ["type": "string", "enum": .array(allCases.map(\.wire))]
+    }
+
+    private static func choice(for name: String?) -> String {
+        let names = allCases.map(\.wireName)
+        if let name, let close = names.closest(to: name) { return "one of the known words; did you mean \"\(close)\"?" }
+        return names.count == 1 ? "\"\(names[0])\"" : "one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+}
+
+/// An enumeration's value as a client may meet it: a newer daemon can send words that the client does not know.
+public enum OpenEnum<Known: WireEnum>: WireValue, Hashable, CustomStringConvertible {
+    case known(Known)
+    case unknown(String)
+
+    public init(_ value: Known) { self = .known(value) }
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        if mode == .lenient, case .string(let name) = value {
+            self = Known(wireName: name).map(Self.known) ?? .unknown(name)
+        } else {
+            self = .known(try Known(wire: value, mode: mode))
+        }
+    }
+
+    public var wire: JSONValue { .string(description) }
+
+    /// The word on the wire.
+    public var description: String {
+        switch self {
+        case .known(let value): value.wireName
+        case .unknown(let name): name
+        }
+    }
+
+    /// The value, nil when this reader does not know the word.
+    public var value: Known? { if case .known(let value) = self { value } else { nil } }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue { Known.schema(in: &schemas) }
+}

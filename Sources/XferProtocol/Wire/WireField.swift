@@ -1,0 +1,146 @@
+public import StrictJSON
+
+/// One declaration of a record's field: strict reading, writing, schema and documentation follow from it.
+public struct WireField<Record: WireRecord>: Sendable {
+    public let name: String
+    /// One or two sentences: meaning, unit, default.
+    public let documentation: String
+    /// Whether the object must have the field.
+    public let isRequired: Bool
+    public let example: JSONValue?
+    let decode: @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void
+    /// The field's value; nil leaves it out.
+    let encode: @Sendable (Record) -> JSONValue?
+    /// Makes the field absent again; nothing for fields that are always there.
+    let clear: @Sendable (inout Record) -> Void
+    private let buildSchema: @Sendable (inout WireSchemas) -> JSONValue
+
+    /// The field's schema with its documentation.
+    func schema(in schemas: inout WireSchemas) -> JSONValue {
+        var keywords: JSONObject = ["description": .string(documentation)]
+        if let example { keywords.append(newKey: "examples", [example]) }
+        return SchemaText.extending(buildSchema(&schemas), with: keywords)
+    }
+
+    /// Always there.
+    public static func required<Value: WireValue>(
+        _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
+        _ limits: WireLimit..., example: JSONValue? = nil
+    ) -> WireField {
+        WireField(name: name, documentation: documentation, isRequired: true, example: example) {
+            (json, mode, record) throws(WireError) in
+            record[keyPath: path] = try read(Value.self, json, mode, limits)
+        } encode: {
+            $0[keyPath: path].wire
+        } clear: { _ in
+        } buildSchema: {
+            limited(Value.schema(in: &$0), limits)
+        }
+    }
+
+    /// May be left out; `null` is refused where clients write, so that it can get a meaning later.
+    public static func optional<Value: WireValue>(
+        _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
+        _ limits: WireLimit..., example: JSONValue? = nil
+    ) -> WireField {
+        WireField(name: name, documentation: documentation, isRequired: false, example: example) {
+            (json, mode, record) throws(WireError) in
+            do throws(WireError) {
+                record[keyPath: path] = try read(Value.self, json, mode, limits)
+            } catch {
+                guard mode == .lenient, json == .null || error.reason == .unknownValue else { throw error }
+                record[keyPath: path] = nil
+            }
+        } encode: {
+            $0[keyPath: path]?.wire
+        } clear: {
+            $0[keyPath: path] = nil
+        } buildSchema: {
+            limited(Value.schema(in: &$0), limits)
+        }
+    }
+
+    /// May be left out, which means what the record's `init()` sets.
+    public static func defaulted<Value: WireValue>(
+        _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
+        _ limits: WireLimit..., example: JSONValue? = nil
+    ) -> WireField {
+        WireField(name: name, documentation: documentation, isRequired: false, example: example) {
+            (json, mode, record) throws(WireError) in
+            record[keyPath: path] = try read(Value.self, json, mode, limits)
+        } encode: {
+            $0[keyPath: path].wire
+        } clear: {
+            $0[keyPath: path] = Record()[keyPath: path]
+        } buildSchema: {
+            let keywords: JSONObject = ["default": Record()[keyPath: path].wire]
+            return SchemaText.extending(limited(Value.schema(in: &$0), limits), with: keywords)
+        }
+    }
+
+    /// Always there, `null` while unknown.
+    public static func nullable<Value: WireValue>(
+        _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
+        _ limits: WireLimit..., example: JSONValue? = nil
+    ) -> WireField {
+        WireField(name: name, documentation: documentation, isRequired: true, example: example) {
+            (json, mode, record) throws(WireError) in
+            record[keyPath: path] = json == .null ? nil : try read(Value.self, json, mode, limits)
+        } encode: {
+            $0[keyPath: path]?.wire ?? .null
+        } clear: { _ in
+        } buildSchema: {
+            SchemaText.nullable(limited(Value.schema(in: &$0), limits))
+        }
+    }
+
+    /// May be left out (nothing changes), be `null` (unset), or have a value.
+    public static func patch<Value: WireValue>(
+        _ name: String, _ path: any WritableKeyPath<Record, Patch<Value>> & Sendable, _ documentation: String,
+        _ limits: WireLimit..., example: JSONValue? = nil
+    ) -> WireField {
+        WireField(name: name, documentation: documentation, isRequired: false, example: example) {
+            (json, mode, record) throws(WireError) in
+            record[keyPath: path] = json == .null ? .clear : .set(try read(Value.self, json, mode, limits))
+        } encode: {
+            switch $0[keyPath: path] {
+            case .unchanged: nil
+            case .clear: .null
+            case .set(let value): value.wire
+            }
+        } clear: {
+            $0[keyPath: path] = .unchanged
+        } buildSchema: {
+            SchemaText.nullable(limited(Value.schema(in: &$0), limits))
+        }
+    }
+
+    private static func read<Value: WireValue>(
+        _ type: Value.Type, _ json: JSONValue, _ mode: WireMode, _ limits: [WireLimit]
+    ) throws(WireError) -> Value {
+        // The type first: "expected a string" says more than a length.
+        let value = try Value(wire: json, mode: mode)
+        if mode == .strict { for limit in limits { try limit.check(json) } }
+        return value
+    }
+
+    private static func limited(_ base: JSONValue, _ limits: [WireLimit]) -> JSONValue {
+        limits.reduce(base) { SchemaText.extending($0, with: $1.keywords) }
+    }
+
+    private init(
+        name: String, documentation: String, isRequired: Bool, example: JSONValue?,
+        decode: @escaping @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void,
+        encode: @escaping @Sendable (Record) -> JSONValue?, clear: @escaping @Sendable (inout Record) -> Void,
+        buildSchema: @escaping @Sendable (inout WireSchemas) -> JSONValue
+    ) {
+        self.name = name
+        self.documentation = documentation
+        self.isRequired = isRequired
+        self.example = example
+        self.decode = decode
+        self.encode = encode
+        self.clear = clear
+        self.buildSchema = buildSchema
+    }
+}

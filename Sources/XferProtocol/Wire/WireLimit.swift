@@ -1,0 +1,89 @@
+import StrictJSON
+
+/// A bound on a field's value: checked when it is read, and part of its schema.
+public struct WireLimit: Sendable {
+    /// What the bound adds to the field's JSON Schema.
+    let keywords: JSONObject
+    let expected: String
+    let reason: WireError.Reason
+    /// Whether the value keeps the bound; values of other types pass, their type is refused elsewhere.
+    let admits: @Sendable (JSONValue) -> Bool
+
+    func check(_ value: JSONValue) throws(WireError) {
+        guard admits(value) else { throw WireError(reason, expected: expected) }
+    }
+
+    /// An integer within the range.
+    public static func range(_ range: ClosedRange<Int64>) -> WireLimit {
+        var keywords: JSONObject = ["minimum": .integer(range.lowerBound)]
+        keywords["maximum"] = range.upperBound == .max ? nil : .integer(range.upperBound)
+        let expected =
+            range.upperBound == .max
+            ? "an integer, at least \(range.lowerBound)" : "an integer from \(range.lowerBound) to \(range.upperBound)"
+        return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {
+            $0.integerValue.map(range.contains) ?? true
+        }
+    }
+
+    /// A number within the range.
+    public static func number(_ range: ClosedRange<Double>) -> WireLimit {
+        let keywords: JSONObject = ["minimum": range.lowerBound.wire, "maximum": range.upperBound.wire]
+        let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
+        return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {
+            switch $0 {
+            case .integer(let value): range.contains(Double(value))
+            case .number(let value): range.contains(value)
+            default: true
+            }
+        }
+    }
+
+    /// A string with so many characters (Unicode scalars, as JSON Schema counts them).
+    public static func length(_ range: ClosedRange<Int>) -> WireLimit {
+        let keywords: JSONObject = [
+            "minLength": .integer(Int64(range.lowerBound)), "maxLength": .integer(Int64(range.upperBound)),
+        ]
+        let expected =
+            range.lowerBound == 0
+            ? "at most \(range.upperBound) characters" : "\(range.lowerBound) to \(range.upperBound) characters"
+        return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {
+            $0.stringValue.map { range.contains($0.unicodeScalars.count) } ?? true
+        }
+    }
+
+    /// An array with so many elements; one bare value where that is allowed counts as one.
+    public static func count(_ range: ClosedRange<Int>) -> WireLimit {
+        let keywords: JSONObject = [
+            "minItems": .integer(Int64(range.lowerBound)), "maxItems": .integer(Int64(range.upperBound)),
+        ]
+        let expected = "\(range.lowerBound) to \(range.upperBound) elements"
+        return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {
+            $0.arrayValue.map { range.contains($0.count) } ?? true
+        }
+    }
+
+    /// A string of a form that `pattern` (ECMA 262, as JSON Schema has it) and `admits` both describe.
+    public static func form(
+        _ pattern: String, expected: String, admits: @escaping @Sendable (String) -> Bool
+    ) -> WireLimit {
+        WireLimit(keywords: ["pattern": .string(pattern)], expected: expected, reason: .invalidValue) {
+            $0.stringValue.map(admits) ?? true
+        }
+    }
+
+    /// A string without control characters (C0 and DEL).
+    public static let printable = WireLimit.form(
+        "^[^\\u0000-\\u001f\\u007f]*$", expected: "text without control characters"
+    ) { text in
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+    }
+
+    /// JSON that is at most so many bytes long when written compactly.
+    public static func encodedSize(_ limit: Int) -> WireLimit {
+        WireLimit(keywords: [:], expected: "at most \(limit) bytes of JSON", reason: .outOfRange) { value in
+            var bytes: [UInt8] = []
+            value.write(to: &bytes)
+            return bytes.count <= limit
+        }
+    }
+}

@@ -1,0 +1,112 @@
+public import StrictJSON
+
+/// A JSON object with known fields, declared once in `wireFields`.
+public protocol WireRecord: WireValue {
+    /// All fields at their defaults; required ones are overwritten when a value is read.
+    init()
+
+    /// The fields in the order they are written. A stored `static let`, since every read looks fields up in it.
+    static var wireFields: WireFields<Self> { get }
+
+    /// One sentence for the schema.
+    static var summary: String { get }
+
+    /// Whether clients write it: then its schema refuses unknown fields.
+    static var isInput: Bool { get }
+
+    /// Checks what concerns several fields; called after a strict read.
+    func validate() throws(WireError)
+}
+
+/// A record that clients write.
+public protocol WireInput: WireRecord {}
+
+extension WireInput {
+    public static var isInput: Bool { true }
+}
+
+extension WireRecord {
+    public static var isInput: Bool { false }
+    public func validate() throws(WireError) {}
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .object(let object) = value else { throw .wrongType(expected: "an object") }
+        self.init()
+        let fields = Self.wireFields
+        var seen: UInt64 = 0
+        for (key, value) in object.members {
+            guard let index = fields.index(of: key) else {
+                if mode == .lenient { continue }
+                throw WireError(.unknownField, at: key, expected: fields.suggestion(for: key))
+            }
+            do { try fields[index].decode(value, mode, &self) } catch { throw error.under(key) }
+            seen |= 1 << UInt64(index)
+        }
+        if let missing = fields.firstRequired(notIn: seen) {
+            throw WireError(.missing, at: missing.name, expected: "the field to be given")
+        }
+        if mode == .strict { try validate() }
+    }
+
+    public var wire: JSONValue {
+        var object = JSONObject()
+        for field in Self.wireFields {
+            if let value = field.encode(self) { object.append(newKey: field.name, value) }
+        }
+        return .object(object)
+    }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: schemaName) { objectSchema(in: &$0) }
+    }
+
+    /// The object's schema itself, without a reference.
+    static func objectSchema(in schemas: inout WireSchemas) -> JSONValue {
+        var properties = JSONObject()
+        for field in wireFields { properties.append(newKey: field.name, field.schema(in: &schemas)) }
+        var schema: JSONObject = ["description": .string(summary), "type": "object"]
+        schema.append(newKey: "properties", .object(properties))
+        let required = wireFields.filter(\.isRequired).map { JSONValue.string($0.name) }
+        if !required.isEmpty { schema.append(newKey: "required", .array(required)) }
+        if isInput { schema.append(newKey: "additionalProperties", false) }
+        return .object(schema)
+    }
+
+    /// The type's name with those it is nested in: `TaskAdd.Result` is `TaskAddResult`.
+    public static var schemaName: String {
+        String(reflecting: Self.self).split(separator: ".").dropFirst().joined()
+    }
+}
+
+/// A record's fields with an index by name. At most 64, so that one word tells which were seen.
+public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
+    private let fields: [WireField<Record>]
+    private let positions: [String: Int]
+    private let required: UInt64
+
+    public init(arrayLiteral elements: WireField<Record>...) { self.init(elements) }
+
+    public init(_ fields: [WireField<Record>]) {
+        precondition(fields.count <= 64, "\(Record.self) has more than 64 fields")
+        self.fields = fields
+        positions = Dictionary(uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
+        required = fields.enumerated().reduce(0) { $1.element.isRequired ? $0 | 1 << UInt64($1.offset) : $0 }
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { fields.count }
+    public subscript(position: Int) -> WireField<Record> { fields[position] }
+
+    /// Where the field with this name is.
+    public func index(of name: String) -> Int? { positions[name] }
+
+    func firstRequired(notIn seen: UInt64) -> WireField<Record>? {
+        let missing = required & ~seen
+        return missing == 0 ? nil : fields[missing.trailingZeroBitCount]
+    }
+
+    func suggestion(for name: String) -> String {
+        if let close = fields.map(\.name).closest(to: name) { return "a known field; did you mean \"\(close)\"?" }
+        return fields.isEmpty ? "no fields" : "one of " + fields.map(\.name).joined(separator: ", ")
+    }
+}

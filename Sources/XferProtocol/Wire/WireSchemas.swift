@@ -1,0 +1,46 @@
+public import StrictJSON
+
+/// Collects the named JSON Schemas of a document while types describe themselves.
+public struct WireSchemas: Sendable {
+    /// By name, in order of first mention.
+    public private(set) var components: [(name: String, schema: JSONValue)] = []
+
+    public init() {}
+
+    /// A reference to the named schema, which is built at its first mention.
+    public mutating func reference(
+        to name: String, build: (inout WireSchemas) -> JSONValue
+    ) -> JSONValue {
+        if !components.contains(where: { $0.name == name }) {
+            let index = components.count
+            components.append((name, .null))
+            components[index].schema = build(&self)
+        }
+        return ["$ref": .string("#/components/schemas/\(name)")]
+    }
+}
+
+/// A field's schema put together from its type's and what the field adds.
+enum SchemaText {
+    /// `base` with more keywords. Draft 7 ignores what stands beside `$ref`, so a reference is wrapped.
+    static func extending(_ base: JSONValue, with keywords: JSONObject) -> JSONValue {
+        guard !keywords.members.isEmpty else { return base }
+        var object = JSONObject()
+        if base["$ref"] != nil {
+            object.append(newKey: "allOf", [base])
+        } else if case .object(let members) = base {
+            object = members
+        }
+        for (key, value) in keywords.members { object[key] = value }
+        return .object(object)
+    }
+
+    /// `base` or `null`.
+    static func nullable(_ base: JSONValue) -> JSONValue {
+        if case .object(var object) = base, let type = object["type"]?.stringValue, object["enum"] == nil {
+            object["type"] = [.string(type), "null"]
+            return .object(object)
+        }
+        return ["anyOf": [base, ["type": "null"]]]
+    }
+}

@@ -1,0 +1,36 @@
+public import StrictJSON
+
+/// A value with one form on the wire: it reads itself from JSON, writes itself, and describes itself as JSON Schema.
+///
+/// The house has no `Codable` on its wire: `JSONDecoder` takes unknown keys and `1.0` for an integer and cannot say
+/// which element of an array was at fault.
+public protocol WireValue: Sendable {
+    /// Reads the value; the error's path is relative to this value.
+    init(wire value: JSONValue, mode: WireMode) throws(WireError)
+
+    /// The value as JSON.
+    var wire: JSONValue { get }
+
+    /// JSON Schema (draft 7) of the value; named types enter themselves into `schemas` and answer a `$ref`.
+    static func schema(in schemas: inout WireSchemas) -> JSONValue
+}
+
+/// How much a reader forgives.
+public enum WireMode: Sendable {
+    /// What a client sent: unknown fields and values are errors.
+    case strict
+    /// What a newer daemon may have sent: unknown fields and unknown values of optional enumerations are left out.
+    case lenient
+}
+
+extension WireValue {
+    /// Reads what a client sent.
+    public init(strict value: JSONValue) throws(WireError) {
+        try self.init(wire: value, mode: .strict)
+    }
+
+    /// Reads what a daemon answered, which may be newer than the reader.
+    public init(lenient value: JSONValue) throws(WireError) {
+        try self.init(wire: value, mode: .lenient)
+    }
+}
