@@ -113,7 +113,12 @@ let package = Package(
         tests(
             "XferManagerTests",
             ["XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport"]),
-        tests("XferDaemonTests", ["XferDaemon", "XferModel", "XferProtocol", "XferTestSupport"]),
+        tests(
+            "XferDaemonTests",
+            [
+                "XferDaemon", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport", logging, coreMetrics,
+                nioLocks,
+            ]),
         tests("XferCommandsTests", ["XferCommands", "XferProtocol", "XferModel", "XferTestSupport"]),
         tests("EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"]),
     ]

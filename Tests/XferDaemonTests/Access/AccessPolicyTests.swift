@@ -1,0 +1,126 @@
+import Testing
+import XferModel
+
+@testable import XferDaemon
+
+@Suite("Who may call")
+struct AccessPolicyTests {
+    private let policy = AccessPolicy(
+        ownUID: 990, operatorRoots: ["/srv"],
+        users: [
+            1001: .init(roots: ["/home/ann"], maxTasks: 5, maxPriority: .high),
+            65534: .init(roots: ["/tmp"]),
+            0: .init(roots: ["/root"]),
+        ],
+        groups: [
+            100: .init(roots: ["/a", "/b"], maxTasks: 10, maxPriority: .low),
+            200: .init(roots: ["/b", "/c"], maxTasks: 7, maxPriority: .normal),
+        ])
+
+    @Test("The daemon's own user and root are operators without limits", arguments: [990, 0] as [UInt32])
+    func operators(uid: UInt32) throws {
+        let caller = try policy.caller(Peer(uid: uid, gid: 100, groups: [200]))
+        #expect(caller.isOperator)
+        #expect(caller.roots == ["/srv"])
+        #expect(caller.maxTasks == nil)
+        #expect(caller.maxPriority == .high)
+        #expect(caller.owner == Owner(uid: uid))
+    }
+
+    @Test("Everybody else is refused unless allowed")
+    func strangers() {
+        #expect(throws: AccessPolicy.Refusal.notAllowed(uid: 1002)) {
+            try policy.caller(Peer(uid: 1002, gid: 1002, groups: [27]))
+        }
+    }
+
+    @Test("uid 65534 is refused whoever is named, even where it is the daemon's own")
+    func overflow() {
+        let peer = Peer(uid: 65534, gid: 100, groups: [200])
+        #expect(throws: AccessPolicy.Refusal.overflowUser) { try policy.caller(peer) }
+        let own = AccessPolicy(ownUID: 65534, operatorRoots: [])
+        #expect(throws: AccessPolicy.Refusal.overflowUser) { try own.caller(peer) }
+    }
+
+    @Test("A user's own grant stands alone")
+    func user() throws {
+        let caller = try policy.caller(Peer(uid: 1001, gid: 100, groups: [200]))
+        #expect(!caller.isOperator)
+        #expect(caller.roots == ["/home/ann"])
+        #expect(caller.maxTasks == 5)
+        #expect(caller.maxPriority == .high)
+    }
+
+    @Test("Grants of several groups are united, primary or supplementary")
+    func groups() throws {
+        let caller = try policy.caller(Peer(uid: 1003, gid: 200, groups: [100, 200, 5]))
+        #expect(caller.roots == ["/a", "/b", "/c"])
+        #expect(caller.maxTasks == 10)
+        #expect(caller.maxPriority == .normal)
+        #expect(try policy.caller(Peer(uid: 1003, gid: 5, groups: [200])).roots == ["/b", "/c"])
+    }
+
+    @Test("An allowed user touches only its own tasks, an operator all")
+    func touching() throws {
+        let ann = try policy.caller(Peer(uid: 1001, gid: 1001))
+        #expect(ann.mayTouch(Owner(uid: 1001)))
+        #expect(!ann.mayTouch(Owner(uid: 990)))
+        #expect(!ann.mayTouch(Owner(uid: 0)))
+        let root = try policy.caller(Peer(uid: 0, gid: 0))
+        #expect(root.mayTouch(Owner(uid: 1001)))
+    }
+
+    @Test(
+        "Some methods are the operators'",
+        arguments: [
+            ("queue.stats", true), ("queue.pause", true), ("queue.set_limits", true), ("group.set", true),
+            ("daemon.config", true), ("daemon.shutdown", true), ("cache.clear", true), ("cache.trim", true),
+            ("policy.set", true), ("profile.list", true), ("hook.list", true), ("task.add", false),
+            ("task.list", false), ("group.list", false), ("daemon.status", false), ("events.subscribe", false),
+            ("cache.stats", false), ("rpc.discover", false),
+        ] as [(String, Bool)])
+    func methods(method: String, isOperators: Bool) throws {
+        #expect(try policy.caller(Peer(uid: 1001, gid: 1001)).mayCall(method) == !isOperators)
+        #expect(try policy.caller(Peer(uid: 0, gid: 0)).mayCall(method))
+    }
+}
+
+@Suite("Names of users and groups")
+struct AccountDirectoryTests {
+    private let accounts = AccountDirectory(uid: { ["ann": 1001, "bea": 1001][$0] }, gid: { ["staff": 50][$0] })
+
+    @Test("Names and numbers become ids, names nobody has are left out with a warning")
+    func load() throws {
+        var settings = Settings(defaultsFor: try userInstance())
+        settings.download.roots = ["/srv"]
+        settings.access.users = [
+            "ann": .init(roots: ["/a"]), "1002": .init(roots: ["/b"]), "zed": .init(roots: ["/z"]),
+        ]
+        settings.access.groups = ["staff": .init(roots: ["/s"])]
+        let (policy, warnings) = AccessPolicy.load(settings, ownUID: 990, accounts: accounts)
+        #expect(warnings == ["access.users.zed: there is no such user, the entry is left out"])
+        #expect(try policy.caller(Peer(uid: 1001, gid: 1)).roots == ["/a"])
+        #expect(try policy.caller(Peer(uid: 1002, gid: 1)).roots == ["/b"])
+        #expect(try policy.caller(Peer(uid: 1003, gid: 50)).roots == ["/s"])
+        #expect(try policy.caller(Peer(uid: 990, gid: 1)).roots == ["/srv"])
+    }
+
+    @Test("Two names of one user are warned about")
+    func twice() throws {
+        var settings = Settings(defaultsFor: try userInstance())
+        settings.access.users = ["ann": .init(roots: ["/a"]), "bea": .init(roots: ["/b"])]
+        let (policy, warnings) = AccessPolicy.load(settings, ownUID: 990, accounts: accounts)
+        #expect(warnings == ["access.users.bea: user 1001 is named twice, this entry counts"])
+        #expect(try policy.caller(Peer(uid: 1001, gid: 1)).roots == ["/b"])
+    }
+
+    @Test("The system's databases are asked")
+    func system() {
+        #expect(AccountDirectory.system.uid("root") == 0)
+        #expect(AccountDirectory.system.gid("root") == 0)
+        #expect(AccountDirectory.system.uid("nobody-has-this-name") == nil)
+        #expect(AccountDirectory.system.gid("nobody-has-this-name") == nil)
+        #expect(AccountDirectory.home(of: 0) == "/root")
+        #expect(AccountDirectory.home(of: 4_000_000_000) == nil)
+    }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import Logging
+import StrictJSON
+import Testing
+import XferModel
+
+@testable import XferDaemon
+
+@Suite("The log")
+struct ServiceLogTests {
+    @Test("Text begins with time and level")
+    func text() {
+        #expect(
+            record("started", ["uid": "7", "dir": "/a b"]).line(.text)
+                == "2026-01-02T03:04:05.678Z warning  xferd: started dir=\"/a b\" uid=7")
+    }
+
+    @Test(
+        "The journal gets a priority before the line and no time of ours",
+        arguments: [
+            (.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3), (.critical, 2),
+        ] as [(Logger.Level, Int)])
+    func journal(level: Logger.Level, priority: Int) {
+        #expect(record("x", level: level).line(.journal) == "<\(priority)>xferd: x")
+    }
+
+    @Test("JSON is an object a line")
+    func json() throws {
+        let line = record("say \"hi\"\n", ["n": "1"]).line(.json)
+        #expect(!line.contains("\n"))
+        let value = try JSONValue(parsing: Array(line.utf8))
+        #expect(value["time"] == "2026-01-02T03:04:05.678Z")
+        #expect(value["level"] == "warning")
+        #expect(value["message"] == "say \"hi\"\n")
+        #expect(value["fields"]?["n"] == "1")
+    }
+
+    @Test("A message cannot forge a second line or drive the terminal", arguments: [LogFormat.text, .journal])
+    func oneLine(format: LogFormat) {
+        let line = record("a\n<0>b\u{1B}[2J\r", ["k": "v\nw"]).line(format)
+        #expect(line.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 })
+        #expect(line.hasSuffix("a\\n<0>b\\u{1b}[2J\\r k=v\\nw"))
+    }
+
+    @Test("Secrets are hidden wherever they stand", arguments: [LogFormat.text, .journal, .json])
+    func secrets(format: LogFormat) {
+        let line = record(
+            "GET https://ann:hunter2@example.org/f?token=hunter2&page=3 failed",
+            [
+                "url": "http://u:hunter2@h/", "authorization": "Basic hunter2", "api_key": "hunter2",
+                "headers": ["X-Auth-Token": "hunter2", "Accept": "text/html"], "urls": ["http://h/?sig=hunter2"],
+                "password": .stringConvertible("hunter2"),
+            ]
+        ).line(format)
+        #expect(!line.contains("hunter2"))
+        #expect(line.contains("page=3 failed"))
+        #expect(line.contains("text/html") || line.contains("text\\/html"))
+    }
+
+    @Test("A change of level counts for loggers that exist, but not for those with a level of their own")
+    func level() throws {
+        let (log, output) = try logToPipe(.text, level: .info)
+        let logger = log.logger(label: "a")
+        var verbose = log.logger(label: "b")
+        verbose.logLevel = .trace
+        logger.debug("one")
+        log.level = .debug
+        logger.debug("two")
+        log.level = .error
+        logger.warning("three")
+        verbose.trace("four")
+        let lines = output().map { $0.drop { $0 != " " }.trimmingPrefix(" ") }
+        #expect(lines == ["debug    a: two", "trace    b: four"])
+    }
+
+    @Test("Fields of the logger and of the message are joined, the message's win")
+    func fields() throws {
+        let (log, output) = try logToPipe(.journal, level: .info)
+        var logger = log.logger(label: "a")
+        logger[metadataKey: "task"] = "1"
+        logger[metadataKey: "host"] = "h"
+        logger.notice("x", metadata: ["task": "2"])
+        #expect(output() == ["<5>a: x host=h task=2"])
+    }
+
+    @Test("A stream that is gone loses messages and nothing else")
+    func gone() throws {
+        let log = ServiceLog(level: .info, format: .text, descriptor: -1)
+        log.logger(label: "a").critical("x")
+        #expect(log.level == .info)
+    }
+
+    @Test("The journal is recognised by its device and inode")
+    func journalStream() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        var status = stat()
+        try #require(fstat(ends[1], &status) == 0)
+        func resolved(_ format: LogFormat, _ stream: String?) -> LogFormat {
+            format.resolved(
+                environment: stream.map { ["JOURNAL_STREAM": $0] } ?? [:], standardError: ends[1])
+        }
+        #expect(resolved(.auto, "\(status.st_dev):\(status.st_ino)") == .journal)
+        #expect(resolved(.auto, "\(status.st_dev):\(status.st_ino + 1)") == .text)
+        #expect(resolved(.auto, nil) == .text)
+        #expect(resolved(.json, "\(status.st_dev):\(status.st_ino)") == .json)
+    }
+
+    private func record(
+        _ message: String, _ metadata: Logger.Metadata = [:], level: Logger.Level = .warning
+    ) -> LogRecord {
+        LogRecord(
+            time: Timestamp(microseconds: 1_767_323_045_678_000), level: level, label: "xferd", message: message,
+            metadata: metadata)
+    }
+
+    /// A log into a pipe, and what closes it and gives the lines.
+    private func logToPipe(
+        _ format: LogFormat, level: Logger.Level
+    ) throws -> (log: ServiceLog, lines: () -> [String]) {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        return (
+            ServiceLog(level: level, format: format, descriptor: writing),
+            {
+                close(writing)
+                defer { close(reading) }
+                var buffer = [UInt8](repeating: 0, count: 65_536)
+                let count = read(reading, &buffer, buffer.count)
+                return String(decoding: buffer[..<max(0, count)], as: UTF8.self).split(separator: "\n").map(String.init)
+            }
+        )
+    }
+}

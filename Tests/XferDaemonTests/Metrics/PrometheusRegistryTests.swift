@@ -1,0 +1,119 @@
+import CoreMetrics
+import Testing
+
+@testable import XferDaemon
+
+@Suite("Metrics as Prometheus reads them")
+struct PrometheusRegistryTests {
+    private let refused = "# TYPE xferd_metrics_refused_series_total counter\nxferd_metrics_refused_series_total 0\n"
+
+    @Test("Counters end in _total and only grow")
+    func counters() {
+        let registry = PrometheusRegistry(help: ["xferd_tasks_total": "Tasks\nended."])
+        Counter(label: "xferd_tasks", dimensions: [("state", "completed")], factory: registry).increment(by: 3)
+        Counter(label: "xferd_tasks_total", dimensions: [("state", "failed")], factory: registry).increment()
+        FloatingPointCounter(label: "xferd.seconds", factory: registry).increment(by: 1.5)
+        FloatingPointCounter(label: "xferd.seconds", factory: registry).increment(by: -1)
+        #expect(
+            registry.render() == """
+                # TYPE xferd_seconds_total counter
+                xferd_seconds_total 1.5
+                # HELP xferd_tasks_total Tasks\\nended.
+                # TYPE xferd_tasks_total counter
+                xferd_tasks_total{state="completed"} 3
+                xferd_tasks_total{state="failed"} 1
+
+                """ + refused)
+    }
+
+    @Test("Meters and recorders that do not aggregate are gauges")
+    func gauges() {
+        let registry = PrometheusRegistry()
+        let meter = Meter(label: "active", factory: registry)
+        meter.set(4)
+        meter.decrement(by: 1.5)
+        Gauge(label: "free_bytes", factory: registry).record(1 << 40)
+        #expect(
+            registry.render() == """
+                # TYPE active gauge
+                active 2.5
+                # TYPE free_bytes gauge
+                free_bytes 1099511627776
+
+                """ + refused)
+    }
+
+    @Test("Timers are histograms in seconds with cumulative buckets")
+    func timers() {
+        let registry = PrometheusRegistry()
+        let timer = Timer(label: "commit", dimensions: [("db", "main")], factory: registry)
+        timer.recordMilliseconds(1)
+        timer.recordMilliseconds(20)
+        timer.recordSeconds(100)
+        let lines = registry.render().split(separator: "\n").map(String.init)
+        #expect(
+            lines.prefix(14) == [
+                "# TYPE commit_seconds histogram", "commit_seconds_bucket{db=\"main\",le=\"0.001\"} 1",
+                "commit_seconds_bucket{db=\"main\",le=\"0.005\"} 1", "commit_seconds_bucket{db=\"main\",le=\"0.01\"} 1",
+                "commit_seconds_bucket{db=\"main\",le=\"0.05\"} 2", "commit_seconds_bucket{db=\"main\",le=\"0.1\"} 2",
+                "commit_seconds_bucket{db=\"main\",le=\"0.5\"} 2", "commit_seconds_bucket{db=\"main\",le=\"1\"} 2",
+                "commit_seconds_bucket{db=\"main\",le=\"5\"} 2", "commit_seconds_bucket{db=\"main\",le=\"10\"} 2",
+                "commit_seconds_bucket{db=\"main\",le=\"60\"} 2", "commit_seconds_bucket{db=\"main\",le=\"+Inf\"} 3",
+                "commit_seconds_sum{db=\"main\"} 100.021", "commit_seconds_count{db=\"main\"} 3",
+            ])
+    }
+
+    @Test("Names and labels are made valid, values are escaped")
+    func spelling() {
+        let registry = PrometheusRegistry()
+        let dimensions = [("the-path", "C:\\a \"b\"\nc é"), ("1st", "x"), ("a:b", "y"), ("1st", "again")]
+        Counter(label: "7 odd.näme:x", dimensions: dimensions, factory: registry).increment()
+        #expect(
+            registry.render().contains(
+                "_7_odd_n_me:x_total{_1st=\"x\",a_b=\"y\",the_path=\"C:\\\\a \\\"b\\\"\\nc é\"} 1\n"))
+    }
+
+    @Test("Numbers that are none have their names")
+    func numbers() {
+        #expect(PrometheusText.number(.nan) == "NaN")
+        #expect(PrometheusText.number(.infinity) == "+Inf")
+        #expect(PrometheusText.number(-.infinity) == "-Inf")
+        #expect(PrometheusText.number(1e300) == "1e+300")
+        #expect(PrometheusText.number(-3) == "-3")
+    }
+
+    @Test("Series beyond the limit count nothing and are counted themselves")
+    func bounded() {
+        let registry = PrometheusRegistry(maxSeries: 2)
+        for host in ["a", "b", "c", "d"] {
+            Counter(label: "hits", dimensions: [("host", host)], factory: registry).increment()
+        }
+        Counter(label: "hits", dimensions: [("host", "a")], factory: registry).increment()
+        #expect(
+            registry.render() == """
+                # TYPE hits_total counter
+                hits_total{host="a"} 2
+                hits_total{host="b"} 1
+                # TYPE xferd_metrics_refused_series_total counter
+                xferd_metrics_refused_series_total 2
+
+                """)
+    }
+
+    @Test("A destroyed series is gone and makes room; a name keeps its kind")
+    func destroyed() {
+        let registry = PrometheusRegistry(maxSeries: 1)
+        let counter = Counter(label: "a", factory: registry)
+        Meter(label: "a_total", factory: registry).set(9)
+        counter.destroy()
+        Meter(label: "b", factory: registry).set(1)
+        #expect(
+            registry.render() == """
+                # TYPE b gauge
+                b 1
+                # TYPE xferd_metrics_refused_series_total counter
+                xferd_metrics_refused_series_total 1
+
+                """)
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import NIOConcurrencyHelpers
+import Testing
+import XferTestSupport
+
+@testable import XferDaemon
+
+@Suite("The configuration file on disk")
+struct ConfigurationFileTests {
+    private func instance(_ path: String, isNamed: Bool) throws -> InstancePaths {
+        isNamed
+            ? try InstancePaths(environment: ["HOME": "/h", "XFERD_CONFIG": path], uid: 1)
+            : try InstancePaths(environment: ["HOME": "/h", "CONFIGURATION_DIRECTORY": path], uid: 1)
+    }
+
+    @Test("A file is read whole")
+    func read() throws {
+        let directory = try TemporaryDirectory()
+        let text = String(repeating: "# é\n", count: 50_000)
+        try write(text, to: directory.file("config.yaml"))
+        #expect(try ConfigurationFile.read(instance(directory.path, isNamed: false))?.text == text)
+    }
+
+    @Test("A missing file is no file, unless it was named")
+    func missing() throws {
+        let directory = try TemporaryDirectory()
+        #expect(try ConfigurationFile.read(instance(directory.path, isNamed: false)) == nil)
+        let path = directory.file("named.yaml")
+        let rejection = #expect(throws: SettingsRejection.self) {
+            try ConfigurationFile.read(instance(path, isNamed: true))
+        }
+        #expect(rejection?.description == "\(path): cannot be opened: No such file or directory")
+    }
+
+    @Test("What cannot be read or is not text is refused with its reason")
+    func unreadable() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("config.yaml")
+        func reason() throws -> String? {
+            #expect(throws: SettingsRejection.self) { try ConfigurationFile.read(instance(path, isNamed: true)) }?
+                .description
+        }
+        #expect(mkdir(path, 0o755) == 0)
+        #expect(try reason() == "\(path): cannot be read: Is a directory")
+        #expect(rmdir(path) == 0)
+        try write(bytes: [0x61, 0xFF], to: path)
+        #expect(try reason() == "\(path): not UTF-8")
+        try write(bytes: [UInt8](repeating: 0x23, count: (1 << 20) + 1), to: path)
+        #expect(try reason() == "\(path): longer than 1048576 bytes")
+    }
+
+    @Test("Writing, replacing and removing the file are noticed")
+    func watch() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("config.yaml")
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+        var iterator = changes.makeAsyncIterator()
+        let watch = try ConfigurationWatch(path: path) { continuation.yield() }
+        try write("a", to: path)
+        #expect(await iterator.next() != nil)
+        try write("b", to: directory.file("config.yaml.new"))
+        #expect(rename(directory.file("config.yaml.new"), path) == 0)
+        #expect(await iterator.next() != nil)
+        #expect(unlink(path) == 0)
+        #expect(await iterator.next() != nil)
+        _ = consume watch
+    }
+
+    @Test("Other files of the directory are none of its business")
+    func neighbours() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("config.yaml")
+        // What the file held when each change was told: a neighbour's would find none.
+        let (seen, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let watch = try ConfigurationWatch(path: path) { continuation.yield(access(path, F_OK) == 0) }
+        for index in 0..<50 { try write("x", to: directory.file("config.yaml.\(index)")) }
+        try write("a", to: path)
+        var iterator = seen.makeAsyncIterator()
+        #expect(await iterator.next() == true)
+        _ = consume watch
+    }
+
+    @Test("A directory that does not exist cannot be watched")
+    func noDirectory() throws {
+        #expect(throws: SystemError(call: "inotify_add_watch", number: ENOENT)) {
+            _ = try ConfigurationWatch(path: "/nonexistent/xferd/config.yaml") {}
+        }
+    }
+}
+
+/// Replaces a file's content in place.
+func write(_ text: String, to path: String) throws { try write(bytes: Array(text.utf8), to: path) }
+
+func write(bytes: [UInt8], to path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    var offset = 0
+    while offset < bytes.count {
+        let count = bytes[offset...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        try #require(count > 0)
+        offset += count
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import XferDaemon
+
+@Suite("YAML that is not taken")
+struct ConfigurationNodeTests {
+    @Test(
+        "Broken YAML is said with its place",
+        arguments: [
+            ("queue: {max_active: 6", "/c.yaml:2:1: not YAML: "),
+            ("queue:\n\tmax_active: 6", "/c.yaml:2:1: not YAML: "),
+            ("a: 1\n---\nb: 2", "/c.yaml:2:1: not YAML: but found another document"),
+            ("queue: *nobody", "/c.yaml:1:8: not YAML: found undefined alias"),
+            ("queue: {}\nqueue: {}", ": written twice: \"queue\""),
+            ("queue: \u{1}", "not YAML: control characters are not allowed"),
+        ] as [(String, String)])
+    func broken(yaml: String, part: String) throws {
+        let found = try problems(of: yaml + "\n")
+        #expect(found.count == 1)
+        #expect(found.first?.contains(part) == true, "\(found)")
+    }
+
+    @Test("Deep nesting ends with an error, in flow style and in block style")
+    func deep() throws {
+        let flow = try problems(of: String(repeating: "[", count: 100_000))
+        #expect(flow.first?.contains("nested deeper than 16") == true, "\(flow)")
+        let block = try problems(of: String(repeating: "- ", count: 100_000) + "x")
+        #expect(block.first?.contains("nested deeper than 16") == true, "\(block)")
+        let mappings = (0..<60).map { String(repeating: " ", count: $0) + "k:" }.joined(separator: "\n")
+        #expect(try problems(of: mappings).count == 1)
+    }
+
+    @Test("Aliases that multiply are counted written out")
+    func aliasBomb() throws {
+        var yaml = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+        for level in 1...9 {
+            yaml += "b\(level): &a\(level) [" + (0..<10).map { _ in "*a\(level - 1)" }.joined(separator: ", ") + "]\n"
+        }
+        let found = try problems(of: yaml)
+        #expect(found.count == 1)
+        #expect(found.first?.contains("more than 20000 values") == true, "\(found)")
+    }
+
+    @Test("A file that is too long is not parsed")
+    func tooLong() throws {
+        let found = try problems(of: "#" + String(repeating: "x", count: 1 << 20))
+        #expect(found == ["/c.yaml: longer than 1048576 bytes"])
+    }
+
+    @Test("Aliases and quotes mean what YAML says")
+    func aliases() throws {
+        let settings = try load("queue: { max_active: &n 3, max_active_per_host: *n }\ndownload: { reserve: \"1Ki\" }")
+        #expect(settings.settings.queue.maxActivePerHost == 3)
+        #expect(settings.settings.download.reserve == 1024)
+    }
+
+    @Test("Near names are suggested, far ones are not")
+    func suggestions() {
+        #expect(Suggestion.nearest(to: "ordre", among: ["order", "max_active"]) == "order")
+        #expect(Suggestion.nearest(to: "MAX_ACTIVE", among: ["order", "max_active"]) == "max_active")
+        #expect(Suggestion.nearest(to: "colour", among: ["order", "max_active"]) == nil)
+        #expect(Suggestion.nearest(to: "x", among: []) == nil)
+        #expect(Suggestion.distance("", "abc") == 3)
+        #expect(Suggestion.distance("ab", "ba") == 1)
+        #expect(Suggestion.distance("kitten", "sitting") == 3)
+    }
+}

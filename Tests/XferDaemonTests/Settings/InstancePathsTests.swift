@@ -1,0 +1,89 @@
+import Testing
+
+@testable import XferDaemon
+
+@Suite("Where an instance keeps its things")
+struct InstancePathsTests {
+    @Test("Without anything said, below the home directory and /run/user")
+    func plain() throws {
+        let paths = try InstancePaths(environment: ["HOME": "/home/ann"], uid: 1000)
+        #expect(paths.kind == .user)
+        #expect(paths.stateDirectory == "/home/ann/.local/state/xferd")
+        #expect(paths.socket == "/run/user/1000/xferd.sock")
+        #expect(paths.configurationFile == "/home/ann/.config/xferd/config.yaml")
+        #expect(!paths.isConfigurationFileRequired)
+        #expect(paths.downloadDirectory == "/home/ann/Downloads")
+        #expect(paths.defaultRoot == "/home/ann")
+    }
+
+    @Test("XDG directories are followed when absolute and ignored when not, as their specification says")
+    func xdg() throws {
+        let environment = [
+            "HOME": "/home/ann", "XDG_STATE_HOME": "/x/state", "XDG_RUNTIME_DIR": "/x/run/", "XDG_CONFIG_HOME": "conf",
+        ]
+        let paths = try InstancePaths(environment: environment, uid: 1000)
+        #expect(paths.stateDirectory == "/x/state/xferd")
+        #expect(paths.socket == "/x/run/xferd.sock")
+        #expect(paths.configurationFile == "/home/ann/.config/xferd/config.yaml")
+    }
+
+    @Test("Under the system's service manager its directories count, the first of several")
+    func system() throws {
+        let environment = [
+            "HOME": "/var/lib/xferd", "STATE_DIRECTORY": "/var/lib/xferd:/var/lib/xferd/downloads",
+            "RUNTIME_DIRECTORY": "/run/xferd", "CONFIGURATION_DIRECTORY": "/etc/xferd",
+        ]
+        let paths = try InstancePaths(environment: environment, uid: 990)
+        #expect(paths.kind == .system)
+        #expect(paths.stateDirectory == "/var/lib/xferd")
+        #expect(paths.socket == "/run/xferd/xferd.sock")
+        #expect(paths.configurationFile == "/etc/xferd/config.yaml")
+        #expect(paths.downloadDirectory == "/var/lib/xferd/downloads")
+        #expect(paths.defaultRoot == "/var/lib/xferd/downloads")
+        #expect(!paths.isConfigurationFileRequired)
+    }
+
+    @Test("A user's service manager does not make it the system's instance")
+    func userManager() throws {
+        let environment = ["HOME": "/home/ann", "STATE_DIRECTORY": "/home/ann/.config/xferd"]
+        let paths = try InstancePaths(environment: environment, uid: 1000)
+        #expect(paths.kind == .user)
+        #expect(paths.stateDirectory == "/home/ann/.config/xferd")
+        #expect(paths.downloadDirectory == "/home/ann/Downloads")
+    }
+
+    @Test("Flags win over variables, these over the service manager; relative ones mean the current directory")
+    func flags() throws {
+        let environment = [
+            "HOME": "/h", "STATE_DIRECTORY": "/var/lib/xferd", "RUNTIME_DIRECTORY": "/run/xferd",
+            "XFERD_STATE_DIR": "/e/state", "XFERD_SOCKET": "/e/sock", "XFERD_CONFIG": "/e/c.yaml",
+        ]
+        let fromEnvironment = try InstancePaths(environment: environment, uid: 1)
+        #expect(fromEnvironment.stateDirectory == "/e/state")
+        #expect(fromEnvironment.socket == "/e/sock")
+        #expect(fromEnvironment.configurationFile == "/e/c.yaml")
+        #expect(fromEnvironment.isConfigurationFileRequired)
+        let flags = InstancePaths.Flags(
+            configurationFile: "c.yaml", stateDirectory: "./state/", socket: "/f/sock", currentDirectory: "/cwd")
+        let fromFlags = try InstancePaths(flags: flags, environment: environment, uid: 1)
+        #expect(fromFlags.stateDirectory == "/cwd/state")
+        #expect(fromFlags.socket == "/f/sock")
+        #expect(fromFlags.configurationFile == "/cwd/c.yaml")
+    }
+
+    @Test("The password database's home is used when HOME is unset, and there has to be one")
+    func home() throws {
+        #expect(try InstancePaths(environment: [:], uid: 7, accountHome: "/home/seven").home == "/home/seven")
+        #expect(throws: InstancePathsError.noHome(uid: 7)) { try InstancePaths(environment: [:], uid: 7) }
+        #expect(throws: InstancePathsError.noHome(uid: 7)) { try InstancePaths(environment: ["HOME": "x"], uid: 7) }
+    }
+
+    @Test("A socket path that does not fit its structure is refused before anything is bound")
+    func longSocket() throws {
+        let fits = "/" + String(repeating: "s", count: 106)
+        #expect(try InstancePaths(environment: ["HOME": "/h", "XFERD_SOCKET": fits], uid: 1).socket == fits)
+        #expect(throws: InstancePathsError.socketPathTooLong(fits + "s")) {
+            try InstancePaths(environment: ["HOME": "/h", "XFERD_SOCKET": fits + "s"], uid: 1)
+        }
+    }
+}

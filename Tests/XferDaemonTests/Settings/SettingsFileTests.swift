@@ -1,0 +1,197 @@
+import Testing
+import XferModel
+
+@testable import XferDaemon
+
+@Suite("Settings from the file")
+struct SettingsFileTests {
+    @Test("Without a file everything has its default")
+    func defaults() throws {
+        let loaded = try LoadedSettings(instance: userInstance())
+        #expect(loaded.settings == Settings(defaultsFor: try userInstance()))
+        #expect(loaded.settings.queue.maxActive == 6)
+        #expect(loaded.settings.download.directory == "/home/ann/Downloads")
+        #expect(loaded.settings.download.roots == ["/home/ann"])
+        #expect(SettingKey.all.allSatisfy { loaded.origin(of: $0) == .default })
+    }
+
+    @Test(
+        "An empty file and empty sections change nothing", arguments: ["", "# nothing\n", "queue:\nlog: {}\n", "---\n"])
+    func empty(yaml: String) throws {
+        #expect(try load(yaml).settings == Settings(defaultsFor: try userInstance()))
+    }
+
+    @Test("Every key is read into its property")
+    func everyKey() throws {
+        let settings = try load(everyKeyChanged).settings
+        var expected = Settings(defaultsFor: try userInstance())
+        expected.queue.maxActive = 12
+        expected.queue.maxActivePerHost = 3
+        expected.queue.order = .lifo
+        expected.queue.retryFor = .seconds(7200)
+        expected.download.directory = "/home/ann/in"
+        expected.download.roots = ["/home/ann", "/srv/data"]
+        expected.download.reserve = 1_000_000_000
+        expected.download.checkpointBytes = 8 << 20
+        expected.download.checkpointInterval = .milliseconds(500)
+        expected.trust.authoritiesFile = "/etc/my-ca.pem"
+        expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
+        expected.history = .init(maxCount: 10, maxAge: .zero)
+        expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
+        expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
+        expected.access.groups = ["100": .init(roots: ["/srv/all"])]
+        expected.log.level = .debug
+        expected.log.format = .json
+        #expect(settings == expected)
+    }
+
+    @Test("The file with every key changed really changes every key")
+    func fixtureIsComplete() throws {
+        let loaded = try load(everyKeyChanged)
+        let defaults = Settings(defaultsFor: try userInstance())
+        let unchanged = SettingKey.all.filter { $0.isEqual(loaded.settings, defaults) }.map(\.path)
+        #expect(unchanged == [])
+    }
+
+    @Test("A value knows the line it came from")
+    func origins() throws {
+        let loaded = try load(everyKeyChanged)
+        let retry = try #require(SettingKey.named("queue.retry_for"))
+        #expect(loaded.origin(of: retry) == .file(path: "/c.yaml", position: .init(line: 5, column: 14)))
+    }
+
+    @Test(
+        "What is wrong is said with its line, its column, its key and what was expected",
+        arguments: [
+            (
+                "queue: { max_active: six }",
+                "/c.yaml:1:22: queue.max_active: expected an integer from 1 to 1000, found \"six\""
+            ),
+            (
+                "queue:\n  max_active: 0",
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found \"0\""
+            ),
+            (
+                "queue:\n  max_active: \"6\"",
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found the string \"6\""
+            ),
+            (
+                "queue:\n  max_active: [6]",
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found a list"
+            ),
+            (
+                "queue:\n  max_active: 6.0",
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found \"6.0\""
+            ),
+            (
+                "queue:\n  max_active:",
+                "/c.yaml:2:14: queue.max_active: expected an integer from 1 to 1000, found nothing"
+            ),
+            ("queue:\n  order: random", "/c.yaml:2:10: queue.order: expected fifo or lifo, found \"random\""),
+            (
+                "log: { level: loud }",
+                "/c.yaml:1:15: log.level: expected trace, debug, info, notice, warning, error or critical, found \"loud\""
+            ),
+            ("queue:\n  max_activ: 6", "/c.yaml:2:3: queue.max_activ: unknown key, did you mean queue.max_active?"),
+            ("quue:\n  max_active: 6", "/c.yaml:1:1: quue: unknown key, did you mean queue?"),
+            ("max_active: 6", "/c.yaml:1:1: max_active: unknown key, did you mean queue.max_active?"),
+            ("queue: { reserve: 1G }", "/c.yaml:1:10: queue.reserve: unknown key, did you mean download.reserve?"),
+            ("zebra: 1", "/c.yaml:1:1: zebra: unknown key"),
+            ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
+            ("cache: { max_bytes: 1Gi }", "/c.yaml:1:1: cache: not supported by this version"),
+            ("trust: { policies: [] }", "/c.yaml:1:10: trust.policies: not supported by this version"),
+            (
+                "queue: 6",
+                "/c.yaml:1:8: queue: expected a mapping with max_active, max_active_per_host, order, retry_for, found \"6\""
+            ),
+            (
+                "download: { dir: Downloads }",
+                "/c.yaml:1:18: download.dir: expected an absolute path or one beginning with ~/, found \"Downloads\""
+            ),
+            (
+                "download: { dir: ~bob/x }",
+                "/c.yaml:1:18: download.dir: expected an absolute path or one beginning with ~/, found \"~bob/x\""
+            ),
+            (
+                "download: { dir: ~/../bob }",
+                "/c.yaml:1:18: download.dir: a path with \"..\" in it is not taken, found \"~/../bob\""
+            ),
+            (
+                "download:\n  roots:\n    - /srv\n    - srv",
+                "/c.yaml:4:7: download.roots: expected an absolute path or one beginning with ~/, found \"srv\""
+            ),
+            ("download: { roots: [] }", "/c.yaml:1:20: download.roots: expected at least one path"),
+            (
+                "download: { roots: {} }",
+                "/c.yaml:1:20: download.roots: expected a list of absolute paths, found a mapping"
+            ),
+            (
+                "access: { users: { bob: { roots: [/a], max_task: 1 } } }",
+                "/c.yaml:1:40: access.users: bob.max_task: unknown key, did you mean max_tasks?"
+            ),
+            (
+                "access: { users: { bob: { roots: [/a], max_tasks: 0 } } }",
+                "/c.yaml:1:51: access.users: bob.max_tasks: expected an integer from 1 to 10000000, found \"0\""
+            ),
+            (
+                "access: { users: { bob: { max_tasks: 1 } } }",
+                "/c.yaml:1:20: access.users: bob: roots is missing: expected the directories it may write beneath"
+            ),
+            (
+                "access: { users: { bob: { roots: [\"~\"] } } }",
+                "/c.yaml:1:35: access.users: bob.roots: expected an absolute path (~ would be the daemon's home)"
+            ),
+            (
+                "access: { users: [bob] }",
+                "/c.yaml:1:18: access.users: expected a mapping from names to {roots, max_tasks, max_priority}, found a list"
+            ),
+            (
+                "- 1",
+                "/c.yaml:1:1: expected a mapping with queue, download, trust, events, history, rpc, access, log, found a list"
+            ),
+        ] as [(String, String)])
+    func problem(yaml: String, message: String) throws {
+        #expect(try problems(of: yaml) == [message])
+    }
+
+    @Test(
+        "A bad size or duration is said with examples",
+        arguments: [
+            (
+                "download: { reserve: 1.5G }",
+                "download.reserve: expected a size in bytes such as 4096, 64K, 256Mi or 1G"
+            ),
+            ("download: { reserve: -1 }", "download.reserve: expected a size"),
+            ("download: { checkpoint_bytes: 1 }", "from 64Ki to 1Gi, found \"1\""),
+            (
+                "queue: { retry_for: soon }",
+                "queue.retry_for: expected a duration such as 90 (seconds), 500ms, 15m, 24h or 30d"
+            ),
+            ("events: { max_age: 1h }", "from 86400 to 3153600000, found \"1h\""),
+        ] as [(String, String)])
+    func badQuantities(yaml: String, part: String) throws {
+        let found = try problems(of: yaml)
+        #expect(found.count == 1)
+        #expect(found.first?.contains(part) == true, "\(found)")
+    }
+
+    @Test("Everything that is wrong is said at once")
+    func allProblems() throws {
+        let found = try problems(of: "queue: { max_active: 0, order: x }\nzebra: 1\n")
+        #expect(found.map { $0.prefix { $0 != " " } } == ["/c.yaml:1:22:", "/c.yaml:1:32:", "/c.yaml:2:1:"])
+    }
+
+    @Test("The download directory has to lie beneath a root")
+    func directoryBeneathRoots() throws {
+        let written = try problems(of: "download:\n  dir: /srv/a\n")
+        #expect(
+            written == [
+                "/c.yaml:2:8: download.dir: download.dir (/srv/a) has to be beneath one of download.roots (/home/ann)"
+            ])
+        let roots = try problems(of: "download:\n  roots: [/srv/a]\n")
+        #expect(roots.first?.hasPrefix("/c.yaml:2:10: download.roots: ") == true)
+        #expect(try problems(of: "download: { dir: /srv/ab, roots: [/srv/a] }").count == 1)
+        #expect(try load("download: { dir: /srv/a/b, roots: [/srv/a] }").settings.download.directory == "/srv/a/b")
+        #expect(try load("download: { dir: /srv/a, roots: [/] }").settings.download.roots == ["/"])
+    }
+}

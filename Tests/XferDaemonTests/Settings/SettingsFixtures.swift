@@ -1,0 +1,49 @@
+import Testing
+
+@testable import XferDaemon
+
+/// A user's instance without anything special.
+func userInstance(home: String = "/home/ann") throws -> InstancePaths {
+    try InstancePaths(environment: ["HOME": home], uid: 1000)
+}
+
+/// Loads settings from a file's text.
+func load(
+    _ yaml: String, environment: [String: String] = [:], flags: [String: String] = [:]
+) throws -> LoadedSettings {
+    try LoadedSettings(
+        flags: flags, environment: environment, file: ConfigurationText(path: "/c.yaml", text: yaml),
+        instance: userInstance())
+}
+
+/// Everything that is wrong with a file's text, a line each.
+func problems(of yaml: String, environment: [String: String] = [:], flags: [String: String] = [:]) throws -> [String] {
+    let rejection = #expect(throws: SettingsRejection.self) {
+        try load(yaml, environment: environment, flags: flags)
+    }
+    return try #require(rejection).problems.map(\.description)
+}
+
+/// A file in which every key differs from its default.
+let everyKeyChanged = """
+    queue:
+      max_active: 12
+      max_active_per_host: 3
+      order: lifo
+      retry_for: 2h
+    download:
+      dir: ~/in
+      roots: ["~", "/srv/data"]
+      reserve: 1G
+      checkpoint_bytes: 8Mi
+      checkpoint_interval: 500ms
+    trust: { ca_file: /etc/my-ca.pem }
+    events: { max_count: 5000, max_age: 7d }
+    history: { max_count: 10, max_age: 0 }
+    rpc: { max_line: 64Ki, max_clients: 3, max_in_flight: 2 }
+    access:
+      users:
+        bob: { roots: [/srv/bob], max_tasks: 5, max_priority: high }
+      groups: { "100": { roots: /srv/all } }
+    log: { level: debug, format: json }
+    """

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import XferDaemon
+
+@Suite("Settings from flags, environment, file and defaults")
+struct SettingsSourcesTests {
+    @Test("A flag beats the environment, that the file, that the default")
+    func precedence() throws {
+        let yaml = "queue: { max_active: 2, max_active_per_host: 2, retry_for: 2 }"
+        let environment = ["XFERD_QUEUE_MAX_ACTIVE": "3", "XFERD_QUEUE_MAX_ACTIVE_PER_HOST": "3"]
+        let loaded = try load(yaml, environment: environment, flags: ["queue.max_active": "4"])
+        #expect(loaded.settings.queue.maxActive == 4)
+        #expect(loaded.settings.queue.maxActivePerHost == 3)
+        #expect(loaded.settings.queue.retryFor == .seconds(2))
+        #expect(loaded.settings.queue.order == .fifo)
+        let origins = SettingKey.all.prefix(4).map { loaded.origin(of: $0).description }
+        #expect(
+            origins == ["command line", "environment XFERD_QUEUE_MAX_ACTIVE_PER_HOST", "default", "/c.yaml:1"])
+    }
+
+    @Test(
+        "Every key can be set through its variable, with what --print-config shows",
+        arguments: SettingKey.all.map(\.path))
+    func everyVariable(path: String) throws {
+        let key = try #require(SettingKey.named(path))
+        let changed = try load(everyKeyChanged).settings
+        var text = key.write(changed)
+        if key.isScalar, text.hasPrefix("\"") { text = String(text.dropFirst().dropLast()) }
+        var environment = [key.environmentName: text]
+        // The directory has to lie beneath the roots, so they go together.
+        environment["XFERD_DOWNLOAD_ROOTS"] = environment["XFERD_DOWNLOAD_ROOTS"] ?? "~:/srv/data"
+        let loaded = try LoadedSettings(environment: environment, instance: userInstance())
+        #expect(key.isEqual(loaded.settings, changed))
+        #expect(loaded.origin(of: key) == .environment(variable: key.environmentName))
+    }
+
+    @Test("Names of keys and variables are distinct and follow one pattern")
+    func names() {
+        #expect(Set(SettingKey.all.map(\.path)).count == SettingKey.all.count)
+        #expect(Set(SettingKey.all.map(\.environmentName)).count == SettingKey.all.count)
+        #expect(SettingKey.named("queue.max_active")?.environmentName == "XFERD_QUEUE_MAX_ACTIVE")
+    }
+
+    @Test("A bad variable or flag is an error that names it")
+    func badText() throws {
+        let variable = try problems(of: "", environment: ["XFERD_RPC_MAX_CLIENTS": "many"])
+        #expect(
+            variable == [
+                "environment XFERD_RPC_MAX_CLIENTS: rpc.max_clients: expected an integer from 1 to 65536, found \"many\""
+            ])
+        let flag = try problems(of: "", flags: ["queue.max_activ": "1"])
+        #expect(flag == ["command line: queue.max_activ: unknown key, did you mean queue.max_active?"])
+        let flow = try problems(of: "", environment: ["XFERD_ACCESS_USERS": "{bob: "])
+        #expect(flow.first?.hasPrefix("environment XFERD_ACCESS_USERS: access.users: not YAML") == true)
+    }
+
+    @Test("An empty variable counts as unset, a misspelt one is warned about, others are ignored")
+    func variables() throws {
+        let environment = [
+            "XFERD_QUEUE_ORDER": "", "XFERD_QUEUE_MAXACTIVE": "3", "XFERD_SOCKET": "/s", "QUEUE_ORDER": "x",
+        ]
+        let loaded = try load("", environment: environment)
+        #expect(loaded.settings == Settings(defaultsFor: try userInstance()))
+        #expect(
+            loaded.warnings == [
+                "the environment variable XFERD_QUEUE_MAXACTIVE means nothing, did you mean XFERD_QUEUE_MAX_ACTIVE?"
+            ])
+    }
+
+    @Test("What is printed is read back to the same settings")
+    func printed() throws {
+        let loaded = try load(everyKeyChanged)
+        #expect(try load(loaded.yaml).settings == loaded.settings)
+        let defaults = try LoadedSettings(instance: userInstance())
+        #expect(try load(defaults.yaml).settings == defaults.settings)
+        #expect(try load(SettingKey.reference(for: userInstance())).settings == defaults.settings)
+    }
+
+    @Test("What is printed says where each value came from")
+    func printedOrigins() throws {
+        let loaded = try load("queue:\n  max_active: 2\n", environment: ["XFERD_LOG_LEVEL": "error"])
+        let lines = loaded.yaml.split(separator: "\n").map(String.init)
+        #expect(lines.prefix(3) == ["queue:", "  max_active: 2  # /c.yaml:2", "  max_active_per_host: 4  # default"])
+        #expect(lines.contains("  level: error  # environment XFERD_LOG_LEVEL"))
+        #expect(lines.contains("  reserve: 256Mi  # default"))
+    }
+
+    @Test("Paths with quotes and line breaks survive printing")
+    func strangePaths() throws {
+        let root = "/srv/a \"b\"\\\n\t: #é"
+        let loaded = try load("", flags: ["download.dir": root + "/x", "download.roots": "[\(YAMLText.quoted(root))]"])
+        #expect(loaded.settings.download.roots == [root])
+        #expect(try load(loaded.yaml).settings == loaded.settings)
+    }
+
+    @Test("A reload applies what can be applied and keeps the rest until a restart")
+    func reload() throws {
+        let before = try load("")
+        let after = try load(everyKeyChanged)
+        let reload = before.reload(to: after)
+        #expect(
+            reload.waitingForRestart == [
+                "download.checkpoint_bytes", "download.checkpoint_interval", "trust.ca_file", "rpc.max_line",
+                "rpc.max_clients", "rpc.max_in_flight", "log.format",
+            ])
+        #expect(reload.applied.count + reload.waitingForRestart.count == SettingKey.all.count)
+        #expect(reload.inForce.settings.queue == after.settings.queue)
+        #expect(reload.inForce.settings.rpc == before.settings.rpc)
+        #expect(reload.inForce.settings.log.level == .debug)
+        #expect(reload.inForce.settings.log.format == .auto)
+        #expect(reload.inForce.origins["rpc.max_line"] == nil)
+        #expect(reload.inForce.origins["queue.order"] == after.origins["queue.order"])
+        // Nothing new the second time, but what waits still waits.
+        let again = reload.inForce.reload(to: after)
+        #expect(again.applied == [])
+        #expect(again.waitingForRestart == reload.waitingForRestart)
+    }
+}
