@@ -16,33 +16,32 @@ public final class FaultServer: Sendable {
     public let port: Int
     private let state: ServerState
     private let channel: any Channel
-    private let accepting: Task<Void, Never>
 
     /// Listens on a free port.
     public init() async throws {
         let state = ServerState()
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-        let listener = try await ServerBootstrap(group: eventLoop)
+        let executor = ServerExecutor(eventLoop)
+        channel = try await ServerBootstrap(group: eventLoop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 1024)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .bind(host: "127.0.0.1", port: 0) { channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)
                     try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(decoder))
-                    return try ServerConnection.Wire(wrappingChannelSynchronously: channel)
+                    state.serve(try ServerConnection.Wire(wrappingChannelSynchronously: channel), on: executor)
                 }
             }
-        guard let port = listener.channel.localAddress?.port else { throw TimedOut("no port") }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let port = channel.localAddress?.port else { throw TimedOut("the server has no port") }
         self.port = port
         self.state = state
-        channel = listener.channel
-        accepting = Task(executorPreference: ServerExecutor(eventLoop)) { await Self.accept(listener, state) }
     }
 
     deinit {
-        accepting.cancel()
         channel.close(promise: nil)
+        state.end()
     }
 
     /// `http://127.0.0.1:port` and the path.
@@ -81,29 +80,13 @@ public final class FaultServer: Sendable {
 
     /// Closes every open connection at once with RST, whatever is under way on it.
     public func resetConnections() async {
-        for channel in state.box.withLockedValue({ Array($0.open.values) }) { await ServerConnection.reset(channel) }
+        for connection in state.connections { await ServerConnection.reset(connection.channel) }
     }
 
     /// Stops listening and closes all connections; new ones are refused from here on.
     public func stop() async {
-        accepting.cancel()
         try? await channel.close()
-        await accepting.value
-    }
-
-    private static func accept(_ listener: NIOAsyncChannel<ServerConnection.Wire, Never>, _ state: ServerState) async {
-        try? await listener.executeThenClose { connections in
-            try await withThrowingDiscardingTaskGroup { group in
-                for try await wire in connections {
-                    let number = state.opened(wire.channel)
-                    group.addTask {
-                        await ServerConnection(number: number, wire: wire, state: state).run()
-                        state.closed(number)
-                    }
-                }
-                group.cancelAll()
-            }
-        }
+        for connection in state.end() { await connection.serving.value }
     }
 }
 
@@ -114,21 +97,41 @@ final class ServerState: Sendable {
         var fallback: FaultServer.Handler = { _ in Reply(404, text: "not found") }
         var requests: [RecordedRequest] = []
         var connectionCount = 0
-        var open: [Int: any Channel] = [:]
+        var open: [Int: Connection] = [:]
+    }
+
+    struct Connection {
+        let channel: any Channel
+        let serving: Task<Void, Never>
     }
 
     let box = NIOLockedValueBox(Values())
 
-    func opened(_ channel: any Channel) -> Int {
+    var connections: [Connection] { box.withLockedValue { Array($0.open.values) } }
+
+    /// Begins to serve a connection. Called on its event loop, which is also where the Swift task will run: it cannot
+    /// end before it is listed.
+    func serve(_ wire: ServerConnection.Wire, on executor: ServerExecutor) {
         box.withLockedValue { values in
             values.connectionCount += 1
-            values.open[values.connectionCount] = channel
-            return values.connectionCount
+            let number = values.connectionCount
+            let serving = Task(executorPreference: executor) {
+                await ServerConnection(number: number, wire: wire, state: self).run()
+                _ = self.box.withLockedValue { $0.open.removeValue(forKey: number) }
+            }
+            values.open[number] = Connection(channel: wire.channel, serving: serving)
         }
     }
 
-    func closed(_ number: Int) {
-        _ = box.withLockedValue { $0.open.removeValue(forKey: number) }
+    /// Breaks off what is being served and closes the connections.
+    @discardableResult
+    func end() -> [Connection] {
+        let ended = connections
+        for connection in ended {
+            connection.serving.cancel()
+            connection.channel.close(promise: nil)
+        }
+        return ended
     }
 
     func record(_ make: (Int) -> RecordedRequest) -> (RecordedRequest, FaultServer.Handler) {

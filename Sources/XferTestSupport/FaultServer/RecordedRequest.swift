@@ -18,6 +18,17 @@ public struct RecordedRequest: Sendable {
     /// Whether the answer was written to the end the test gave it.
     public internal(set) var isAnswered = false
 
+    public init(
+        index: Int, connection: Int, method: String, target: String, headers: [HeaderField] = [], body: [UInt8] = []
+    ) {
+        self.index = index
+        self.connection = connection
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+
     /// The target without its query.
     public var path: String { String(target.prefix { $0 != "?" }) }
 

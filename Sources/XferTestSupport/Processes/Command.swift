@@ -1,0 +1,55 @@
+import Glibc
+
+/// Programs on this machine and what they answered.
+public enum Command {
+    /// What a finished program left.
+    public struct Result: Sendable, CustomStringConvertible {
+        public let exit: ChildProcess.Exit
+        public let output: String
+        public let errors: String
+
+        public var isSuccess: Bool { exit == .code(0) }
+        public var description: String { "\(exit)\n\(output)\(errors)" }
+    }
+
+    /// Absolute path of a program in PATH or the usual places, nil when it is not installed.
+    public static func find(_ name: String) -> String? {
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        let directories = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
+        return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Directory of the built programs: where the running test bundle lies.
+    public static var productsDirectory: String {
+        get throws {
+            guard let resolved = realpath("/proc/self/exe", nil) else { throw PosixError("realpath /proc/self/exe") }
+            defer { free(resolved) }
+            let path = String(cString: resolved)
+            return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        }
+    }
+
+    /// Runs a program to its end and collects what it wrote. Killed after `timeout`.
+    public static func run(
+        _ executable: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil,
+        directory: String? = nil, timeout: Duration = .seconds(120)
+    ) async throws -> Result {
+        let scratch = try TemporaryDirectory("xfer-run")
+        try FileTree.write(input, to: scratch.file("in"))
+        var options = ChildProcess.Options()
+        options.environment = environment
+        options.directory = directory
+        options.input = scratch.file("in")
+        options.output = scratch.file("out")
+        options.errors = scratch.file("err")
+        let process = try ChildProcess(executable, arguments, options: options)
+        let guardian = Task {
+            try await Task.sleep(for: timeout)
+            process.signal(SIGKILL)
+        }
+        defer { guardian.cancel() }
+        let exit = await process.exit()
+        return Result(
+            exit: exit, output: try FileTree.text(scratch.file("out")), errors: try FileTree.text(scratch.file("err")))
+    }
+}
