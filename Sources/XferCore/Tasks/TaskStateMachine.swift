@@ -169,6 +169,15 @@ public struct TaskStateMachine: Sendable {
     /// The task needs its transfer no more.
     public mutating func unsubscribe() { task.transferID = nil }
 
+    /// What was asked for is changed.
+    public mutating func respecify(_ change: (inout TaskSpecification) -> Void) { change(&task.specification) }
+
+    /// Kept bytes are given up because nothing can continue them, not because the source changed.
+    public mutating func onBytesLost() {
+        task.received = 0
+        task.total = nil
+    }
+
     // MARK: Moving
 
     private mutating func move(to state: TaskState) {

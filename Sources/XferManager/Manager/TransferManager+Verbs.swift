@@ -22,15 +22,27 @@ public struct VerbOutcome: Hashable, Sendable {
     public var missing: [TaskID] = []
 }
 
+extension VerbOutcome {
+    fileprivate var reversed: VerbOutcome {
+        VerbOutcome(changed: changed.reversed(), unchanged: unchanged.reversed(), missing: missing.reversed())
+    }
+}
+
+extension MovePosition {
+    fileprivate var target: TaskID? {
+        switch self {
+        case .before(let id), .after(let id): id
+        case .top, .bottom: nil
+        }
+    }
+
+    fileprivate var isAfter: Bool { if case .after = self { true } else { false } }
+}
+
 /// What a verb over a filter came to.
 public struct VerbCounts: Hashable, Sendable {
     public var changed = 0
     public var unchanged = 0
-}
-
-extension Principal {
-    /// The service itself.
-    static let service = Principal(owner: Owner(uid: 0), isOperator: true, roots: [])
 }
 
 extension TransferManager {
@@ -139,29 +151,40 @@ extension TransferManager {
 
     // MARK: Order and limits
 
-    /// Moves a queued task within its host.
-    public func move(_ id: TaskID, to position: MovePosition, for principal: Principal) async throws {
+    /// Moves unfinished tasks within their hosts; together they keep the order of `ids`.
+    public func move(_ ids: [TaskID], to position: MovePosition, for principal: Principal) async throws -> VerbOutcome {
         let order = scheduler.limits.order
-        try await translatingStoreErrors {
+        // Each goes to the very place, so for these two the last one has to go first.
+        let isReversed = position == .top || position.isAfter
+        let outcome = try await translatingStoreErrors {
             try await store.write { tx in
-                guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
-                guard !task.state.isTerminal else {
-                    throw ManagerError.invalidState(id, task.state, reason: "a finished task has no place in the queue")
+                var outcome = VerbOutcome()
+                if let other = position.target, try tx.visibleTask(other, to: principal) == nil {
+                    throw ManagerError.notFound(other)
                 }
-                switch position {
-                case .before(let other), .after(let other):
-                    guard try tx.visibleTask(other, to: principal) != nil else { throw ManagerError.notFound(other) }
-                case .top, .bottom: break
+                for id in isReversed ? ids.reversed() : ids {
+                    guard let task = try tx.visibleTask(id, to: principal) else {
+                        outcome.missing.append(id)
+                        continue
+                    }
+                    guard !task.state.isTerminal else {
+                        outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                        continue
+                    }
+                    do {
+                        try tx.move(id, to: position, order: order)
+                    } catch StoreError.otherHost(let other) {
+                        throw ManagerError.invalidState(
+                            id, task.state,
+                            reason: "task \(other) has another host or priority; order is kept within those")
+                    }
+                    outcome.changed.append(id)
                 }
-                do {
-                    try tx.move(id, to: position, order: order)
-                } catch StoreError.otherHost(let other) {
-                    throw ManagerError.invalidState(
-                        id, task.state, reason: "task \(other) belongs to another host; order is kept within a host")
-                }
+                return outcome
             }
         }
         schedule()
+        return isReversed ? outcome.reversed : outcome
     }
 
     /// Holds starts back; with `stopsRunning` also pauses what runs. Survives a restart.
@@ -190,6 +213,7 @@ extension TransferManager {
             try await store.write { tx in
                 try tx.setSetting(StoredSetting.maxActive, stored.maxActive.map(String.init))
                 try tx.setSetting(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
+                try tx.setSetting(StoredSetting.order, stored.order?.rawValue)
             }
         }
         overrides = changed
@@ -201,10 +225,11 @@ extension TransferManager {
     func loadOverrides() async throws {
         let (isPaused, loaded) = try await store.read { reader in
             let maxActive = try reader.setting(StoredSetting.maxActive).flatMap { Int($0) }
+            let order = try reader.setting(StoredSetting.order).flatMap(QueueOrder.init)
             let maxActivePerHost = try reader.setting(StoredSetting.maxActivePerHost).flatMap { Int($0) }
             return (
                 try reader.setting(StoredSetting.queuePaused) != nil,
-                LimitOverrides(maxActive: maxActive, maxActivePerHost: maxActivePerHost)
+                LimitOverrides(maxActive: maxActive, maxActivePerHost: maxActivePerHost, order: order)
             )
         }
         overrides = loaded
@@ -218,6 +243,7 @@ private enum StoredSetting {
     static let queuePaused = "queue.paused"
     static let maxActive = "queue.max_active"
     static let maxActivePerHost = "queue.max_active_per_host"
+    static let order = "queue.order"
 }
 
 extension StoreReader {

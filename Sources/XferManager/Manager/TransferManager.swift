@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
-import XferModel
+public import XferModel
 public import XferStore
 
 /// Owns the service's tasks: restores them, starts what may start, runs what the machines decide, and tells everybody.
@@ -92,6 +92,7 @@ public actor TransferManager {
         var limits = settings.scheduler
         limits.maxActive = overrides.maxActive ?? limits.maxActive
         limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
+        limits.order = overrides.order ?? limits.order
         scheduler.limits = limits
     }
 
@@ -125,9 +126,11 @@ public actor TransferManager {
 public struct LimitOverrides: Hashable, Sendable {
     public var maxActive: Int?
     public var maxActivePerHost: Int?
+    public var order: QueueOrder?
 
-    public init(maxActive: Int? = nil, maxActivePerHost: Int? = nil) {
+    public init(maxActive: Int? = nil, maxActivePerHost: Int? = nil, order: QueueOrder? = nil) {
         self.maxActive = maxActive
         self.maxActivePerHost = maxActivePerHost
+        self.order = order
     }
 }

@@ -53,7 +53,7 @@ extension TransferRun {
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
-                maxReceiveRate: specification.maxReceiveRate, conditions: try await conditions(in: directory),
+                maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
                 checkpoints: settings.checkpoints, session: { _ in SessionSpec(trust: trust) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
 

@@ -21,6 +21,8 @@ actor TransferRun {
     let onBodyEnd: @Sendable () async -> Void
 
     var transfer: Transfer
+    /// Bytes per second, 0 is unlimited; may change while the run lives.
+    private(set) var maxReceiveRate: Int64
     var outcome: TaskOutcome
     var pendingEvents: [EventPayload] = []
     /// Durable bytes, as committed.
@@ -44,6 +46,13 @@ actor TransferRun {
         self.onBodyEnd = onBodyEnd
         self.transfer = transfer
         outcome = task.outcome
+        maxReceiveRate = task.specification.maxReceiveRate
+    }
+
+    /// Takes effect on the live attempt at once.
+    func setMaxReceiveRate(_ rate: Int64) async {
+        maxReceiveRate = rate
+        if let attempt = control.attempt { await services.engine.setMaxReceiveRate(attempt.id, rate) }
     }
 
     /// Runs to the end; never throws: every end is a value.

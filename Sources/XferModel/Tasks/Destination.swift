@@ -2,8 +2,8 @@
 public struct Destination: Hashable, Sendable, Codable {
     /// Absolute path of the directory, below an allowed root.
     public var directory: String
-    /// Which directory that was when the task was added.
-    public var directoryIdentity: FileIdentity
+    /// Which directory that was when the task was added; nil until it has been opened.
+    public var directoryIdentity: FileIdentity?
     /// The file's name as the client gave it; nil takes it from `Content-Disposition` or the URL.
     public var name: String?
     public var onConflict: ConflictPolicy
@@ -13,7 +13,7 @@ public struct Destination: Hashable, Sendable, Codable {
     public var usesRemoteTime: Bool
 
     public init(
-        directory: String, directoryIdentity: FileIdentity, name: String? = nil, onConflict: ConflictPolicy = .rename, mode: UInt16? = nil,
+        directory: String, directoryIdentity: FileIdentity? = nil, name: String? = nil, onConflict: ConflictPolicy = .rename, mode: UInt16? = nil,
         usesRemoteTime: Bool = false
     ) {
         self.directory = directory

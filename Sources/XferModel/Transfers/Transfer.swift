@@ -40,6 +40,9 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         self.device = device
         self.inode = inode
     }
+
+    /// Stands for a file that was never looked at; no file has inode 0.
+    public static let unknown = FileIdentity(device: 0, inode: 0)
 }
 
 /// What a publish is about to do, committed before it is done.

@@ -9,7 +9,7 @@ import XferModel
     static func task(_ state: TaskState, wait: WaitReason? = nil) -> TransferTask {
         let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/file")
         let specification = TaskSpecification(
-            owner: Owner(uid: 1000), request: TransferRequest(url: url), destination: Destination(directory: "/d", directoryIdentity: FileIdentity(device: 1, inode: 2)))
+            owner: Owner(uid: 1000), request: TransferRequest(url: url), destination: Destination(directory: "/d"))
         var task = TransferTask(id: TaskID(7), specification: specification, state: state, rank: 7, createdAt: now)
         task.wait = wait.map { Wait($0) }
         if state == .running { task.attempts = 1 }

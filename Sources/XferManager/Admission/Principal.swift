@@ -1,0 +1,29 @@
+public import XferModel
+
+/// On whose behalf something is done and what they may do.
+public struct Principal: Hashable, Sendable {
+    public var owner: Owner
+    /// Operators see and touch everybody's tasks.
+    public var isOperator: Bool
+    /// Directories below which this caller's destinations have to lie; absolute.
+    public var roots: [String]
+    /// Unfinished tasks this caller may have; nil is unlimited.
+    public var maxTasks: Int?
+    public var maxPriority: Priority
+
+    public init(
+        owner: Owner, isOperator: Bool, roots: [String], maxTasks: Int? = nil, maxPriority: Priority = .high
+    ) {
+        self.owner = owner
+        self.isOperator = isOperator
+        self.roots = roots
+        self.maxTasks = maxTasks
+        self.maxPriority = maxPriority
+    }
+
+    /// The service itself.
+    static let service = Principal(owner: Owner(uid: 0), isOperator: true, roots: [])
+
+    /// Whose tasks are visible: nil is everybody's.
+    public var visibleOwner: Owner? { isOperator ? nil : owner }
+}
