@@ -27,11 +27,13 @@ public struct AllowedRoots: Hashable, Sendable {
     ///   `unsupported` for a kernel before 5.6, `system`.
     public func open(directory path: String, createMissing: Bool = false) throws(FileError) -> DirectoryHandle {
         let place = try ResolvedPath(path)
-        var handle = try openBeneathRoot(place)
+        let root = try root(of: place)
+        if let problem = place.problem { throw problem }
+        var handle = try openExisting(place, from: root)
         try refuseForbidden(place, handle)
+        if !place.missing.isEmpty, !createMissing || place.missing.contains("..") { throw .missing(path: path) }
         var here = place.existing
         for name in place.missing {
-            guard createMissing, name != ".." else { throw .missing(path: path) }
             handle = try makeDirectory(name, in: handle, at: here, asked: path)
             here = ResolvedPath.join(here, name)
         }
@@ -43,17 +45,18 @@ public struct AllowedRoots: Hashable, Sendable {
 // MARK: - Steps
 
 extension AllowedRoots {
-    /// Opens the part of the path that exists, from the innermost root that holds it.
-    private func openBeneathRoot(_ place: ResolvedPath) throws(FileError) -> Descriptor {
-        let candidates = roots.compactMap(ResolvedPath.real)
-            .filter { ResolvedPath.isWithin(place.existing, $0) }
-        guard let root = candidates.max(by: { $0.utf8.count < $1.utf8.count }) else {
-            let unavailable = roots.first {
-                ResolvedPath.real($0) == nil && ResolvedPath.isWithin(place.asked, ResolvedPath.tidy($0))
-            }
-            if let unavailable { throw .missing(path: unavailable) }
-            throw .outsideRoots(path: place.asked, roots: roots)
+    /// The innermost root that holds the part of the path that exists, resolved.
+    private func root(of place: ResolvedPath) throws(FileError) -> String {
+        let candidates = roots.compactMap(ResolvedPath.real).filter { ResolvedPath.isWithin(place.existing, $0) }
+        if let root = candidates.max(by: { $0.utf8.count < $1.utf8.count }) { return root }
+        let unavailable = roots.first {
+            ResolvedPath.real($0) == nil && ResolvedPath.isWithin(place.asked, ResolvedPath.tidy($0))
         }
+        if let unavailable { throw .missing(path: unavailable) }
+        throw .outsideRoots(path: place.asked, roots: roots)
+    }
+
+    private func openExisting(_ place: ResolvedPath, from root: String) throws(FileError) -> Descriptor {
         switch openDescriptor(root, flags: Int32(XFER_O_PATH) | O_DIRECTORY) {
         case .value(let handle):
             return try openBeneath(handle, ResolvedPath.relative(place.existing, to: root), asked: place.asked)

@@ -6,6 +6,9 @@ struct ResolvedPath {
     let asked: String
     let existing: String
     let missing: [String]
+    /// Why resolving stopped where it did, unless the rest is just missing. Thrown after the roots were asked, so that
+    /// nobody learns what lies outside them.
+    let problem: FileError?
 
     init(_ path: String) throws(FileError) {
         guard !path.utf8.contains(0) else { throw .containsNUL(path: path) }
@@ -13,18 +16,17 @@ struct ResolvedPath {
         asked = Self.tidy(path)
         var components = Self.components(asked)
         var missing: [String] = []
+        var problem: FileError?
         while true {
             let prefix = "/" + components.joined(separator: "/")
             switch Self.resolve(prefix) {
             case .value(let real):
-                (existing, self.missing) = (real, missing.reversed())
+                (existing, self.missing, self.problem) = (real, missing.reversed(), problem)
                 return
-            case .failure(ENOENT):
+            case .failure(let code):
+                problem = problem ?? Self.problem(code, path)
                 guard let last = components.popLast() else { throw .missing(path: path) }
                 missing.append(last)
-            case .failure(ENOTDIR): throw .notADirectory(path: path)
-            case .failure(let code) where code == EACCES: throw .notWritable(path: path, code: code)
-            case .failure(let code): throw .system(operation: "resolve", path: path, code: code)
             }
         }
     }
@@ -58,6 +60,15 @@ struct ResolvedPath {
 
     private static func components(_ path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }
+    }
+
+    private static func problem(_ code: Int32, _ path: String) -> FileError? {
+        switch code {
+        case ENOENT: nil
+        case ENOTDIR: .notADirectory(path: path)
+        case EACCES: .notWritable(path: path, code: code)
+        default: .system(operation: "resolve", path: path, code: code)
+        }
     }
 
     private static func resolve(_ path: String) -> SystemCallResult<String> {

@@ -18,7 +18,8 @@ public enum FileName {
         let parts = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         // "dir/.." names nothing, so the last part with something to it counts.
         guard let name = parts.lazy.reversed().compactMap(cleaned).first else { return nil }
-        return shortened(name)
+        // Again: the cut may have left white space at the end.
+        return cleaned(shortened(name).unicodeScalars)
     }
 
     private static func cleaned(_ part: some Sequence<Unicode.Scalar>) -> String? {
@@ -63,16 +64,14 @@ extension FileName {
 }
 
 extension String {
-    /// The longest beginning of whole characters that has no more bytes of UTF-8.
+    /// The longest beginning of whole characters that has no more bytes of UTF-8; of whole scalars when the first
+    /// character alone is longer.
     func prefix(byteCount: Int) -> String {
-        var end = startIndex
-        var count = 0
-        for index in indices {
-            count += self[index].utf8.count
-            if count > byteCount { break }
-            end = self.index(after: index)
-        }
-        return String(self[..<end])
+        guard utf8.count > byteCount else { return self }
+        var cut = utf8.index(startIndex, offsetBy: byteCount)
+        while cut.samePosition(in: unicodeScalars) == nil { cut = utf8.index(before: cut) }
+        let rounded = indices.last { $0 <= cut } ?? startIndex
+        return String(self[..<(rounded > startIndex ? rounded : cut)])
     }
 }
 

@@ -9,7 +9,16 @@ public actor DurabilityGroup {
 
     private typealias Waiter = CheckedContinuation<Result<Void, FileError>, Never>
 
-    public init(pool: BlockingPool) { self.pool = pool }
+    private let syncDirectory: @Sendable (DirectoryHandle) throws(FileError) -> Void
+
+    public init(pool: BlockingPool) {
+        self.init(pool: pool) { (directory) throws(FileError) in try directory.sync() }
+    }
+
+    init(pool: BlockingPool, syncDirectory: @escaping @Sendable (DirectoryHandle) throws(FileError) -> Void) {
+        self.pool = pool
+        self.syncDirectory = syncDirectory
+    }
 
     /// Makes every file durable, mode and times included; in the order given, nil or why one failed.
     public func sync(_ files: [PartialFile]) async -> [FileError?] {
@@ -34,11 +43,14 @@ public actor DurabilityGroup {
         try result.get()
     }
 
+    /// How many wait for a directory's next round.
+    func waiterCount(of directory: DirectoryHandle) -> Int { rounds[directory.identity]?.count ?? 0 }
+
     private func start(_ directory: DirectoryHandle, for waiters: [Waiter]) {
         Task {
             let result: Result<Void, FileError>
             do throws(FileError) {
-                try await pool.run { () throws(FileError) in try directory.sync() }
+                try await pool.run { [syncDirectory] () throws(FileError) in try syncDirectory(directory) }
                 result = .success(())
             } catch {
                 result = .failure(error)

@@ -49,6 +49,7 @@ public final class StateDirectory: Sendable {
 extension StateDirectory {
     private static func make(_ path: String) throws(FileError) {
         let place = try ResolvedPath(path)
+        if let problem = place.problem { throw problem }
         guard let last = place.missing.last else { return }
         var here = place.existing
         for name in place.missing.dropLast() {

@@ -1,0 +1,47 @@
+import Glibc
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("File errors")
+struct FileErrorTests {
+    @Test(
+        "system errors have their reasons",
+        arguments: [
+            (ENOSPC, FailureReason.insufficientSpace, true), (EDQUOT, .insufficientSpace, true),
+            (EIO, .diskError, false), (EACCES, .destinationDenied, false), (EROFS, .destinationDenied, false),
+            (ENAMETOOLONG, .destinationDenied, false), (ENOENT, .destinationUnavailable, true),
+            (ESTALE, .destinationUnavailable, true), (EEXIST, .destinationExists, false),
+            (EMFILE, .internalError, true),
+            (ENOTRECOVERABLE, .diskError, false),
+        ])
+    func reasons(code: Int32, reason: FailureReason, isRetriable: Bool) {
+        let error = FileError.system(operation: "open", path: "/x", code: code).transferError
+        #expect(error.reason == reason)
+        #expect(error.isRetriable == isRetriable)
+    }
+
+    @Test("messages name the path and what was expected, on one line")
+    func messages() {
+        let errors: [FileError] = [
+            .notAbsolute(path: "/p\n"), .containsNUL(path: "/p\0"), .outsideRoots(path: "/p", roots: ["/r", "/s"]),
+            .forbidden(path: "/p", roots: []), .missing(path: "/p"), .notADirectory(path: "/p"),
+            .isADirectory(path: "/p"), .notWritable(path: "/p", code: EROFS), .invalidName("/p", problem: "it is odd"),
+            .nameTaken(path: "/p"), .noFreeName(path: "/p", tried: 3), .notAPartialFile(path: "/p", problem: "odd"),
+            .lengthMismatch(path: "/p", expected: 1, found: 2), .poisoned(path: "/p"), .closed(path: "/p"),
+            .publishLost(path: "/p"), .alreadyLocked(path: "/p", pid: nil),
+            .insecureStateDirectory(path: "/p", problem: "is odd"),
+            .system(operation: "open", path: "/p", code: EIO),
+        ]
+        for error in errors {
+            #expect(error.description.contains("/p"))
+            #expect(!error.description.unicodeScalars.contains { $0.properties.generalCategory == .control })
+            #expect(error.transferError.message == error.description)
+        }
+        #expect(
+            FileError.system(operation: "open", path: "/p", code: EIO).description
+                == "cannot open \"/p\": Input/output error")
+        #expect(FileError.outsideRoots(path: "/p", roots: ["/r", "/s"]).description.contains("\"/r\", \"/s\""))
+    }
+}

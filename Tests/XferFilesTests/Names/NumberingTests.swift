@@ -1,0 +1,30 @@
+import Testing
+
+@testable import XferFiles
+
+@Suite("Numbered names")
+struct NumberingTests {
+    @Test(
+        "the number goes before the extension",
+        arguments: [
+            ("a.txt", "a (1).txt"), ("a", "a (1)"), ("a.tar.gz", "a (1).tar.gz"), ("a.TAR.xz", "a (1).TAR.xz"),
+            ("a.b.c", "a.b (1).c"), (".bashrc", ".bashrc (1)"), ("a.", "a. (1)"), ("linux-6.1", "linux-6.1 (1)"),
+            ("a (1).txt", "a (1) (1).txt"), (".tar.gz", ".tar (1).gz"), ("a.mp3", "a (1).mp3"), ("a.b c", "a.b c (1)"),
+            ("日本.zip", "日本 (1).zip"),
+        ])
+    func numbers(name: String, numbered: String) { #expect(FileName.numbered(name, 1) == numbered) }
+
+    @Test("any name and number give a name that fits, and differs from the others")
+    func property() {
+        var generator = SeededGenerator(seed: 2)
+        for _ in 0..<2000 {
+            let name = FileName.sanitised(randomText(&generator))
+            let names = [1, 2, 9, 10, 99, 100, 16_777_216].map { FileName.numbered(name, $0) }
+            #expect(Set(names + [name]).count == names.count + 1, "\(name.debugDescription)")
+            for numbered in names {
+                #expect(FileName.problem(with: numbered) == nil, "\(name.debugDescription)")
+                #expect(numbered.hasSuffix(FileName.split(name).suffix))
+            }
+        }
+    }
+}

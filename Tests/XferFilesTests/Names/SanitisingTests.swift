@@ -1,0 +1,94 @@
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("Names from outside are made harmless")
+struct SanitisingTests {
+    @Test(
+        "known tricks",
+        arguments: [
+            ("report.pdf", "report.pdf"), ("../../etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"),
+            ("/etc/passwd", "passwd"), ("dir/", "dir"), ("a/..", "a"), (".bashrc", "bashrc"), ("...x", "x"),
+            (" . .x ", "x"), ("a\0b\n\tc\u{7F}\u{85}", "abc"), ("", "download"), (".", "download"), ("..", "download"),
+            ("/", "download"), ("\u{0}", "download"), (" ", "download"), ("photo\u{202E}gpj.exe", "photogpj.exe"),
+            ("\u{FEFF}.x", "x"), ("ü ñ 日本.txt", "ü ñ 日本.txt"), ("a:b*c?.txt", "a:b*c?.txt"), ("x.", "x."),
+            (".xfer-7.part", "xfer-7.part"), ("\u{2028}.htaccess", "htaccess"),
+        ])
+    func sanitises(text: String, name: String) {
+        #expect(FileName.sanitised(text) == name)
+    }
+
+    @Test("a given fallback is used")
+    func fallback() { #expect(FileName.sanitised("..", fallback: "index.html") == "index.html") }
+
+    @Test(
+        "long names keep their extension and whole characters",
+        arguments: [
+            ("x", ".txt"), ("日", ".tar.gz"), ("👨‍👩‍👧‍👦", ".jpeg"), ("é", ""),
+        ])
+    func shortens(character: String, suffix: String) {
+        let name = FileName.sanitised(String(repeating: character, count: 300) + suffix)
+        #expect(name.utf8.count <= 255)
+        #expect(name.utf8.count > 255 - character.utf8.count)
+        #expect(name.hasSuffix(suffix))
+        #expect(name.dropLast(suffix.count).allSatisfy { String($0) == character })
+    }
+
+    @Test("one endless character is cut too")
+    func endlessCharacter() {
+        let name = FileName.sanitised("a" + String(repeating: "\u{301}", count: 400) + ".txt")
+        #expect(name.utf8.count <= 255 && name.utf8.count > 250)
+        #expect(name.hasSuffix(".txt"))
+    }
+
+    @Test("an endless extension is no extension")
+    func endlessExtension() {
+        let name = FileName.sanitised("a." + String(repeating: "x", count: 400))
+        #expect(name == "a." + String(repeating: "x", count: 253))
+    }
+
+    @Test("whatever comes, the result is a file's name and stays as it is")
+    func property() {
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<20_000 {
+            let text = randomText(&generator)
+            let name = FileName.sanitised(text)
+            #expect(FileName.problem(with: name) == nil, "\(text.debugDescription)")
+            #expect(!name.hasPrefix(".") && !name.contains("/") && !name.contains("\\"), "\(text.debugDescription)")
+            #expect(name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+            #expect(FileName.sanitised(name) == name, "\(text.debugDescription)")
+        }
+    }
+
+    @Test(
+        "client-given names are taken as they are or refused",
+        arguments: [
+            ("file.txt", true), (".hidden", true), ("a b", true), ("日本", true),
+            (String(repeating: "x", count: 255), true),
+            (String(repeating: "x", count: 256), false), ("", false), (".", false), ("..", false), ("a/b", false),
+            ("dir/", false), ("/", false), ("a\0b", false), ("a\nb", false), (".xfer-1.part", false),
+        ])
+    func validates(name: String, isAllowed: Bool) throws {
+        if isAllowed {
+            #expect(try FileName.validateOutput(name) == name)
+        } else {
+            #expect { try FileName.validateOutput(name) } throws: {
+                ($0 as? FileError)?.transferError.reason == .destinationDenied
+            }
+        }
+    }
+}
+
+/// Text of 0 … 400 pieces that names stumble over.
+func randomText(_ generator: inout SeededGenerator) -> String {
+    let pieces = [
+        ".", ".", "/", "\\", " ", "\0", "\n", "\u{7F}", "\u{202E}", "\u{301}", "a", "B", "7", "é", "日", "👨‍👩‍👧‍👦", "\u{200D}",
+        ".tar", ".gz", ".txt", "..", "%", "\"", "'", "\u{FEFF}", "\u{2028}", "\u{600}", "\r\n", "🇩🇪", "-",
+        "xxxxxxxxxxxxxxxx",
+    ]
+    let count =
+        Bool.random(using: &generator)
+        ? Int.random(in: 0...6, using: &generator) : Int.random(in: 0...400, using: &generator)
+    return (0..<count).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined()
+}

@@ -1,0 +1,84 @@
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("Names that servers and URLs suggest")
+struct SuggestedNameTests {
+    // Mostly http://test.greenbytes.de/tech/tc2231/.
+    @Test(
+        "Content-Disposition",
+        arguments: [
+            ("attachment; filename=\"foo.html\"", "foo.html"),
+            ("attachment; filename=foo.html", "foo.html"),
+            ("attachment; filename=foo.html ;", "foo.html"),
+            ("attachment;filename = \"foo.html\" ; size=5", "foo.html"),
+            ("inline; filename=\"foo.html\"", "foo.html"),
+            ("attachment; FILENAME=\"foo.html\"", "foo.html"),
+            ("attachment; filename=\"f\\oo.html\"", "foo.html"),
+            ("attachment; filename=\"\\\"quoting\\\" tested.html\"", "\"quoting\" tested.html"),
+            ("attachment; filename=\"semi;colon=.html\"", "semi;colon=.html"),
+            ("attachment; foo=\"\\\"filename=x\"; filename=\"foo.html\"", "foo.html"),
+            ("attachment; filename*=UTF-8''foo-%c3%a4-%e2%82%ac.html", "foo-ä-€.html"),
+            ("attachment; filename*=utf-8'en'foo%20bar.html", "foo bar.html"),
+            ("attachment; filename*=iso-8859-1''foo-%E4.html", "foo-ä.html"),
+            ("attachment; filename*=\"UTF-8''foo-%c3%a4.html\"", "foo-ä.html"),
+            ("attachment; filename=\"plain.html\"; filename*=UTF-8''better-%c3%a4.html", "better-ä.html"),
+            ("attachment; filename*=UTF-8''better-%c3%a4.html; filename=\"plain.html\"", "better-ä.html"),
+            ("attachment; filename*=UTF-8''bad-%c3%; filename=plain.html", "plain.html"),
+            ("attachment; filename*=UTF-8''bad-%e4.html; filename=plain.html", "plain.html"),
+            ("attachment; filename*=koi8-r''x.html; filename=plain.html", "plain.html"),
+            ("attachment; filename*=''x.html; filename=plain.html", "plain.html"),
+            ("attachment; filename*=UTF-8''..; filename=plain.html", "plain.html"),
+            ("attachment; filename=first.html; filename=second.html", "first.html"),
+            ("filename=foo.html", "foo.html"),
+            ("attachment; filename=\"foo.html", "foo.html"),
+            ("attachment; filename=foo bar.html", "foo bar.html"),
+            ("attachment; filename=\"../../etc/passwd\"", "passwd"),
+            ("attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd", "passwd"),
+            ("attachment; filename=\"..\\\\..\\\\evil.exe\"", "evil.exe"),
+            ("attachment; filename=\"foo%20bar.html\"", "foo%20bar.html"),
+            ("attachment;;; ; filename=foo.html", "foo.html"),
+        ])
+    func contentDisposition(value: String, name: String) {
+        #expect(FileName.fromContentDisposition(value) == name)
+    }
+
+    @Test(
+        "Content-Disposition without a usable name",
+        arguments: [
+            "", "attachment", "inline;", "attachment; filename", "attachment; filename=", "attachment; filename=\"\"",
+            "attachment; filename=\"..\"", "attachment; xfilename=foo.html", "attachment; filename*=foo.html", "=",
+            "=;=\"",
+            "attachment; filename*0=a; filename*1=b", "attachment; filename=\"\\",
+        ])
+    func noName(value: String) { #expect(FileName.fromContentDisposition(value) == nil) }
+
+    @Test("whatever a server sends, no trap is hit and the name is harmless")
+    func property() {
+        var generator = SeededGenerator(seed: 3)
+        let pieces = [
+            "attachment", ";", "=", "\"", "\\", "filename", "filename*", "UTF-8", "'", "%", "%c3", "a", ".", "/", " ",
+            "\t", "ä",
+        ]
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 0...20, using: &generator)
+            let value = (0..<count).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined()
+            guard let name = FileName.fromContentDisposition(value) else { continue }
+            #expect(FileName.sanitised(name) == name, "\(value)")
+        }
+    }
+
+    @Test(
+        "URLs",
+        arguments: [
+            ("/dir/file.iso", "file.iso"), ("/dir/file.iso?x=/y", "file.iso"), ("/", "download"), ("/dir/", "download"),
+            ("/a%20b%C3%BC.txt", "a bü.txt"), ("/%2e%2e%2fpasswd", "passwd"), ("/..", "download"), ("/%00", "download"),
+            ("/100%", "100%"), ("/%zz%4", "%zz%4"), ("/%E4", "\u{FFFD}"), ("/.hidden", "hidden"), ("/a+b", "a+b"),
+            ("/%41", "A"),
+        ])
+    func url(target: String, name: String) {
+        let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: target)
+        #expect(FileName.fromURL(url) == name)
+    }
+}

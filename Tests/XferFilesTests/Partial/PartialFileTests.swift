@@ -1,0 +1,147 @@
+import Glibc
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("A partial file")
+struct PartialFileTests {
+    let base: TestDirectory
+    let directory: DirectoryHandle
+
+    init() throws {
+        base = try TestDirectory()
+        directory = try base.handle()
+    }
+
+    @Test("is private, new, and keeps what is written over reopening")
+    func lives() throws {
+        let part = try PartialFile.create(in: directory, named: "part")
+        #expect(try directory.status(of: "part")?.mode == 0o600)
+        #expect(try part.identity == directory.identity(of: "part"))
+        #expect(throws: FileError.nameTaken(path: base.at("part"))) {
+            try PartialFile.create(in: directory, named: "part")
+        }
+        try part.put("hello world")
+        try part.sync()
+        try part.sync(.everything)
+        try part.truncate(to: 5)
+        #expect(try part.length() == 5)
+        part.close()
+        let again = try PartialFile.open(in: directory, named: "part")
+        #expect(again.identity == part.identity)
+        #expect(try again.length() == 5)
+        #expect(base.read("part") == "hello")
+    }
+
+    @Test("closes once and says so afterwards")
+    func closes() throws {
+        let part = try PartialFile.create(in: directory, named: "part")
+        let descriptor = part.descriptor
+        #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
+        part.close()
+        part.close()
+        #expect(part.descriptor == -1)
+        #expect(throws: FileError.closed(path: base.at("part"))) { try part.sync() }
+        #expect(throws: FileError.closed(path: base.at("part"))) { try part.length() }
+        #expect(throws: FileError.closed(path: base.at("part"))) { try part.truncate(to: 0) }
+        #expect(!part.preallocate(upTo: 1))
+    }
+
+    @Test("is not mistaken for what else may have its name")
+    func refusesOthers() throws {
+        try base.write("file", "")
+        try base.link("link", to: "file")
+        try base.makeDirectory("directory")
+        #expect(mkfifo(base.at("fifo"), 0o600) == 0)
+        for name in ["link", "directory", "fifo"] {
+            #expect(throws: FileError.notAPartialFile(path: base.at(name), problem: "not a regular file")) {
+                try PartialFile.open(in: directory, named: name)
+            }
+        }
+        #expect(throws: FileError.missing(path: base.at("none"))) { try PartialFile.open(in: directory, named: "none") }
+        #expect(throws: FileError.nameTaken(path: base.at("link"))) {
+            try PartialFile.create(in: directory, named: "link")
+        }
+    }
+
+    @Test("of another user is refused", .enabled(if: isRoot, "only root may give files away"))
+    func refusesOtherOwner() throws {
+        try base.write("part", "")
+        chown(base.at("part"), 65534, 65534)
+        #expect { try PartialFile.open(in: directory, named: "part") } throws: {
+            ($0 as? FileError)?.transferError.reason == .fileMoveFailed
+        }
+    }
+
+    @Test(
+        "is cut back to what was committed at a restart",
+        arguments: [
+            (length: 10, committed: 4, kept: 4), (10, 10, 10), (3, 10, 3), (10, 0, 0), (0, 5, 0),
+        ])
+    func restores(length: Int, committed: Int64, kept: Int64) throws {
+        try base.write("part", String(repeating: "x", count: length))
+        let restored = try PartialFile.restore(in: directory, named: "part", committed: committed)
+        #expect(restored.kept == kept)
+        #expect(try restored.file.length() == kept)
+    }
+
+    @Test("is made anew at a restart when it is gone")
+    func restoresMissing() throws {
+        let restored = try PartialFile.restore(in: directory, named: "part", committed: 10)
+        #expect(restored.kept == 0)
+        #expect(try restored.file.length() == 0)
+        #expect(throws: FileError.self) {
+            try base.link("link", to: "part")
+            _ = try PartialFile.restore(in: directory, named: "link", committed: 10)
+        }
+    }
+
+    @Test("is not believed again after a failed fsync")
+    func poisoned() throws {
+        // A pipe's write end: fdatasync answers EINVAL (fsync(2)).
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        let handle = Descriptor(owning: ends[1])
+        let part = try PartialFile(directory: directory, name: "part", handle: handle, isEntryNew: true)
+        #expect(throws: FileError.system(operation: "write out", path: base.at("part"), code: EINVAL)) {
+            try part.sync()
+        }
+        #expect(throws: FileError.poisoned(path: base.at("part"))) { try part.sync() }
+        #expect(throws: FileError.poisoned(path: base.at("part"))) { try part.sync(.everything) }
+        #expect(FileError.poisoned(path: "x").transferError.reason == .diskError)
+    }
+
+    @Test("reserves blocks without growing", arguments: ["/tmp", "/dev/shm"])
+    func preallocates(parent: String) throws {
+        let base = try TestDirectory(in: parent)
+        let part = try PartialFile.create(in: base.handle(), named: "part")
+        try part.put("abc")
+        guard part.preallocate(upTo: 1 << 20) else { return }
+        #expect(try part.length() == 3)
+        #expect(try status(of: part.descriptor, path: "").st_blocks >= (1 << 20) / 512)
+    }
+
+    @Test("tells a full disk, gives back what it could not reserve", .enabled(if: isRoot, "only root may mount"))
+    func fullDisk() throws {
+        try withSmallFileSystem(size: "1m") { small in
+            let directory = try small.handle()
+            let part = try PartialFile.create(in: directory, named: "part")
+            try part.put("abc")
+            let free = try directory.freeSpace()
+            #expect(!part.preallocate(upTo: 2 << 20))
+            #expect(try directory.freeSpace() == free)
+            let block = String(repeating: "x", count: 4096)
+            var length = 4096
+            while (try? part.put(block, at: length)) != nil { length += 4096 }
+            #expect(try directory.freeSpace() == 0)
+            #expect { try part.put(block, at: length) } throws: {
+                ($0 as? FileError)?.transferError.reason == .insufficientSpace
+            }
+            try part.truncate(to: 3)
+            #expect(try directory.freeSpace() == free)
+            #expect(try part.length() == 3)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+
+@testable import XferFiles
+
+@Suite("Files made durable together")
+struct DurabilityGroupTests {
+    @Test("each has its own outcome")
+    func files() async throws {
+        let base = try TestDirectory()
+        let directory = try base.handle()
+        let files = try (0..<50).map { try PartialFile.create(in: directory, named: "part\($0)") }
+        for index in [3, 40] { files[index].close() }
+        let failures = await DurabilityGroup(pool: BlockingPool()).sync(files)
+        #expect(failures.count == 50)
+        for (index, failure) in failures.enumerated() {
+            #expect(failure == ([3, 40].contains(index) ? .closed(path: base.at("part\(index)")) : nil))
+        }
+        #expect(await DurabilityGroup(pool: BlockingPool()).sync([PartialFile]()) == [])
+    }
+
+    @Test("who asks while a directory is being synced shares the next round, not the running one")
+    func rounds() async throws {
+        let base = try TestDirectory()
+        let directory = try base.handle()
+        let begun = Locked(0)
+        let gate = Gate()
+        let group = DurabilityGroup(pool: BlockingPool()) { _ in
+            let round = begun.withLock {
+                $0 += 1
+                return $0
+            }
+            if round == 1 { gate.wait() }
+        }
+        try await withThrowingTaskGroup(of: Int.self) { tasks in
+            func ask() {
+                tasks.addTask {
+                    try await group.sync(directory)
+                    return begun.withLock { $0 }
+                }
+            }
+            ask()
+            while begun.withLock({ $0 }) == 0 { await Task.yield() }
+            for _ in 0..<99 { ask() }
+            while await group.waiterCount(of: directory) < 99 { await Task.yield() }
+            gate.open()
+            let seen = try await tasks.reduce(into: []) { $0.append($1) }
+            #expect(seen.filter { $0 == 2 }.count >= 99)
+        }
+        #expect(begun.withLock { $0 } == 2)
+        try await group.sync(directory)
+        #expect(begun.withLock { $0 } == 3)
+    }
+
+    @Test("all of a round learn that it failed, the next one is a new try")
+    func failure() async throws {
+        let base = try TestDirectory()
+        let directory = try base.handle()
+        let rounds = Locked(0)
+        let problem = FileError.system(operation: "write out", path: base.path, code: EIO)
+        let group = DurabilityGroup(pool: BlockingPool()) { (_) throws(FileError) in
+            let round = rounds.withLock {
+                $0 += 1
+                return $0
+            }
+            if round == 1 { throw problem }
+        }
+        await #expect(throws: problem) { try await group.sync(directory) }
+        try await group.sync(directory)
+    }
+}
+
+/// Holds threads back until it is opened.
+private final class Gate: Sendable {
+    private let pool = BlockingPool(threadCount: 1)
+    private let ends: (read: Int32, write: Int32)
+
+    init() {
+        var ends: [Int32] = [0, 0]
+        pipe(&ends)
+        self.ends = (ends[0], ends[1])
+    }
+
+    deinit { close(ends.read) }
+
+    func wait() {
+        var byte: UInt8 = 0
+        _ = read(ends.read, &byte, 1)
+    }
+
+    /// End of file for all who wait.
+    func open() { close(ends.write) }
+}

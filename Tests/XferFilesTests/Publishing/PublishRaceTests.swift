@@ -1,0 +1,68 @@
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("Publishers of one name at once")
+struct PublishRaceTests {
+    @Test("all get a name of their own and none is lost", arguments: [false, true])
+    func hundred(usesLinks: Bool) async throws {
+        let base = try TestDirectory()
+        let directory = try base.handle()
+        let publisher = Publisher(directory: directory)
+        let pool = BlockingPool(threadCount: 16)
+        let names = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    try await pool.run {
+                        try publish(number, of: publisher, policy: .rename, usesLinks: usesLinks)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let expected = (0..<100).map { $0 == 0 ? "file.txt" : "file (\($0)).txt" }
+        #expect(names.sorted() == expected.sorted())
+        #expect(try base.names() == expected.sorted())
+        #expect(Set(expected.compactMap(base.read)) == Set((0..<100).map { "content \($0)" }))
+    }
+
+    @Test("overwriting leaves one whole file")
+    func overwriting() async throws {
+        let base = try TestDirectory()
+        let publisher = Publisher(directory: try base.handle())
+        let pool = BlockingPool(threadCount: 16)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    _ = try await pool.run {
+                        try publish(number, of: publisher, policy: .overwrite, usesLinks: false)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try base.names() == ["file.txt"])
+        #expect(base.read("file.txt")?.hasPrefix("content ") == true)
+    }
+}
+
+/// One publish from making the part to syncing the directory; the name it got.
+private func publish(
+    _ number: Int, of publisher: Publisher, policy: ConflictPolicy, usesLinks: Bool
+) throws -> String {
+    let text = "content \(number)"
+    let partName = ".xfer-\(number).part"
+    let (part, _) = try makePart(partName, text, in: publisher.directory, as: "")
+    try publisher.prepare(part, length: Int64(text.utf8.count), mode: 0o644)
+    while true {
+        guard case .publish(let name, let isReplacing) = try publisher.chooseName(for: "file.txt", policy: policy)
+        else { throw FileError.cancelled }
+        let intent = PublishIntent(finalName: name, part: part.identity)
+        let outcome =
+            usesLinks
+            ? try publisher.linkThenUnlink(partName, name)
+            : try publisher.rename(partName, as: intent, isReplacing: isReplacing)
+        if outcome == .published { return name }
+    }
+}

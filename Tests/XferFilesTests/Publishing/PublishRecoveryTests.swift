@@ -1,0 +1,79 @@
+import Glibc
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("A publish cut short by a crash")
+struct PublishRecoveryTests {
+    let base: TestDirectory
+    let directory: DirectoryHandle
+    let publisher: Publisher
+    let intent: PublishIntent
+
+    init() throws {
+        base = try TestDirectory()
+        directory = try base.handle()
+        publisher = Publisher(directory: directory)
+        let (part, intent) = try makePart("part", "whole", in: directory, as: "file")
+        try publisher.prepare(part, length: 5, mode: 0o644)
+        self.intent = intent
+    }
+
+    @Test("before the rename is repeated")
+    func beforeRename() throws {
+        #expect(try publisher.recover(intent, partName: "part") == .repeat)
+        #expect(try base.names() == ["part"])
+    }
+
+    @Test("before the rename, the name taken since, is repeated and hurts nobody")
+    func nameTakenSince() throws {
+        try base.write("file", "foreign")
+        #expect(try publisher.recover(intent, partName: "part") == .repeat)
+        #expect(try publisher.rename("part", as: intent, isReplacing: false) == .nameTaken)
+        #expect(base.read("file") == "foreign")
+    }
+
+    @Test("after the rename is done", arguments: [false, true])
+    func afterRename(isReplacing: Bool) throws {
+        if isReplacing { try base.write("file", "old") }
+        #expect(try publisher.rename("part", as: intent, isReplacing: isReplacing) == .published)
+        #expect(try publisher.recover(intent, partName: "part") == .done)
+        #expect(try publisher.recover(intent, partName: "part") == .done)
+        #expect(base.read("file") == "whole")
+    }
+
+    @Test("between link and unlink is done, and the part's name goes")
+    func betweenLinkAndUnlink() throws {
+        #expect(link(base.at("part"), base.at("file")) == 0)
+        #expect(try publisher.recover(intent, partName: "part") == .done)
+        #expect(try base.names() == ["file"])
+    }
+
+    @Test("is lost when somebody took the file away")
+    func takenAway() throws {
+        #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
+        rename(base.at("file"), base.at("elsewhere"))
+        #expect(try publisher.recover(intent, partName: "part") == .lost)
+    }
+
+    @Test("is lost when another file has the name, or the part's")
+    func replaced() throws {
+        #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
+        rename(base.at("file"), base.at("elsewhere"))
+        try base.write("file", "whole")
+        #expect(try publisher.recover(intent, partName: "part") == .lost)
+        try base.write("part", "whole")
+        #expect(try publisher.recover(intent, partName: "part") == .lost)
+        #expect(try base.names() == ["elsewhere", "file", "part"])
+    }
+
+    @Test("is recognised under another device number")
+    func otherDevice() throws {
+        let part = FileIdentity(device: intent.part.device &+ 1, inode: intent.part.inode)
+        let intent = PublishIntent(finalName: "file", part: part)
+        #expect(try publisher.recover(intent, partName: "part") == .repeat)
+        #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
+        #expect(try publisher.recover(intent, partName: "part") == .done)
+    }
+}

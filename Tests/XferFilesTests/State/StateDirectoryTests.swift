@@ -1,0 +1,83 @@
+import Glibc
+import Testing
+
+@testable import XferFiles
+
+@Suite("The state directory is private and has one daemon")
+struct StateDirectoryTests {
+    let base: TestDirectory
+
+    init() throws { base = try TestDirectory() }
+
+    private func mode(_ relative: String) throws -> UInt16? {
+        let directory = try DirectoryHandle(ofService: base.at(relative))
+        return FileStatus(try status(of: directory.descriptor, path: relative)).mode
+    }
+
+    @Test("it is made private, with its parents")
+    func makes() throws {
+        let state = try StateDirectory(path: base.at("a/b/state/"))
+        #expect(state.path == base.at("a/b/state"))
+        #expect(try mode("a/b/state") == 0o700)
+        #expect(try state.directory.status(of: "lock")?.mode == 0o600)
+        #expect(state.path(of: "xferd.sqlite") == base.at("a/b/state/xferd.sqlite"))
+        let cache = try state.subdirectory("cache")
+        #expect(try mode("a/b/state/cache") == 0o700)
+        #expect(try state.subdirectory("cache").identity == cache.identity)
+    }
+
+    @Test("a second daemon is refused with the first one's pid, and let in after it")
+    func locks() throws {
+        let path = base.at("state")
+        do {
+            let first = try StateDirectory(path: path)
+            #expect(throws: FileError.alreadyLocked(path: path, pid: getpid())) { try StateDirectory(path: path) }
+            #expect(first.path == path)
+        }
+        _ = try StateDirectory(path: path)
+        #expect(FileError.alreadyLocked(path: path, pid: 7).description.contains("pid 7"))
+    }
+
+    @Test("a directory others can change is refused", arguments: [0o770, 0o777, 0o702] as [mode_t])
+    func refusesWritable(mode: mode_t) throws {
+        let path = try base.makeDirectory("state")
+        chmod(path, mode)
+        #expect { try StateDirectory(path: path) } throws: {
+            guard case FileError.insecureStateDirectory(path, _) = $0 else { return false }
+            return true
+        }
+    }
+
+    @Test("another user's directory is refused", .enabled(if: isRoot, "only root may give files away"))
+    func refusesOthers() throws {
+        let path = try base.makeDirectory("state")
+        chown(path, 65534, 65534)
+        #expect { try StateDirectory(path: path) } throws: {
+            guard case FileError.insecureStateDirectory(path, let problem) = $0 else { return false }
+            return problem.contains("65534")
+        }
+    }
+
+    @Test("a lock that is a link, a file as directory, a relative path are refused")
+    func refusesOddities() throws {
+        try base.write("file", "")
+        #expect(throws: FileError.notADirectory(path: base.at("file"))) { try StateDirectory(path: base.at("file")) }
+        #expect(throws: FileError.notAbsolute(path: "state")) { try StateDirectory(path: "state") }
+        let path = try base.makeDirectory("state")
+        try base.link("state/lock", to: base.at("file"))
+        #expect(throws: FileError.system(operation: "open", path: path + "/lock", code: ELOOP)) {
+            try StateDirectory(path: path)
+        }
+    }
+
+    @Test("where it cannot be made is told")
+    func unwritableParent() async throws {
+        chmod(base.path, 0o555)
+        defer { chmod(base.path, 0o755) }
+        await withoutPrivileges {
+            #expect(throws: FileError.notWritable(path: base.at("state"), code: EACCES)) {
+                try StateDirectory(path: base.at("state"))
+            }
+        }
+    }
+}

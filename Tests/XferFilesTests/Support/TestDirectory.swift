@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Glibc
+import XferModel
+
+@testable import XferFiles
+
+/// A fresh directory that goes away with this object.
+final class TestDirectory: Sendable {
+    /// Absolute and free of links.
+    let path: String
+
+    /// - Parameter parent: the file system to test on; the disk by default.
+    init(in parent: String = "/tmp") throws {
+        var template = Array("\(parent)/xfer-files-XXXXXX\0".utf8CString)
+        guard mkdtemp(&template) != nil else { throw FileError.system(operation: "make", path: parent, code: errno) }
+        let made = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = ResolvedPath.real(made) ?? made
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func handle() throws -> DirectoryHandle { try DirectoryHandle(ofService: path) }
+
+    func at(_ relative: String) -> String { "\(path)/\(relative)" }
+
+    /// Makes a directory and what is missing above it; its absolute path.
+    @discardableResult
+    func makeDirectory(_ relative: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: at(relative), withIntermediateDirectories: true)
+        return at(relative)
+    }
+
+    func link(_ relative: String, to target: String) throws {
+        guard symlink(target, at(relative)) == 0 else {
+            throw FileError.system(operation: "link", path: at(relative), code: errno)
+        }
+    }
+
+    func write(_ relative: String, _ text: String) throws {
+        let file = open(at(relative), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        defer { close(file) }
+        let bytes = Array(text.utf8)
+        guard file >= 0, Glibc.write(file, bytes, bytes.count) == bytes.count else {
+            throw FileError.system(operation: "write", path: at(relative), code: errno)
+        }
+    }
+
+    /// Content of a file as text; nil when there is none.
+    func read(_ relative: String) -> String? {
+        FileManager.default.contents(atPath: at(relative)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// All names in it, sorted.
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+}
+
+extension PartialFile {
+    /// Writes a text at an offset as the engine would.
+    func put(_ text: String, at offset: Int = 0) throws {
+        let bytes = Array(text.utf8)
+        guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count else {
+            throw FileError.system(operation: "write", path: path, code: errno)
+        }
+    }
+}
+
+/// A part with some text and the intent to publish it.
+func makePart(
+    _ name: String, _ text: String, in directory: DirectoryHandle, as finalName: String
+) throws -> (part: PartialFile, intent: PublishIntent) {
+    let part = try PartialFile.create(in: directory, named: name)
+    try part.put(text)
+    return (part, PublishIntent(finalName: finalName, part: part.identity))
+}

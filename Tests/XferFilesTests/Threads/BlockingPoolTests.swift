@@ -1,0 +1,74 @@
+import Glibc
+import Testing
+
+@testable import XferFiles
+
+@Suite("The pool for blocking calls")
+struct BlockingPoolTests {
+    private struct Problem: Error, Equatable { let number: Int }
+
+    @Test("answers and throws what the work answers and throws")
+    func outcomes() async throws {
+        let pool = BlockingPool()
+        #expect(await pool.run { 42 } == 42)
+        await #expect(throws: Problem(number: 7)) {
+            try await pool.run { () throws(Problem) -> Int in throw Problem(number: 7) }
+        }
+    }
+
+    @Test("runs as many at once as it has threads, never more")
+    func width() async throws {
+        let pool = BlockingPool(threadCount: 4)
+        let counts = Locked((running: 0, most: 0))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    await pool.run {
+                        counts.withLock {
+                            $0.running += 1
+                            $0.most = max($0.most, $0.running)
+                        }
+                        // Everybody waits for the pool to be full once: with fewer threads this would never end.
+                        while counts.withLock({ $0.most }) < 4 { sched_yield() }
+                        counts.withLock { $0.running -= 1 }
+                    }
+                }
+            }
+        }
+        #expect(counts.withLock { $0.most } == 4)
+    }
+
+    @Test("one thread does the work in order")
+    func order() async {
+        let pool = BlockingPool(threadCount: 1)
+        let done = Locked([Int]())
+        for number in 0..<100 { await pool.run { done.withLock { $0.append(number) } } }
+        #expect(done.withLock { $0 } == Array(0..<100))
+    }
+
+    @Test("work given is done although the pool is let go, and its threads end")
+    func drains() async throws {
+        weak var queue: WorkQueue?
+        let finished = Locked(0)
+        do {
+            let own = WorkQueue(threadCount: 3)
+            queue = own
+            for _ in 0..<200 { own.add { finished.withLock { $0 += 1 } } }
+            own.end()
+        }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while queue != nil, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(queue == nil)
+        #expect(finished.withLock { $0 } == 200)
+    }
+
+    @Test("takes no signals")
+    func signals() async {
+        let isBlocked = await BlockingPool(threadCount: 1).run {
+            var mask = sigset_t()
+            pthread_sigmask(SIG_SETMASK, nil, &mask)
+            return sigismember(&mask, SIGTERM) == 1
+        }
+        #expect(isBlocked)
+    }
+}
