@@ -1,3 +1,5 @@
+import NIOConcurrencyHelpers
+import NIOCore
 public import StrictJSON
 
 /// One client's connection, as the service sees it. Usable from any thread, also after it closed.
@@ -6,52 +8,148 @@ public final class RPCConnection: Sendable {
     public let id: UInt64
     public let peer: PeerCredentials
 
-    init(id: UInt64, peer: PeerCredentials) {
+    private let limits: RPCLimits
+    private let channel: any Channel
+    fileprivate let state: NIOLockedValueBox<State>
+
+    fileprivate struct State {
+        var outbox: Outbox
+        var isOpen = true
+        /// Has the event loop write what is in the outbox; nil unless the connection speaks lines.
+        var scheduleDrain: (@Sendable () -> Void)?
+        var closeActions: [@Sendable () -> Void] = []
+        var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+
+    init(id: UInt64, peer: PeerCredentials, channel: any Channel, limits: RPCLimits) {
         self.id = id
         self.peer = peer
+        self.channel = channel
+        self.limits = limits
+        state = NIOLockedValueBox(State(outbox: Outbox(limit: limits.waitingBytes)))
     }
 
     /// Whether notifications can be sent: on lines yes, over HTTP not.
-    public var canNotify: Bool { fatalError("not yet") }
-    public var isOpen: Bool { fatalError("not yet") }
+    public var canNotify: Bool { state.withLockedValue { $0.isOpen && $0.scheduleDrain != nil } }
+
+    public var isOpen: Bool { state.withLockedValue { $0.isOpen } }
 
     /// What was accepted by `notify` or answered and is not taken by the client's socket yet.
-    public var backlog: RPCBacklog { fatalError("not yet") }
-    /// False while more than half of `RPCLimits.waitingBytes` wait, and once the connection closed.
-    public var isWritable: Bool { fatalError("not yet") }
+    public var backlog: RPCBacklog { state.withLockedValue { $0.outbox.backlog } }
 
-    /// Returns true once the connection is writable, false once it closed or when the calling `Task` is cancelled.
-    public func whenWritable() async -> Bool { fatalError("not yet") }
+    /// False while more than half of `RPCLimits.waitingBytes` wait, and once the connection closed.
+    public var isWritable: Bool { state.withLockedValue { $0.outbox.isWritable } }
 
     /// Sends a notification behind everything sent before it.
     @discardableResult
-    public func notify(_ method: String, params: JSONValue) -> RPCNotification { fatalError("not yet") }
+    public func notify(_ method: String, params: JSONValue) -> RPCNotification {
+        var text: [UInt8] = []
+        params.write(to: &text)
+        return notify(method, encodedParams: text)
+    }
 
     /// Sends a notification whose parameters are JSON text already: compact, without line breaks.
     @discardableResult
-    public func notify(_ method: String, encodedParams: [UInt8]) -> RPCNotification { fatalError("not yet") }
+    public func notify(_ method: String, encodedParams: [UInt8]) -> RPCNotification {
+        var line = RPCAnswer.notification(method, params: encodedParams)
+        guard line.count <= limits.messageBytes else { return .tooLarge }
+        line.append(UInt8(ascii: "\n"))
+        let (outcome, drain) = state.withLockedValue { state -> (RPCNotification, (@Sendable () -> Void)?) in
+            guard let scheduleDrain = state.scheduleDrain else { return (.unavailable, nil) }
+            let (outcome, schedulesDrain) = state.outbox.append(notification: line)
+            return (outcome, schedulesDrain ? scheduleDrain : nil)
+        }
+        drain?()
+        return outcome
+    }
 
     /// Calls `action` once, when the connection has closed; at once if it has already. Actions run on the event loop.
-    public func onClose(_ action: @escaping @Sendable () -> Void) { fatalError("not yet") }
+    public func onClose(_ action: @escaping @Sendable () -> Void) {
+        let isOpen = state.withLockedValue { state in
+            if state.isOpen { state.closeActions.append(action) }
+            return state.isOpen
+        }
+        if !isOpen { action() }
+    }
 
     /// Closes the connection without waiting for what has not been sent.
-    public func close() { fatalError("not yet") }
+    public func close() { channel.close(promise: nil) }
 }
 
-/// What became of a notification.
-public enum RPCNotification: Hashable, Sendable {
-    /// It will be sent, unless the connection closes first.
-    case accepted
-    /// Refused: `RPCLimits.waitingBytes` wait already. `whenWritable()` tells when to go on.
-    case full
-    /// Refused: longer than `RPCLimits.messageBytes`.
-    case tooLarge
-    /// Refused: the connection has closed, or speaks HTTP.
-    case unavailable
+// MARK: - Waiting for a slow reader
+
+extension RPCConnection {
+    /// Returns true once the connection is writable, false once it closed or when the calling `Task` is cancelled.
+    public func whenWritable() async -> Bool {
+        let waiter = state.withLockedValue { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLockedValue { state -> Bool? in
+                    if !state.isOpen || Task.isCancelled { return false }
+                    if state.outbox.isWritable { return true }
+                    state.waiters[waiter] = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            state.withLockedValue { $0.waiters.removeValue(forKey: waiter) }?.resume(returning: false)
+        }
+    }
 }
 
-/// What waits for a client to read it.
-public struct RPCBacklog: Hashable, Sendable {
-    public var bytes: Int
-    public var notifications: Int
+// MARK: - The side of the channel handlers
+
+extension RPCConnection {
+    /// From now on the connection speaks lines, and `scheduleDrain` has the event loop call `drain`.
+    func speakLines(scheduleDrain: @escaping @Sendable () -> Void) {
+        state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
+    }
+
+    /// Sends an answer, if there is one, and notes that the request `token` has come to its end.
+    func finish(request token: UInt64?, answer: [UInt8]?) {
+        var line = answer
+        line?.append(UInt8(ascii: "\n"))
+        let drain = state.withLockedValue { state in
+            state.outbox.append(answer: line, ofRequest: token) ? state.scheduleDrain : nil
+        }
+        drain?()
+    }
+
+    func drain() -> Outbox.Burst { state.withLockedValue { $0.outbox.drain() } }
+
+    /// The last burst was taken by the socket.
+    func writeEnded() {
+        let waiters = state.withLockedValue { state in
+            state.outbox.writeEnded()
+            return state.outbox.isWritable ? state.takeWaiters() : []
+        }
+        for waiter in waiters { waiter.resume(returning: true) }
+    }
+
+    var isDrained: Bool { state.withLockedValue { $0.outbox.isEmpty } }
+
+    /// The channel has closed.
+    func didClose() {
+        let (actions, waiters) = state.withLockedValue { state in
+            defer { state.closeActions = [] }
+            state.isOpen = false
+            state.outbox.close()
+            state.scheduleDrain = nil
+            return (state.closeActions, state.takeWaiters())
+        }
+        for waiter in waiters { waiter.resume(returning: false) }
+        for action in actions { action() }
+    }
+}
+
+extension RPCConnection.State {
+    fileprivate mutating func takeWaiters() -> [CheckedContinuation<Bool, Never>] {
+        defer { waiters = [:] }
+        return Array(waiters.values)
+    }
 }

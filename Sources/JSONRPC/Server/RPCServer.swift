@@ -1,26 +1,161 @@
+import NIOConcurrencyHelpers
 import NIOCore
+import NIOPosix
 import StrictJSON
 
 /// JSON-RPC 2.0 on Unix stream sockets.
 ///
 /// The first byte of a connection chooses its dialect: `{`, `[` or white space is one message a line, anything else
-/// HTTP/1.1 with `POST /rpc` and the routes given here.
+/// HTTP/1.1 with `POST /rpc` and the routes given here. A server that was started has to be shut down.
 public final class RPCServer: Sendable {
-    /// `threads` event loops carry all connections.
+    private let dispatcher: Dispatcher
+    private let routes: [String: HTTPRoute]
+    private let clients: ClientRegistry
+    private let threads: Int
+    private let state = NIOLockedValueBox(State())
+
+    private struct State {
+        var group: MultiThreadedEventLoopGroup?
+        var listeners: [Listener] = []
+        var isStopped = false
+    }
+
+    private struct Listener {
+        let channel: any Channel
+        let file: SocketFile?
+    }
+
+    /// How many that are not taken may be waited for, to learn their dialect; the others are told on a line.
+    private static let refusedWithPatience = 32
+
+    /// `threads` event loops carry all connections. Of two routes with the same path the last counts.
     public init(
         service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(), threads: Int = 1
-    ) {}
+    ) {
+        dispatcher = Dispatcher(service: service, limits: limits)
+        self.routes = Dictionary(routes.map { ($0.path, $0) }) { $1 }
+        clients = ClientRegistry(limit: limits.clients)
+        self.threads = threads
+    }
 
     /// Listens on `endpoint`. Can be called for several.
-    public func start(on endpoint: RPCEndpoint) async throws(RPCServerError) { fatalError("not yet") }
+    public func start(on endpoint: RPCEndpoint) async throws(RPCServerError) {
+        guard let group = eventLoops() else { throw .stopped }
+        let socket = try ListeningSocket(endpoint)
+        let bootstrap = ServerBootstrap(group: group)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try setUp(channel) }
+            }
+        let channel: any Channel
+        do {
+            channel = try await bootstrap.withBoundSocket(socket.descriptor).get()
+        } catch {
+            socket.file?.remove()
+            throw .system(SystemCallError("listen (\(error))", on: "\(endpoint)"))
+        }
+        let isStopped = state.withLockedValue { state in
+            if !state.isStopped { state.listeners.append(Listener(channel: channel, file: socket.file)) }
+            return state.isStopped
+        }
+        if isStopped {
+            socket.file?.remove()
+            channel.close(promise: nil)
+            throw .stopped
+        }
+    }
 
     /// Connections at this moment.
-    public var clientCount: Int { fatalError("not yet") }
+    public var clientCount: Int { clients.count }
 
     /// Takes no new connections and removes the socket files made here; the connections there are go on.
-    public func stopAccepting() async { fatalError("not yet") }
+    public func stopAccepting() async {
+        let listeners = state.withLockedValue { state in
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in listeners {
+            listener.file?.remove()
+            try? await listener.channel.close()
+        }
+    }
 
     /// Stops accepting and reading, lets what has begun finish for as long as `grace`, sends every answer there is, and
     /// closes. Streams are ended at once. Afterwards everything the server held is given back.
-    public func shutdown(grace: Duration = .seconds(5)) async { fatalError("not yet") }
+    public func shutdown(grace: Duration = .seconds(5)) async {
+        let group = state.withLockedValue { state in
+            defer { state.group = nil }
+            state.isStopped = true
+            return state.group
+        }
+        await stopAccepting()
+        clients.finishAll()
+        let patience = Task { [clients] in
+            try await Task.sleep(for: grace)
+            clients.closeAll()
+        }
+        await clients.whenEmpty()
+        patience.cancel()
+        try? await group?.shutdownGracefully()
+    }
+
+    private func eventLoops() -> MultiThreadedEventLoopGroup? {
+        state.withLockedValue { state in
+            if state.isStopped { return nil }
+            let group = state.group ?? MultiThreadedEventLoopGroup(numberOfThreads: threads)
+            state.group = group
+            return group
+        }
+    }
+}
+
+// MARK: - New connections
+
+extension RPCServer {
+    /// Decides about a new connection, on its event loop, before the first byte is read.
+    private func setUp(_ channel: any Channel) throws {
+        let limits = dispatcher.limits
+        switch clients.admit(channel) {
+        case .shuttingDown:
+            throw RPCServerError.stopped
+        case .refused(let id, let count):
+            removeWhenClosed(id, channel)
+            let error = RPCError.beyondLimit(
+                "there are \(limits.clients) clients already", reason: "too_many_clients", limit: limits.clients)
+            try refuse(channel, with: error, status: "503 Service Unavailable", count: count)
+        case .accepted(let id):
+            removeWhenClosed(id, channel)
+            let peer = try PeerCredentials(of: channel)
+            if let error = dispatcher.service.refusal(of: peer) {
+                try refuse(channel, with: error, status: "403 Forbidden", count: clients.refuse(id))
+                return
+            }
+            let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits)
+            channel.closeFuture.whenComplete { _ in connection.didClose() }
+            try channel.pipeline.syncOperations.addHandler(
+                DialectHandler(connection: connection, dispatcher: dispatcher, routes: routes))
+        }
+    }
+
+    private func removeWhenClosed(_ id: UInt64, _ channel: any Channel) {
+        channel.closeFuture.whenComplete { [clients] _ in clients.remove(id) }
+    }
+
+    private func refuse(_ channel: any Channel, with error: RPCError, status: String, count: Int) throws {
+        let patience = count <= Self.refusedWithPatience ? TimeAmount.milliseconds(200) : .zero
+        let handler = RefusalHandler(
+            error, status: status, patience: patience,
+            lingering: patience == .zero ? .zero : dispatcher.limits.lingering)
+        try channel.pipeline.syncOperations.addHandler(handler)
+    }
+}
+
+extension PeerCredentials {
+    fileprivate init(of channel: any Channel) throws {
+        let peer = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+            try PeerCredentials(ofSocket: $0)
+        }
+        guard let peer else { throw ChannelError.operationUnsupported }
+        self = peer
+    }
 }

@@ -1,0 +1,48 @@
+import NIOCore
+
+/// Ends a connection whose client may still be sending: our side is shut, and what comes in is read and dropped until
+/// the client is done or the time is over.
+///
+/// Closing at once would break a client that writes its whole message before it reads (EPIPE) and hide the answer that
+/// explains why.
+final class LingeringCloseHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let time: TimeAmount
+    private var deadline: Scheduled<Void>?
+
+    private init(time: TimeAmount) { self.time = time }
+
+    /// Ends `channel`, from its event loop, after everything written to it was sent.
+    static func close(_ channel: any Channel, within time: Duration) {
+        let handler = LingeringCloseHandler(time: TimeAmount(time))
+        do {
+            // First, so that no other handler sees or stops what still comes in.
+            try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+            channel.close(mode: .output, promise: nil)
+        } catch {
+            channel.close(promise: nil)
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        deadline = context.channel.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
+        context.read()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+    func channelReadComplete(context: ChannelHandlerContext) { context.read() }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+        if event is FinishEvent { context.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+}

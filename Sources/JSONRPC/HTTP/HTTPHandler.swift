@@ -1,0 +1,244 @@
+import NIOCore
+import NIOHTTP1
+import StrictJSON
+
+/// The HTTP/1.1 dialect of one connection: `POST /rpc` and the server's routes, one request after the other.
+///
+/// Behind `HTTPServerPipelineHandler`, so the next request comes when the answer to the one before has been written.
+final class HTTPHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        case idle
+        /// The request's body is coming in.
+        case receiving(HTTPRequestHead, HTTPTarget, body: ByteBuffer)
+        case answering(HTTPRequestHead)
+        /// The last answer was given.
+        case closing
+    }
+
+    private let connection: RPCConnection
+    private let dispatcher: Dispatcher
+    private let routes: [String: HTTPRoute]
+    private var state = State.idle
+    /// Makes the answer, or sends a stream.
+    private var task: Task<Void, Never>?
+    /// Whether no more requests are taken: the client has ended its side or the server shuts down.
+    private var isLastRequest = false
+
+    init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
+        self.connection = connection
+        self.dispatcher = dispatcher
+        self.routes = routes
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (Self.unwrapInboundIn(data), state) {
+        case (.head(let head), .idle): receive(head, context: context)
+        case (.body(let bytes), .receiving(let head, let target, let body)):
+            receive(bytes, after: body, of: head, target, context: context)
+        case (.end, .receiving(let head, let target, let body)):
+            state = .answering(head)
+            begin(target, head: head, body: body, context: context)
+        default: break
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed:
+            finish(context: context)
+        case is FinishEvent:
+            // A stream would go on for ever; an answer to a call is worth waiting for.
+            if case .answering = state, isStreaming { task?.cancel() }
+            finish(context: context)
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else {
+            // The socket failed, most often because the client went away.
+            if !(error is ByteToMessageDecoderError) { context.close(promise: nil) }
+            return
+        }
+        switch state {
+        case .idle, .receiving:
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+            let answer: HTTPAnswer =
+                switch error {
+                case .headerOverflow: .text("the request's header is too large\n", status: 431)
+                default: .text("this is no HTTP/1.1 request: \(error)\n", status: 400)
+                }
+            refuse(head, with: answer, context: context)
+        case .answering:
+            isLastRequest = true
+        case .closing:
+            break
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        state = .closing
+        task?.cancel()
+        context.fireChannelInactive()
+    }
+
+    private var isStreaming = false
+
+    /// Closes now or, when an answer is being made, after it.
+    private func finish(context: ChannelHandlerContext) {
+        isLastRequest = true
+        switch state {
+        case .idle, .receiving: context.close(promise: nil)
+        case .answering, .closing: break
+        }
+    }
+}
+
+// MARK: - Requests
+
+extension HTTPHandler {
+    private func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+        let target = HTTPTarget(head, routes: routes)
+        let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
+        switch target {
+        case .refused(let answer) where hasBody:
+            // Its body would have to be read to find the next request.
+            refuse(head, with: answer, context: context)
+            return
+        case .rpc where length > dispatcher.limits.messageBytes:
+            refuse(head, with: tooLarge, context: context)
+            return
+        case .rpc, .route, .refused:
+            break
+        }
+        state = .receiving(head, target, body: ByteBuffer())
+        if hasBody, head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }) {
+            let go = HTTPResponseHead(version: head.version, status: .continue)
+            context.writeAndFlush(Self.wrapOutboundOut(.head(go)), promise: nil)
+        }
+    }
+
+    private func receive(
+        _ bytes: ByteBuffer, after body: ByteBuffer, of head: HTTPRequestHead, _ target: HTTPTarget,
+        context: ChannelHandlerContext
+    ) {
+        guard case .rpc = target else { return }
+        guard body.readableBytes + bytes.readableBytes <= dispatcher.limits.messageBytes else {
+            refuse(head, with: tooLarge, context: context)
+            return
+        }
+        // Out of the state first, so that the buffer has one owner and is not copied at each part.
+        state = .idle
+        var body = body
+        var bytes = bytes
+        body.writeBuffer(&bytes)
+        state = .receiving(head, target, body: body)
+    }
+
+    private func begin(
+        _ target: HTTPTarget, head: HTTPRequestHead, body: ByteBuffer, context: ChannelHandlerContext
+    ) {
+        if case .refused(let answer) = target {
+            send(answer, to: head, context: context)
+            return
+        }
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        task = Task { [connection, dispatcher] in
+            let answer =
+                switch target {
+                case .rpc: await dispatcher.answer(toPost: body, on: connection)
+                case .route(let route, let request): await route.respond(request, connection)
+                case .refused(let answer): answer
+                }
+            loop.execute { bound.value.handler.send(answer, to: head, context: bound.value.context) }
+        }
+    }
+
+    private var tooLarge: HTTPAnswer {
+        let limit = dispatcher.limits.messageBytes
+        let error = RPCError.beyondLimit(
+            "the message is longer than \(limit) bytes", reason: "message_too_large", limit: limit)
+        return .json(RPCAnswer.error(error, id: .null), status: 413)
+    }
+}
+
+// MARK: - Answers
+
+extension HTTPHandler {
+    /// Answers before the request has come in whole, and closes.
+    private func refuse(_ head: HTTPRequestHead, with answer: HTTPAnswer, context: ChannelHandlerContext) {
+        isLastRequest = true
+        state = .answering(head)
+        send(answer, to: head, lingers: true, context: context)
+    }
+
+    private func send(
+        _ answer: HTTPAnswer, to head: HTTPRequestHead, lingers: Bool = false, context: ChannelHandlerContext
+    ) {
+        guard case .answering = state else { return }
+        // After an upgrade was asked for (curl --http2 does), NIO's decoder reads no further request.
+        let isLast = isLastRequest || !head.isKeepAlive || head.headers.contains(name: "upgrade")
+        var response = HTTPResponseHead(answer, to: head)
+        if isLast { response.headers.replaceOrAdd(name: "connection", value: "close") }
+        isLastRequest = isLast || response.isCutByClosing
+        context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
+        switch answer.body {
+        case .stream(let chunks) where head.method != .HEAD:
+            context.flush()
+            stream(chunks, context: context)
+            return
+        case .bytes(let bytes) where head.method != .HEAD && !bytes.isEmpty:
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+        case .bytes, .stream:
+            break
+        }
+        end(lingers: lingers, context: context)
+    }
+
+    /// Sends each chunk when the one before was taken by the socket.
+    private func stream(_ chunks: any AsyncSequence<[UInt8], any Error> & Sendable, context: ChannelHandlerContext) {
+        isStreaming = true
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        let channel = context.channel
+        task = Task {
+            do {
+                for try await chunk in chunks where !chunk.isEmpty {
+                    let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: chunk)))
+                    try await channel.writeAndFlush(part).get()
+                }
+            } catch is CancellationError {
+                // Ended from our side: that is an end like any other.
+            } catch {
+                channel.close(promise: nil)
+                return
+            }
+            channel.eventLoop.execute {
+                bound.value.handler.isStreaming = false
+                bound.value.handler.end(lingers: false, context: bound.value.context)
+            }
+        }
+    }
+
+    private func end(lingers: Bool, context: ChannelHandlerContext) {
+        guard case .answering = state else { return }
+        task = nil
+        let isLast = isLastRequest
+        // Before the end is written: that hands over the next request.
+        state = isLast ? .closing : .idle
+        let sent = context.writeAndFlush(Self.wrapOutboundOut(.end(nil)))
+        guard isLast else { return }
+        sent.assumeIsolated().whenComplete { [lingering = dispatcher.limits.lingering] _ in
+            if lingers {
+                LingeringCloseHandler.close(context.channel, within: lingering)
+            } else {
+                context.close(promise: nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import NIOHTTP1
+
+/// What a request is for, decided from its head.
+enum HTTPTarget: Sendable {
+    /// `POST /rpc`: the body is one message or batch.
+    case rpc
+    case route(HTTPRoute, HTTPRequest)
+    case refused(HTTPAnswer)
+
+    static let rpcPath = "/rpc"
+
+    init(_ head: HTTPRequestHead, routes: [String: HTTPRoute]) {
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts.first.map(String.init) ?? ""
+        if head.headers.contains(name: "origin") {
+            // Browsers send it, programs do not: a web page must not be able to command the daemon through a proxy.
+            self = .refused(.text("requests from web pages (with an Origin header) are refused\n", status: 403))
+        } else if path == Self.rpcPath {
+            self = head.method == .POST ? .rpc : .refused(.methodNotAllowed(allowed: "POST"))
+        } else if let route = routes[path] {
+            guard head.method == .GET || head.method == .HEAD else {
+                self = .refused(.methodNotAllowed(allowed: "GET, HEAD"))
+                return
+            }
+            let request = HTTPRequest(
+                method: head.method.rawValue, path: path, query: parts.count > 1 ? String(parts[1]) : nil,
+                headers: head.headers.map { (name: $0.name, value: $0.value) })
+            self = .route(route, request)
+        } else {
+            let known = (["POST \(Self.rpcPath)"] + routes.keys.sorted().map { "GET \($0)" }).joined(separator: ", ")
+            self = .refused(.text("there is nothing here; there is \(known)\n", status: 404))
+        }
+    }
+}
+
+extension HTTPAnswer {
+    static func json(_ text: [UInt8], status: Int = 200) -> HTTPAnswer {
+        HTTPAnswer(status: status, contentType: "application/json", body: .bytes(text))
+    }
+
+    fileprivate static func methodNotAllowed(allowed: String) -> HTTPAnswer {
+        var answer = HTTPAnswer.text("only \(allowed) is possible here\n", status: 405)
+        answer.headers = [("Allow", allowed)]
+        return answer
+    }
+}

@@ -1,0 +1,184 @@
+import NIOCore
+import StrictJSON
+
+/// The NDJSON dialect of one connection: lines in, lines out.
+///
+/// Reading stops while the gate is closed or the client does not take its answers; each line that may begin gets a
+/// `Task`; what they answer gathers in the connection's outbox and is written in bursts. When input has ended, or the
+/// server shuts down, the connection closes as soon as everything begun is answered and sent.
+final class LineHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum Phase {
+        case reading
+        /// The client will send no more; whole lines may still be waiting to begin.
+        case inputEnded
+        /// No request begins any more. `lingers`: the client may still be sending.
+        case finishing(lingers: Bool)
+        case closed
+    }
+
+    private let connection: RPCConnection
+    private let dispatcher: Dispatcher
+    private var framer: LineFramer
+    private var gate: RequestGate
+    private var running: [UInt64: (task: Task<Void, Never>, share: RequestGate.Share)] = [:]
+    private var nextToken: UInt64 = 0
+    private var phase = Phase.reading
+    private var isReadHeld = false
+    private var isDraining = false
+    private var isWriteUnderWay = false
+
+    init(connection: RPCConnection, dispatcher: Dispatcher) {
+        self.connection = connection
+        self.dispatcher = dispatcher
+        let limits = dispatcher.limits
+        framer = LineFramer(limit: limits.messageBytes)
+        gate = RequestGate(requestLimit: limits.requestsInFlight, byteLimit: limits.messageBytes)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        connection.speakLines { loop.execute { bound.value.handler.drain(context: bound.value.context) } }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch phase {
+        case .reading:
+            framer.append(Self.unwrapInboundIn(data))
+            beginRequests()
+        case .inputEnded, .finishing, .closed:
+            break
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        drain(context: context)
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if wantsInput { context.read() } else { isReadHeld = true }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch (event, phase) {
+        case (ChannelEvent.inputClosed, .reading): phase = .inputEnded
+        case (is FinishEvent, .reading), (is FinishEvent, .inputEnded):
+            phase = .finishing(lingers: false)
+        default: break
+        }
+        drain(context: context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Only the socket itself fails here, most often because the client went away: nobody is left to tell.
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        phase = .closed
+        for (task, _) in running.values { task.cancel() }
+        running = [:]
+        context.fireChannelInactive()
+    }
+}
+
+// MARK: - Requests
+
+extension LineHandler {
+    private var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+    private var mayBegin: Bool { gate.isOpen && connection.isWritable }
+
+    private var wantsInput: Bool {
+        if case .reading = phase { mayBegin } else { false }
+    }
+
+    /// Begins what has come in whole, as far as the limits allow.
+    private func beginRequests() {
+        while mayBegin {
+            switch phase {
+            case .reading, .inputEnded: break
+            case .finishing, .closed: return
+            }
+            switch framer.next() {
+            case .line(let line)?:
+                begin(line)
+            case .tooLong?:
+                let limit = dispatcher.limits.messageBytes
+                let error = RPCError.beyondLimit(
+                    "the message is longer than \(limit) bytes", reason: "message_too_large", limit: limit)
+                connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
+                phase = .finishing(lingers: true)
+            case nil:
+                guard case .inputEnded = phase else { return }
+                begin(framer.rest(), isCutOff: true)
+                phase = .finishing(lingers: false)
+            }
+        }
+    }
+
+    private func begin(_ line: [UInt8], isCutOff: Bool = false) {
+        // Nothing but white space is a line to skip: people and programs use it to keep a connection alive.
+        guard let first = line.first(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
+        let share = gate.enter(bytes: line.count, isBatch: first == UInt8(ascii: "["))
+        nextToken += 1
+        let token = nextToken
+        let task = Task { [connection, dispatcher] in
+            let reply = await dispatcher.reply(to: line, width: share.width, isCutOff: isCutOff, on: connection)
+            connection.finish(request: token, answer: reply.text)
+        }
+        running[token] = (task, share)
+    }
+}
+
+// MARK: - Answers
+
+extension LineHandler {
+    /// Writes what the outbox holds, begins what may begin now, and closes when all is done.
+    private func drain(context: ChannelHandlerContext) {
+        // A write that ends at once comes back here from within the loop, which goes on by itself.
+        guard !isDraining, !isClosed else { return }
+        isDraining = true
+        repeat {
+            let burst = connection.drain()
+            for token in burst.finished {
+                if let (_, share) = running.removeValue(forKey: token) { gate.leave(share) }
+            }
+            if let bytes = burst.bytes { write(bytes, context: context) }
+            beginRequests()
+        } while !isWriteUnderWay && !connection.isDrained
+        isDraining = false
+        resumeReading(context: context)
+        closeWhenDone(context: context)
+    }
+
+    private func write(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
+        isWriteUnderWay = true
+        context.writeAndFlush(Self.wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in
+            self.isWriteUnderWay = false
+            self.connection.writeEnded()
+            self.drain(context: context)
+        }
+    }
+
+    private func resumeReading(context: ChannelHandlerContext) {
+        guard isReadHeld, wantsInput else { return }
+        isReadHeld = false
+        context.read()
+    }
+
+    private func closeWhenDone(context: ChannelHandlerContext) {
+        guard case .finishing(let lingers) = phase, running.isEmpty, connection.isDrained else { return }
+        phase = .closed
+        if lingers {
+            LingeringCloseHandler.close(context.channel, within: dispatcher.limits.lingering)
+        } else {
+            context.close(promise: nil)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import StrictJSON
+
+/// The answer to a batch while it is gathered: in the order of the requests, never longer than one message may be.
+///
+/// An answer that does not fit any more is replaced by −32600, saying that its request was carried out.
+struct BatchAnswer {
+    private let limit: Int
+    private var answers: [[UInt8]?]
+    private var bytes = 2
+    private var awaited: Int
+
+    /// Kept free for each answer still to come: what a refused one takes, without its id.
+    private static let reserve = 256
+
+    /// For a batch of `count` requests.
+    init(count: Int, limit: Int) {
+        self.limit = limit
+        answers = Array(repeating: nil, count: count)
+        awaited = count
+    }
+
+    /// Takes the answer to the request at `index`; nil where that was a notification.
+    mutating func set(_ answer: [UInt8]?, at index: Int, id: JSONValue) {
+        awaited -= 1
+        guard var answer else { return }
+        if bytes + answer.count + 1 + awaited * Self.reserve > limit, answer.count > Self.reserve {
+            answer = RPCAnswer.error(RPCAnswer.tooLarge(limit: limit), id: id)
+        }
+        bytes += answer.count + 1
+        answers[index] = answer
+    }
+
+    /// The whole answer, nil when all were notifications.
+    func text() -> [UInt8]? {
+        let answers = answers.compactMap { $0 }
+        guard !answers.isEmpty else { return nil }
+        guard bytes <= limit else { return RPCAnswer.error(RPCAnswer.tooLarge(limit: limit), id: .null) }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes)
+        text.append(UInt8(ascii: "["))
+        for answer in answers {
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text.append(contentsOf: answer)
+        }
+        text.append(UInt8(ascii: "]"))
+        return text
+    }
+}

@@ -1,0 +1,73 @@
+import NIOCore
+import NIOHTTP1
+
+/// Waits for the first byte of a connection and sets up the dialect it chooses.
+final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: RPCConnection
+    private let dispatcher: Dispatcher
+    private let routes: [String: HTTPRoute]
+
+    init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
+        self.connection = connection
+        self.dispatcher = dispatcher
+        self.routes = routes
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let first = Self.unwrapInboundIn(data).readableBytesView.first else { return }
+        let pipeline = context.pipeline.syncOperations
+        do {
+            switch Dialect(firstByte: first) {
+            case .lines:
+                try pipeline.addHandler(LineHandler(connection: connection, dispatcher: dispatcher))
+            case .http:
+                try pipeline.addHandlers(httpHandlers())
+            }
+        } catch {
+            context.close(promise: nil)
+            return
+        }
+        context.fireChannelRead(data)
+        pipeline.removeHandler(context: context, promise: nil)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed, is FinishEvent: context.close(promise: nil)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func httpHandlers() -> [any ChannelHandler] {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = dispatcher.limits.headerBytes
+        limits.maxHeaderListSize = dispatcher.limits.headerBytes
+        limits.maxHeaderFieldCount = dispatcher.limits.headerFields
+        var framing = HTTPResponseEncoder.Configuration()
+        framing.automaticallySetFramingHeaders = false
+        return [
+            HTTPResponseEncoder(configuration: framing),
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
+            HTTPServerPipelineHandler(),
+            HTTPHandler(connection: connection, dispatcher: dispatcher, routes: routes),
+        ]
+    }
+}
+
+/// How a client talks, as its first byte tells.
+enum Dialect: Hashable {
+    /// One message a line, both ways.
+    case lines
+    case http
+
+    init(firstByte: UInt8) {
+        switch firstByte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), 0x20, 0x09, 0x0A, 0x0D: self = .lines
+        default: self = .http
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Glibc
+
+/// A listening Unix stream socket, from a path or from a descriptor that was handed to us.
+struct ListeningSocket {
+    let descriptor: CInt
+    /// The file made for it, to be removed afterwards.
+    let file: SocketFile?
+
+    /// Connections the kernel holds until they are accepted; more are refused or have to wait (listen(2)).
+    private static let backlog: CInt = 512
+
+    init(_ endpoint: RPCEndpoint) throws(RPCServerError) {
+        switch endpoint {
+        case .path(let path, let mode, let group): try self.init(path: path, mode: mode, group: group)
+        case .inherited(let descriptor): try self.init(inherited: descriptor)
+        }
+    }
+
+    private init(path: String, mode: UInt32, group: UInt32?) throws(RPCServerError) {
+        guard let address = UnixAddress(path: path) else { throw .invalidPath(path) }
+        try Self.removeStaleSocket(at: address)
+        let socket = try UnixAddress.makeSocket()
+        do throws(RPCServerError) {
+            file = try Self.listen(on: socket, at: address, mode: mode, group: group)
+        } catch {
+            _ = Glibc.close(socket)
+            throw error
+        }
+        descriptor = socket
+    }
+
+    private static func listen(
+        on socket: CInt, at address: UnixAddress, mode: UInt32, group: UInt32?
+    ) throws(RPCServerError) -> SocketFile? {
+        let path = address.path
+        guard address.withSocketAddress({ bind(socket, $0, $1) }) == 0 else {
+            throw .system(SystemCallError("bind", on: path))
+        }
+        let file = SocketFile(path: path)
+        do throws(RPCServerError) {
+            // Nobody can connect before listen(), so the file may have other permissions until then.
+            if let group, lchown(path, .max, group) != 0 { throw .system(SystemCallError("chown", on: path)) }
+            guard chmod(path, mode) == 0 else { throw .system(SystemCallError("chmod", on: path)) }
+            guard Glibc.listen(socket, backlog) == 0 else { throw .system(SystemCallError("listen", on: path)) }
+        } catch {
+            file?.remove()
+            throw error
+        }
+        return file
+    }
+
+    private init(inherited descriptor: CInt) throws(RPCServerError) {
+        let expected = "a listening Unix stream socket"
+        let options: [(name: CInt, value: CInt)] = [
+            (SO_DOMAIN, AF_UNIX), (SO_TYPE, CInt(SOCK_STREAM.rawValue)), (SO_ACCEPTCONN, 1),
+        ]
+        for option in options {
+            var value: CInt = 0
+            var length = socklen_t(MemoryLayout<CInt>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, option.name, &value, &length) == 0, value == option.value else {
+                throw .unsuitableDescriptor(descriptor, expected: expected)
+            }
+        }
+        // systemd hands it over without close-on-exec, and blocking.
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+            fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
+        else { throw .system(SystemCallError("fcntl", on: "descriptor \(descriptor)")) }
+        self.descriptor = descriptor
+        file = nil
+    }
+
+    /// Removes a socket file nobody listens on any more. One that answers, and anything else, is an error.
+    private static func removeStaleSocket(at address: UnixAddress) throws(RPCServerError) {
+        let path = address.path
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw .system(SystemCallError("lstat", on: path))
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+        switch try address.probe() {
+        // The queue of one that is busy is full; a datagram socket is of another service.
+        case 0, EAGAIN, EPROTOTYPE: throw .alreadyListening(path: path)
+        case ENOENT: return
+        case ECONNREFUSED:
+            guard unlink(path) == 0 || errno == ENOENT else { throw .system(SystemCallError("unlink", on: path)) }
+        case let code: throw .system(SystemCallError("connect", on: path, code: code))
+        }
+    }
+}
+
+/// A socket's file, known by its inode, so that one that took its place is not removed for it.
+struct SocketFile: Sendable {
+    let path: String
+    private let device: dev_t
+    private let inode: ino_t
+
+    init?(path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.path = path
+        device = status.st_dev
+        inode = status.st_ino
+    }
+
+    func remove() {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
+        _ = unlink(path)
+    }
+}
+
+/// An absolute path that fits a Unix socket's address (unix(7)).
+struct UnixAddress {
+    let path: String
+
+    init?(path: String) {
+        let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+        guard path.hasPrefix("/"), path.utf8.count < room, !path.utf8.contains(0) else { return nil }
+        self.path = path
+    }
+
+    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    /// Tries to connect; 0 when somebody answers, else why not (errno).
+    func probe() throws(RPCServerError) -> CInt {
+        let descriptor = try Self.makeSocket()
+        defer { _ = Glibc.close(descriptor) }
+        return withSocketAddress { connect(descriptor, $0, $1) } == 0 ? 0 : errno
+    }
+
+    /// A Unix stream socket, non-blocking and closed on exec.
+    static func makeSocket() throws(RPCServerError) -> CInt {
+        let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(AF_UNIX, CInt(flags), 0)
+        guard descriptor >= 0 else { throw .system(SystemCallError("socket")) }
+        return descriptor
+    }
+}

@@ -1,0 +1,80 @@
+import StrictJSON
+
+/// Takes a message apart, has the service answer what it asks, and puts the answer together.
+struct Dispatcher: Sendable {
+    let service: any RPCService
+    let limits: RPCLimits
+
+    /// What goes back for one message.
+    struct Reply: Hashable, Sendable {
+        /// Nil when nothing but notifications were in the message.
+        var text: [UInt8]?
+        /// Whether the message as a whole was refused, before any method was called.
+        var isRefusal = false
+    }
+
+    /// Answers `text`. Of a batch up to `width` requests run at the same time.
+    ///
+    /// `isCutOff`: the connection ended before the message did. If it cannot be read then, there is nothing to answer.
+    func reply(
+        to text: [UInt8], width: Int, isCutOff: Bool = false, on connection: RPCConnection
+    ) async -> Reply {
+        switch RPCMessage(parsing: text, limits: limits) {
+        case .call(.invalid(let id, let error)):
+            return Reply(text: RPCAnswer.error(error, id: id), isRefusal: true)
+        case .call(let call):
+            return Reply(text: await answer(to: call, on: connection))
+        case .batch(let calls):
+            return Reply(text: await answer(to: calls, width: width, on: connection))
+        case .refused(let error):
+            return isCutOff ? Reply() : Reply(text: RPCAnswer.error(error, id: .null), isRefusal: true)
+        }
+    }
+
+    private func answer(to call: RPCCall, on connection: RPCConnection) async -> [UInt8]? {
+        switch call {
+        case .request(let id, let method, let params):
+            do throws(RPCError) {
+                let result = try await service.respond(to: method, params: params, on: connection)
+                return RPCAnswer.result(result, id: id, limit: limits.messageBytes)
+            } catch {
+                return RPCAnswer.error(error, id: id, limit: limits.messageBytes)
+            }
+        case .notification(let method, let params):
+            // On its own: who sends one and leaves still wants it done, so it must not share our cancellation.
+            await Task { _ = try? await service.respond(to: method, params: params, on: connection) }.value
+            return nil
+        case .invalid(let id, let error):
+            return RPCAnswer.error(error, id: id)
+        }
+    }
+
+    private func answer(to calls: [RPCCall], width: Int, on connection: RPCConnection) async -> [UInt8]? {
+        var gathered = BatchAnswer(count: calls.count, limit: limits.messageBytes)
+        await withTaskGroup(of: (index: Int, answer: [UInt8]?).self) { group in
+            var begun = 0
+            func begin() {
+                guard begun < calls.count else { return }
+                let index = begun
+                begun += 1
+                group.addTask { (index, await answer(to: calls[index], on: connection)) }
+            }
+            for _ in 0..<max(1, width) { begin() }
+            for await (index, answer) in group {
+                gathered.set(answer, at: index, id: calls[index].id)
+                begin()
+            }
+        }
+        return gathered.text()
+    }
+}
+
+extension RPCCall {
+    /// What the answer carries; null where there will be none.
+    var id: JSONValue {
+        switch self {
+        case .request(let id, _, _), .invalid(let id, _): id
+        case .notification: .null
+        }
+    }
+}
