@@ -1,4 +1,3 @@
 #pragma once
+#include "engine.h"
 #include "files.h"
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
