@@ -1,0 +1,116 @@
+public import StrictJSON
+import XferModel
+
+/// The description of the whole RPC surface (OpenRPC 1.3), made from the declarations.
+///
+/// Beyond the standard: `x-params-schema` and `x-events` (the notifications' types), since OpenRPC lists parameters
+/// one by one and knows no notifications from the server.
+public enum OpenRPCDocument {
+    /// The version of the surface (semver): additions only within a major version.
+    public static let version = "1.0.0"
+
+    /// The document; every call makes the same one.
+    public static let value: JSONValue = make()
+
+    /// The document as `rpc-schema/openrpc.json` has it, with a line break at its end.
+    public static var text: String { value.prettyText + "\n" }
+
+    private static func make() -> JSONValue {
+        var schemas = WireSchemas()
+        var methods: [JSONValue] = []
+        for method in MethodRegistry.all { methods.append(describe(method, in: &schemas)) }
+        let events = describeEvents(in: &schemas)
+        _ = RPCFailure.schema(in: &schemas)
+        return [
+            "openrpc": "1.3.2",
+            "info": [
+                "title": "xferd", "version": .string(version),
+                "description": .string(introduction),
+                "license": ["name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"],
+            ],
+            "methods": .array(methods),
+            "x-events": events,
+            "components": ["errors": errors, "schemas": .object(named(schemas.components))],
+        ]
+    }
+
+    private static let introduction = """
+        Durable transfers. JSON-RPC 2.0 over a Unix stream socket: one message a line, or HTTP/1.1 POST /rpc. \
+        Parameters are by name; unknown ones are refused. Times are RFC 3339 in UTC, durations seconds, sizes bytes, \
+        rates bytes per second. Clients ignore fields, events and words they do not know.
+        """
+
+    private static func describe<Method: RPCMethod>(_ method: Method.Type, in schemas: inout WireSchemas) -> JSONValue {
+        let parameters = Method.Params.parameters(in: &schemas)
+        let errors = Method.errors + ErrorCode.everywhere
+        return [
+            "name": .string(Method.name),
+            "summary": .string(Method.summary),
+            "tags": [["name": .string(String(Method.name.prefix { $0 != "." }))]],
+            "paramStructure": "by-name",
+            "params": .array(
+                parameters.map {
+                    [
+                        "name": .string($0.name), "description": .string($0.documentation),
+                        "required": .bool($0.isRequired), "schema": $0.schema,
+                    ]
+                }),
+            "result": ["name": "result", "schema": Method.Result.schema(in: &schemas)],
+            "errors": .array(errors.map { ["$ref": .string("#/components/errors/\($0.name)")] }),
+            "examples": .array(Method.examples.map(describe)),
+            "x-params-schema": Method.Params.schema(in: &schemas),
+        ]
+    }
+
+    private static func describe(_ example: MethodExample) -> JSONValue {
+        let params = example.params.objectValue?.members ?? []
+        return [
+            "name": .string(example.name),
+            "params": .array(params.map { ["name": .string($0.key), "value": $0.value] }),
+            "result": ["name": "result", "value": example.result],
+        ]
+    }
+
+    /// Each type of event with the schema of its notification's params.
+    private static func describeEvents(in schemas: inout WireSchemas) -> JSONValue {
+        var events: [JSONValue] = []
+        for event in EventRegistry.all { events.append(describe(event, in: &schemas)) }
+        return [
+            "notification": .string(EventMessage.notification), "schema": EventMessage.schema(in: &schemas),
+            "types": .array(events),
+        ]
+    }
+
+    private static func describe<E: WireEvent>(_ event: E.Type, in schemas: inout WireSchemas) -> JSONValue {
+        var description: JSONObject = ["name": E.eventName.wire, "summary": .string(E.summary)]
+        if case .durable(let type) = E.eventName {
+            description.append(newKey: "durable", true)
+            description.append(newKey: "terminal", .bool(type.isTerminal))
+        } else {
+            description.append(newKey: "durable", false)
+            description.append(newKey: "terminal", false)
+        }
+        description.append(newKey: "schema", EventMessage.schema(of: event, in: &schemas))
+        return .object(description)
+    }
+
+    private static var errors: JSONValue {
+        .object(
+            named(
+                ErrorCode.allCases.map { code in
+                    (
+                        code.name,
+                        [
+                            "code": .integer(code.rawValue), "message": .string(code.summary),
+                            "data": ["$ref": "#/components/schemas/ErrorData"],
+                        ]
+                    )
+                }))
+    }
+
+    private static func named(_ members: [(name: String, schema: JSONValue)]) -> JSONObject {
+        var object = JSONObject()
+        for (name, value) in members { object.append(newKey: name, value) }
+        return object
+    }
+}
