@@ -16,7 +16,7 @@ final class DatagramReceiver: Sendable {
     /// The next datagram, nil when none has come; what was sent is there at once on a Unix socket.
     func next() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 }
