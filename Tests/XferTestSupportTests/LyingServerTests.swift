@@ -18,7 +18,7 @@ import XferTestSupport
     }
 
     @Test func catchesAGullibleClient() {
-        let outcomes = (0..<100).map { seed -> Bool in
+        let outcomes = (0..<100).map { (seed: UInt64) -> Bool in
             let liar = LyingServer(seed: seed, maxLength: 20_000)
             return gullibleDownload(liar).map { liar.isOneVersion($0) } ?? false
         }

@@ -1,4 +1,5 @@
-public import Glibc
+import CLinux
+import Glibc
 import NIOConcurrencyHelpers
 
 /// A process started with posix_spawn(3) that inherits nothing but what is named here.
@@ -30,7 +31,7 @@ public final class ChildProcess: Sendable {
         var waiters: [CheckedContinuation<Exit, Never>] = []
     }
 
-    public let pid: pid_t
+    public let pid: Int32
     private let state: NIOLockedValueBox<State>
 
     /// Starts `executable`, an absolute path.
@@ -88,8 +89,8 @@ public final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, options.input, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, options.output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, options.errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-        if let directory = options.directory { posix_spawn_file_actions_addchdir_np(&actions, directory) }
+        xfer_spawn_close_from(&actions, 3)
+        if let directory = options.directory { xfer_spawn_change_directory(&actions, directory) }
 
         // Signals a test runner ignores or blocks are the child's own business.
         var attributes = posix_spawnattr_t()

@@ -99,8 +99,12 @@ struct CertificateBuilder {
         X509_gmtime_adj(X509_getm_notBefore(certificate), Int(notBefore.inSeconds))
         X509_gmtime_adj(X509_getm_notAfter(certificate), Int(notAfter.inSeconds))
         X509_set_pubkey(certificate, key.pointer)
-        for (nid, value) in extensions {
-            guard let made = X509V3_EXT_conf_nid(nil, nil, nid, value) else { throw CertificateFailure(value) }
+        let identifiers = [(NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid:always")]
+        // The identifiers are computed from these two certificates.
+        var context = X509V3_CTX()
+        X509V3_set_ctx(&context, issuerCertificate ?? certificate, certificate, nil, nil, 0)
+        for (nid, value) in identifiers + extensions {
+            guard let made = X509V3_EXT_conf_nid(nil, &context, nid, value) else { throw CertificateFailure(value) }
             X509_add_ext(certificate, made, -1)
             X509_EXTENSION_free(made)
         }

@@ -1,0 +1,74 @@
+import JSONRPC
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferProtocol
+
+/// The event streams of all connections: each is pumped by a task of its own, as fast as its client reads.
+final class ConnectionSubscriptions: Sendable {
+    private struct State {
+        /// By connection, then by subscription.
+        var pumps: [UInt64: [Int64: Task<Void, Never>]] = [:]
+        var nextID: Int64 = 1
+    }
+
+    /// Streams of one connection.
+    static let mostPerConnection = 64
+
+    private let state = NIOLockedValueBox(State())
+
+    /// Starts pumping a feed and names the stream; nil when the connection has too many already.
+    func start(_ feed: EventFeed, on connection: RPCConnection) -> Int64? {
+        let (id, isFirst) = state.withLockedValue { state -> (Int64?, Bool) in
+            let isFirst = state.pumps[connection.id] == nil
+            guard state.pumps[connection.id, default: [:]].count < Self.mostPerConnection else { return (nil, false) }
+            let id = state.nextID
+            state.nextID += 1
+            state.pumps[connection.id, default: [:]][id] = Task { [weak self] in
+                await Self.pump(feed, as: id, to: connection)
+                self?.forget(id, of: connection.id)
+            }
+            return (id, isFirst)
+        }
+        if isFirst { connection.onClose { [weak self] in self?.end(connection.id) } }
+        return id
+    }
+
+    /// Ends a stream; false when the connection has none of that name.
+    func stop(_ id: Int64, of connection: UInt64) -> Bool {
+        let pump = state.withLockedValue { $0.pumps[connection]?.removeValue(forKey: id) }
+        pump?.cancel()
+        return pump != nil
+    }
+
+    private func end(_ connection: UInt64) {
+        let pumps = state.withLockedValue { $0.pumps.removeValue(forKey: connection) }
+        for pump in (pumps ?? [:]).values { pump.cancel() }
+    }
+
+    private func forget(_ id: Int64, of connection: UInt64) {
+        state.withLockedValue { _ = $0.pumps[connection]?.removeValue(forKey: id) }
+    }
+
+    /// Sends what the feed brings until it or the connection ends. A full connection is waited for: meanwhile events
+    /// pile up in the feed's mailbox, whose bound is the overflow's.
+    private static func pump(_ feed: EventFeed, as subscription: Int64, to connection: RPCConnection) async {
+        var prevSeq = feed.gapBefore.map { $0 - 1 } ?? 0
+        while let messages = try? await feed.next() {
+            for message in messages {
+                let notification = message.delivered(on: subscription, after: prevSeq)
+                guard await send(notification.wire, to: connection) else { return }
+                prevSeq = message.seq ?? prevSeq
+            }
+        }
+    }
+
+    private static func send(_ params: JSONValue, to connection: RPCConnection) async -> Bool {
+        while true {
+            switch connection.notify(EventMessage.notification, params: params) {
+            case .accepted, .tooLarge: return true
+            case .unavailable: return false
+            case .full: guard await connection.whenWritable() else { return false }
+            }
+        }
+    }
+}

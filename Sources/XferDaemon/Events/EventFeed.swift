@@ -1,0 +1,87 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// One ordered stream of events for one reader: first what the store has after `since`, then what happens.
+///
+/// The subscription begins before the replay, so that nothing falls between the two.
+actor EventFeed {
+    private let manager: TransferManager
+    private let filter: EventFilter
+    private let subscription: EventSubscription
+    /// The last event of the replay read so far; nil once the replay is over.
+    private var replayed: Int64?
+
+    /// Set when events after `since` are gone: the oldest one that is kept.
+    nonisolated let gapBefore: Int64?
+    /// The newest event when the feed began.
+    nonisolated var startSeq: Int64 { subscription.startSeq }
+
+    private static var pageSize: Int { 1000 }
+
+    init(_ manager: TransferManager, filter: EventFilter, since: Int64?) async throws {
+        self.manager = manager
+        self.filter = filter
+        subscription = manager.hub.subscribe(filter)
+        guard let since else {
+            gapBefore = nil
+            return
+        }
+        do {
+            switch try await manager.events(since: since, filter, limit: 1) {
+            case .events:
+                gapBefore = nil
+                replayed = since
+            case .gap(let firstSeq, _):
+                gapBefore = firstSeq
+                replayed = firstSeq - 1
+            }
+        } catch {
+            manager.hub.unsubscribe(subscription)
+            throw error
+        }
+    }
+
+    deinit { manager.hub.unsubscribe(subscription) }
+
+    /// The next events, at least one; nil after an overflow or when the reading task is cancelled.
+    func next() async throws -> [EventMessage]? {
+        if let events = try await nextReplayed() { return events }
+        guard let deliveries = await subscription.next() else { return nil }
+        return deliveries.map { delivery in
+            switch delivery {
+            case .event(let event): EventMessage(event)
+            case .progress(let snapshot): EventMessage(snapshot, at: Clocks.wall())
+            case .overflow(let lastSeq): EventMessage(overflowAfter: lastSeq, at: Clocks.wall())
+            }
+        }
+    }
+
+    private func nextReplayed() async throws -> [EventMessage]? {
+        guard let since = replayed else { return nil }
+        let last = subscription.startSeq
+        guard since < last, case .events(let page, _) = try await manager.events(since: since, filter, limit: Self.pageSize)
+        else {
+            replayed = nil
+            return nil
+        }
+        let due = page.filter { $0.seq <= last }
+        replayed = due.count == Self.pageSize ? due.last?.seq : nil
+        return due.isEmpty ? nil : due.map { EventMessage($0) }
+    }
+}
+
+extension EventFilter {
+    /// The filter a client asks for; without types everything, progress included.
+    init(types: [EventName]?, taskIDs: [TaskID]?, caller: Caller) {
+        var durable: Set<EventType>?
+        var includesProgress = true
+        if let types {
+            durable = Set(types.compactMap { if case .durable(let type) = $0 { type } else { nil } })
+            includesProgress = types.contains(.progress)
+        }
+        self.init(
+            types: durable, includesProgress: includesProgress, taskIDs: taskIDs.map { Set($0) },
+            owner: caller.principal.visibleOwner)
+    }
+}

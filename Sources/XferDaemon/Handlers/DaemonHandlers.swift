@@ -1,0 +1,61 @@
+import Glibc
+import StrictJSON
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `daemon.*` and `rpc.discover`: decode, authorise, call, encode.
+struct DaemonHandlers: Sendable {
+    let manager: TransferManager
+    let version: String
+    let stateDirectory: String
+    let socket: String
+    let startedAt: MonotonicInstant
+    let configuration: @Sendable () -> LoadedSettings
+    let configurationFile: @Sendable () -> String?
+    /// Called after the answer to `daemon.shutdown` is on its way.
+    let shutDown: @Sendable (ShutdownMode) -> Void
+
+    var all: [Handler] {
+        [
+            Handler(DaemonStatus.self, status), Handler(DaemonConfig.self, config),
+            Handler(DaemonShutdown.self, shutdown), Handler(RPCDiscover.self) { _, _ in OpenRPCDocument.cached },
+        ]
+    }
+
+    private func status(_: NoParams, _ context: CallContext) async throws -> DaemonStatus.Result {
+        let stats = try await manager.stats(for: context.caller.principal)
+        var result = DaemonStatus.Result()
+        result.version = version
+        result.pid = Int64(getpid())
+        result.uptime = Int64(startedAt.duration(to: Clocks.monotonic()).inSeconds)
+        result.stateDirectory = stateDirectory
+        result.socket = socket
+        result.storeID = manager.store.storeID
+        result.degraded = manager.isDegraded
+        result.shuttingDown = await manager.isShuttingDown
+        result.counts = StateCounts(stats.counts)
+        return result
+    }
+
+    private func config(_: NoParams, _: CallContext) -> DaemonConfig.Result {
+        let loaded = configuration()
+        let settings = SettingKey.all.map { key in
+            DaemonConfig.Setting(
+                key: key.path, value: .string(key.write(loaded.settings)),
+                origin: loaded.origin(of: key).description, reloadable: key.appliesOnReload)
+        }
+        return DaemonConfig.Result(file: configurationFile(), settings: settings)
+    }
+
+    private func shutdown(_ params: DaemonShutdown.Params, _: CallContext) async -> DaemonShutdown.Result {
+        await manager.beginShutdown()
+        shutDown(params.mode)
+        return DaemonShutdown.Result(mode: params.mode)
+    }
+}
+
+extension OpenRPCDocument {
+    /// The document as a value, made once.
+    static let cached = document.objectValue ?? JSONObject()
+}

@@ -1,0 +1,58 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `events.*`: decode, authorise, call, encode.
+struct EventHandlers: Sendable {
+    let manager: TransferManager
+    let subscriptions: ConnectionSubscriptions
+
+    var all: [Handler] {
+        [
+            Handler(EventsSubscribe.self, subscribe), Handler(EventsUnsubscribe.self, unsubscribe),
+            Handler(EventsSince.self, since),
+        ]
+    }
+
+    private func subscribe(
+        _ params: EventsSubscribe.Params, _ context: CallContext
+    ) async throws -> EventsSubscribe.Result {
+        guard context.connection.canNotify else {
+            throw RPCFailure(
+                .invalidRequest, "events.subscribe needs a connection of lines; over HTTP read GET /events",
+                data: ErrorData(reason: "no_notifications"))
+        }
+        let filter = EventFilter(
+            types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
+        let feed = try await EventFeed(manager, filter: filter, since: params.since)
+        guard let id = subscriptions.start(feed, on: context.connection) else {
+            let limit = ConnectionSubscriptions.mostPerConnection
+            throw RPCFailure(
+                .limitExceeded, "a connection can have \(limit) subscriptions",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+        }
+        return EventsSubscribe.Result(subscription: id, lastSeq: feed.startSeq, firstSeq: feed.gapBefore)
+    }
+
+    private func unsubscribe(_ params: EventsUnsubscribe.Params, _ context: CallContext) throws -> Done {
+        guard subscriptions.stop(params.subscription, of: context.connection.id) else {
+            throw RPCFailure(
+                .notFound, "this connection has no subscription \(params.subscription)",
+                data: ErrorData(reason: "not_found", path: "subscription"))
+        }
+        return Done()
+    }
+
+    private func since(_ params: EventsSince.Params, _ context: CallContext) async throws -> EventsSince.Result {
+        let filter = EventFilter(
+            types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
+        switch try await manager.events(since: params.seq, filter, limit: params.limit) {
+        case .gap(let firstSeq, _):
+            return .gap(EventsSince.Gap(firstSeq: firstSeq))
+        case .events(let events, let lastSeq):
+            let isFull = events.count == params.limit
+            let reached = isFull ? events.last?.seq ?? lastSeq : lastSeq
+            return .events(EventsSince.Page(events: events.map { EventMessage($0) }, lastSeq: reached))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `queue.*`: decode, authorise, call, encode.
+struct QueueHandlers: Sendable {
+    let manager: TransferManager
+
+    var all: [Handler] {
+        [
+            Handler(XferProtocol.QueueStats.self, stats), Handler(QueuePause.self, pause),
+            Handler(QueueResume.self, resume), Handler(QueueSetLimits.self, setLimits),
+        ]
+    }
+
+    private func stats(_: NoParams, _ context: CallContext) async throws -> XferProtocol.QueueStats.Result {
+        let stats = try await manager.stats(for: context.caller.principal)
+        var result = XferProtocol.QueueStats.Result()
+        result.counts = StateCounts(stats.counts)
+        result.rates = XferProtocol.QueueStats.Rates(received: stats.rate, sent: 0)
+        result.paused = stats.isPaused
+        result.limits = QueueLimits(stats)
+        return result
+    }
+
+    private func pause(_ params: QueuePause.Params, _: CallContext) async throws -> QueuePause.Result {
+        try await manager.pauseQueue(stopsRunning: params.running)
+        return QueuePause.Result(paused: true)
+    }
+
+    private func resume(_: NoParams, _: CallContext) async throws -> QueuePause.Result {
+        try await manager.resumeQueue()
+        return QueuePause.Result(paused: false)
+    }
+
+    private func setLimits(
+        _ params: QueueSetLimits.Params, _ context: CallContext
+    ) async throws -> QueueSetLimits.Result {
+        try await manager.setLimits { limits in
+            limits.maxActive = params.maxActive.applied(to: limits.maxActive)
+            limits.maxActivePerHost = params.maxActivePerHost.applied(to: limits.maxActivePerHost)
+            limits.order = params.order.applied(to: limits.order)
+        }
+        return QueueSetLimits.Result(limits: QueueLimits(try await manager.stats(for: context.caller.principal)))
+    }
+}
+
+extension QueueLimits {
+    init(_ stats: XferManager.QueueStats) {
+        self.init(
+            maxActive: stats.limits.maxActive, maxActivePerHost: stats.limits.maxActivePerHost,
+            order: stats.limits.order)
+    }
+}

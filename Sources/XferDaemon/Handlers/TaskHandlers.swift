@@ -1,0 +1,129 @@
+import StrictJSON
+import XferManager
+import XferModel
+import XferProtocol
+import XferStore
+
+/// `task.*`: decode, authorise, call, encode.
+struct TaskHandlers: Sendable {
+    let manager: TransferManager
+    /// What holds for a new task where its fields say nothing, at this moment.
+    let defaults: @Sendable () -> TaskDefaults
+
+    var all: [Handler] {
+        [
+            Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, list),
+            Handler(TaskWait.self, wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
+            verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
+            verb(TaskRetry.self, .retry), verb(TaskRemove.self, .remove),
+        ]
+    }
+
+    private func add(_ params: TaskAdd.Params, _ context: CallContext) async throws -> TaskAdd.Result {
+        let principal = context.caller.principal
+        switch params {
+        case .one(let task):
+            let added = try await manager.add([draft(task, for: principal)], for: principal)
+            guard let first = added.first else { throw RPCFailure(.internalError, "the add gave no task") }
+            let record = try await record(of: first.id, for: principal)
+            return .one(TaskAdd.One(task: record.selecting(.listing), existing: first.isExisting))
+        case .many(let tasks):
+            let drafts = tasks.map { draft($0, for: principal) }
+            let added = try await manager.add(drafts, for: principal, path: { "tasks[\($0)]." })
+            let existing = added.indices.filter { added[$0].isExisting }
+            return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))
+        }
+    }
+
+    private func draft(_ task: NewTask, for principal: Principal) -> TaskDraft {
+        let defaults = defaults()
+        return TaskDraft(url: task.url) { url, userInfo in
+            task.specification(owner: principal.owner, url: url, urlCredential: userInfo, defaults: defaults)
+        }
+    }
+
+    private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
+        let record = try await record(of: params.id, for: context.caller.principal)
+        return TaskGet.Result(task: params.fields.map(record.selecting) ?? record)
+    }
+
+    private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
+        let page = try await manager.list(
+            params.filter?.stored ?? XferStore.TaskFilter(), ascending: params.order == .ascending,
+            limit: params.limit, cursor: params.cursor, for: context.caller.principal)
+        return TaskList.Result(
+            tasks: await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor)
+    }
+
+    private func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> TaskWait.Result {
+        let (tasks, isTimedOut) = try await manager.wait(
+            for: params.ids, until: Set(params.until?.values ?? []), timeout: params.timeout,
+            for: context.caller.principal)
+        return TaskWait.Result(tasks: await records(of: tasks, params.fields ?? .listing), timedOut: isTimedOut)
+    }
+
+    private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
+        let changes = params.changes
+        let task = try await manager.update(
+            params.id,
+            TransferManager.Update(
+                fieldRefusedWhileRunning: changes.fieldRefusedWhileRunning, path: "changes.",
+                change: { changes.apply(to: &$0) }),
+            for: context.caller.principal)
+        return TaskUpdate.Result(task: await records(of: [task], .listing).first ?? TaskRecord(task))
+    }
+
+    private func move(_ params: TaskMove.Params, _ context: CallContext) async throws -> TaskMove.Result {
+        let position: MovePosition =
+            switch (params.to, params.target) {
+            case (.before, let target?): .before(target)
+            case (.after, let target?): .after(target)
+            case (.bottom, _): .bottom
+            default: .top
+            }
+        return .ids(SelectionResult.Listed(try await manager.move(params.ids, to: position, for: context.caller.principal)))
+    }
+
+    private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler
+    where Method.Params == TaskSelection, Method.Result == SelectionResult {
+        Handler(method) { params, context in
+            let principal = context.caller.principal
+            if let filter = params.filter {
+                let counts = try await manager.apply(verb, to: filter.stored, for: principal)
+                return .filter(
+                    SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
+            }
+            return .ids(SelectionResult.Listed(try await manager.apply(verb, to: params.ids ?? [], for: principal)))
+        }
+    }
+
+    // MARK: Records
+
+    private func record(of id: TaskID, for principal: Principal) async throws -> TaskRecord {
+        let task = try await manager.task(id, for: principal)
+        return TaskRecord(task, progress: await manager.progress(of: [id])[id])
+    }
+
+    private func records(of tasks: [TransferTask], _ columns: TaskColumns) async -> [TaskRecord] {
+        let progress = await manager.progress(of: tasks.filter { $0.state == .running }.map(\.id))
+        return tasks.map { TaskRecord($0, progress: progress[$0.id]).selecting(columns) }
+    }
+}
+
+extension XferProtocol.TaskFilter {
+    /// The filter as the store takes it.
+    var stored: XferStore.TaskFilter {
+        XferStore.TaskFilter(
+            states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
+            owners: owner?.values, hosts: host?.values, ids: ids?.values)
+    }
+}
+
+extension SelectionResult.Listed {
+    init(_ outcome: VerbOutcome) {
+        self.init(
+            changed: outcome.changed,
+            unchanged: outcome.unchanged.map { SelectionResult.Unchanged(id: $0.id, state: $0.state) },
+            missing: outcome.missing)
+    }
+}

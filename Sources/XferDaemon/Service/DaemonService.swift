@@ -1,0 +1,72 @@
+import JSONRPC
+import Logging
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferManager
+import XferProtocol
+
+/// What answers on the socket: finds the caller's rights and the method's handler.
+final class DaemonService: RPCService {
+    private let handlers: [String: Handler]
+    private let access: NIOLockedValueBox<AccessPolicy>
+
+    /// Every registered method has to have exactly one handler.
+    init(handlers: [Handler], access: AccessPolicy) {
+        self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.name, $0) })
+        self.access = NIOLockedValueBox(access)
+        let missing = MethodRegistry.all.map { $0.name }.filter { self.handlers[$0] == nil }
+        precondition(missing.isEmpty, "methods without a handler: \(missing)")
+    }
+
+    /// Takes effect with the next call.
+    func setAccess(_ policy: AccessPolicy) { access.withLockedValue { $0 = policy } }
+
+    func refusal(of peer: PeerCredentials) -> RPCError? {
+        do throws(AccessPolicy.Refusal) {
+            _ = try caller(peer)
+            return nil
+        } catch {
+            return Self.denied(error.description)
+        }
+    }
+
+    func respond(
+        to method: String, params: JSONValue?, on connection: RPCConnection
+    ) async throws(RPCError) -> RPCResult {
+        guard let handler = handlers[method] else { throw Self.unknown(method) }
+        do {
+            let caller = try caller(connection.peer)
+            guard caller.mayCall(method) else { throw Self.denied("\(method) is for operators only") }
+            return .value(try await handler.respond(params, CallContext(caller: caller, connection: connection)))
+        } catch let refusal as AccessPolicy.Refusal {
+            throw Self.denied(refusal.description)
+        } catch {
+            throw ErrorAnswers.answer(to: error)
+        }
+    }
+
+    func caller(_ peer: PeerCredentials) throws(AccessPolicy.Refusal) -> Caller {
+        let policy = access.withLockedValue { $0 }
+        return try policy.caller(Peer(uid: peer.userID, gid: peer.groupID, groups: peer.supplementaryGroupIDs))
+    }
+
+    private static func denied(_ message: String) -> RPCError {
+        RPCError(
+            Int(ErrorCode.permissionDenied.rawValue), message, data: ErrorData(reason: "permission_denied").wire)
+    }
+
+    private static func unknown(_ method: String) -> RPCError {
+        guard let near = MethodRegistry.suggestion(for: method) else { return .methodNotFound(method) }
+        return RPCError(
+            RPCError.methodNotFoundCode, "there is no method \"\(method)\", did you mean \(near)?",
+            data: ErrorData(reason: "method_not_found", expected: near).wire)
+    }
+}
+
+extension Caller {
+    /// The caller as the manager knows it.
+    var principal: Principal {
+        Principal(
+            owner: owner, isOperator: isOperator, roots: roots, maxTasks: maxTasks, maxPriority: maxPriority)
+    }
+}

@@ -1,0 +1,57 @@
+import JSONRPC
+import StrictJSON
+import XferManager
+import XferModel
+import XferProtocol
+
+/// The one place where what went wrong becomes an answer on the wire.
+enum ErrorAnswers {
+    static func answer(to error: any Error) -> RPCError {
+        switch error {
+        case let error as RPCError: error
+        case let error as RPCFailure: answer(error)
+        case let error as WireError: answer(RPCFailure(error))
+        case let error as ManagerError: answer(failure(error))
+        case is CancellationError: RPCError.internalError("the call was cancelled")
+        default: RPCError.internalError("\(error)")
+        }
+    }
+
+    private static func answer(_ failure: RPCFailure) -> RPCError {
+        RPCError(Int(failure.code), failure.message, data: failure.data?.wire)
+    }
+
+    private static func failure(_ error: ManagerError) -> RPCFailure {
+        switch error {
+        case .invalidField(let path, let reason, let expected):
+            RPCFailure(
+                .invalidParams, "\(path): \(reason)",
+                data: ErrorData(reason: "invalid_value", path: path, expected: expected))
+        case .notFound(let id):
+            .noSuchTask(id)
+        case .invalidState(let id, let state, let reason):
+            RPCFailure(
+                .invalidState, "task \(id) is \(state.rawValue): \(reason)",
+                data: ErrorData(reason: "invalid_state", taskID: id, state: state))
+        case .permissionDenied(let path, let reason):
+            RPCFailure(
+                .permissionDenied, path.map { "\($0): \(reason)" } ?? reason,
+                data: ErrorData(reason: "permission_denied", path: path))
+        case .keyReused(let existing):
+            RPCFailure(
+                .conflict, "client_key names task \(existing), which was added with another request",
+                data: ErrorData(reason: "key_reused", path: "client_key", taskID: existing))
+        case .limitExceeded(let reason, let limit):
+            RPCFailure(
+                .limitExceeded, "more than \(limit) \(reason)",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+        case .storageUnavailable:
+            RPCFailure(
+                .storageUnavailable,
+                "the database cannot be written: is the disk of the state directory full? Nothing was changed",
+                data: ErrorData(reason: "storage_unavailable"))
+        case .shuttingDown:
+            RPCFailure(.shuttingDown, "the daemon is stopping and takes no new work", data: ErrorData(reason: "shutting_down"))
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import JSONRPC
+import XferManager
+import XferModel
+import XferProtocol
+
+/// What the socket offers by `GET` beside `POST /rpc`.
+struct HTTPRoutes: Sendable {
+    let manager: TransferManager
+    let service: DaemonService
+    let metrics: PrometheusRegistry
+
+    var all: [HTTPRoute] {
+        [
+            HTTPRoute("/openrpc.json") { _, _ in
+                HTTPAnswer(contentType: "application/json", body: .bytes(Array(OpenRPCDocument.text.utf8)))
+            },
+            HTTPRoute("/metrics") { _, _ in
+                HTTPAnswer(
+                    contentType: PrometheusRegistry.contentType, body: .bytes(Array(metrics.render().utf8)))
+            },
+            HTTPRoute("/healthz") { _, _ in
+                manager.isDegraded
+                    ? .text("degraded: the database cannot be written\n", status: 503) : .text("ok\n")
+            },
+            HTTPRoute("/events", respond: events),
+        ]
+    }
+
+    /// Server-sent events (HTML Living Standard §9.2): `Last-Event-ID`, or `since` in the query, resumes.
+    private func events(_ request: HTTPRequest, _ connection: RPCConnection) async -> HTTPAnswer {
+        let query = request.query?.split(separator: "&").first { $0.hasPrefix("since=") }?.dropFirst(6)
+        let wanted = request.header("Last-Event-ID") ?? query.map(String.init)
+        let since = wanted.flatMap { Int64($0) }
+        guard (wanted == nil) == (since == nil), since ?? 0 >= 0 else {
+            return .text("Last-Event-ID: expected a sequence number\n", status: 400)
+        }
+        do {
+            let caller = try service.caller(connection.peer)
+            let filter = EventFilter(types: nil, taskIDs: nil, caller: caller)
+            let feed = try await EventFeed(manager, filter: filter, since: since)
+            return HTTPAnswer(
+                contentType: "text/event-stream", headers: [("Cache-Control", "no-store")],
+                body: .stream(ServerSentEvents(feed: feed)))
+        } catch {
+            return .text("\(error)\n", status: 500)
+        }
+    }
+}
+
+/// A feed as the bytes of an event stream.
+private struct ServerSentEvents: AsyncSequence, Sendable {
+    typealias Element = [UInt8]
+    typealias Failure = any Error
+
+    let feed: EventFeed
+
+    func makeAsyncIterator() -> Iterator { Iterator(feed: feed) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let feed: EventFeed
+        private var hasBegun = false
+
+        init(feed: EventFeed) { self.feed = feed }
+
+        mutating func next() async throws -> [UInt8]? {
+            if !hasBegun {
+                hasBegun = true
+                // Lets the client know at once that it is connected.
+                return Array(": xferd\n\n".utf8)
+            }
+            guard let messages = try await feed.next() else { return nil }
+            return messages.reduce(into: []) { bytes, message in
+                if let seq = message.seq { bytes += Array("id: \(seq)\n".utf8) }
+                bytes += Array("event: \(message.typeName)\ndata: ".utf8)
+                message.wire.write(to: &bytes)
+                bytes += Array("\n\n".utf8)
+            }
+        }
+    }
+}
+
+extension EventMessage {
+    /// `task.completed` and the like.
+    fileprivate var typeName: String { type.value?.wireName ?? "event" }
+}

@@ -1,0 +1,27 @@
+import JSONRPC
+import StrictJSON
+import XferProtocol
+
+/// One method's handler with its types erased: decodes strictly, calls, encodes.
+struct Handler: Sendable {
+    let name: String
+    let respond: @Sendable (JSONValue?, CallContext) async throws -> JSONValue
+
+    /// A handler for `method`: `body` gets decoded parameters and gives a typed result.
+    init<Method: RPCMethod>(
+        _ method: Method.Type,
+        _ body: @escaping @Sendable (Method.Params, CallContext) async throws -> Method.Result
+    ) {
+        name = Method.name
+        respond = { params, context in
+            let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)
+            return try await body(params, context).wire
+        }
+    }
+}
+
+/// Who calls, over what.
+struct CallContext: Sendable {
+    let caller: Caller
+    let connection: RPCConnection
+}

@@ -1,0 +1,141 @@
+import Glibc
+import NIOConcurrencyHelpers
+public import StrictJSON
+
+/// The real `xferd`, built beside the running tests, with a state directory, configuration, socket and download
+/// directory of its own.
+///
+/// It can be killed, ended and started again as often as a test likes; what is in its directories stays. Nothing but
+/// PATH and what is set here is in its environment.
+public final class DaemonFixture: Sendable {
+    /// What a daemon is started with.
+    public struct Options: Sendable {
+        /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win over
+        /// the fixture's own: small reserve, every directory of the fixture a root.
+        public var settings: [String: [String: String]] = [:]
+        public var environment: [String: String] = [:]
+        public var arguments: [String] = []
+        /// Written instead of a configuration made of `settings`.
+        public var configuration: String?
+        /// A directory of another file system to download to.
+        public var downloads: String?
+
+        public init(settings: [String: [String: String]] = [:]) { self.settings = settings }
+    }
+
+    private struct Running {
+        var process: ChildProcess?
+        var notify: NotifySocket?
+        var startCount = 0
+    }
+
+    /// Holds everything else.
+    public let directory: TemporaryDirectory
+    public let downloads: String
+    /// Every message of every session.
+    public let transcript: Transcript
+    private let options: Options
+    private let running = NIOLockedValueBox(Running())
+
+    /// Prepares the directories and the configuration; `start` starts the daemon.
+    public init(_ options: Options = Options()) throws {
+        directory = try TemporaryDirectory("xferd")
+        transcript = try Transcript()
+        self.options = options
+        downloads = try options.downloads ?? directory.makeDirectory("downloads")
+        _ = try directory.makeDirectory("state", mode: 0o700)
+        try configure(options.settings)
+    }
+
+    public var stateDirectory: String { directory.file("state") }
+    public var socket: String { directory.file("xferd.sock") }
+    public var configurationFile: String { directory.file("config.yaml") }
+    public var logFile: String { directory.file("log") }
+
+    /// Everything every daemon of this fixture wrote.
+    public var log: String { (try? FileTree.text(logFile)) ?? "" }
+
+    /// The daemon's process, nil when none runs.
+    public var process: ChildProcess? { running.withLockedValue(\.process) }
+
+    /// What the daemon told the service manager since it was started last.
+    public var notifications: [String] { running.withLockedValue { $0.notify?.messages ?? [] } }
+
+    /// Writes the configuration anew, for the next start or a reload.
+    public func configure(_ settings: [String: [String: String]]) throws {
+        if let text = options.configuration { return try FileTree.write(text, to: configurationFile) }
+        var merged = [
+            "download": ["dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\", \"\(directory.path)\"]", "reserve": "1Mi"],
+            "log": ["level": "debug", "format": "text"],
+        ]
+        for (section, values) in settings { merged[section, default: [:]].merge(values) { $1 } }
+        let lines = merged.sorted { $0.key < $1.key }.map { section, values in
+            "\(section):\n" + values.sorted { $0.key < $1.key }.map { "  \($0): \($1)\n" }.joined()
+        }
+        try FileTree.write(lines.joined(), to: configurationFile)
+    }
+
+    /// Environment of the daemon and of `xferctl`.
+    public var environment: [String: String] {
+        var environment = [
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": directory.path,
+            "XDG_RUNTIME_DIR": directory.path, "LC_ALL": "C.UTF-8", "XFERD_SOCKET": socket,
+        ]
+        environment.merge(options.environment) { $1 }
+        return environment
+    }
+
+    /// The arguments the daemon is started with.
+    public var arguments: [String] {
+        ["--config", configurationFile, "--state-dir", stateDirectory, "--socket", socket, "--foreground-log"]
+            + options.arguments
+    }
+
+    /// Starts the daemon and returns when it says that it is ready.
+    public func start() async throws {
+        let notify = try NotifySocket(path: directory.file("notify"))
+        var options = ChildProcess.Options()
+        options.environment = environment.merging(["NOTIFY_SOCKET": notify.path]) { $1 }
+        options.output = logFile
+        options.errors = logFile
+        let process = try ChildProcess("\(Command.productsDirectory)/xferd", arguments, options: options)
+        running.withLockedValue { running in
+            running.process = process
+            running.notify = notify
+            running.startCount += 1
+        }
+        try await eventually("xferd is ready") {
+            guard process.isRunning else { throw TimedOut("xferd ended at its start: \(log.suffix(4000))") }
+            return notify.messages.contains("READY=1")
+        }
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    public func kill9() async { await end(SIGKILL) }
+
+    /// SIGTERM; gives how it ended and how long that took.
+    @discardableResult
+    public func terminate() async -> (exit: ChildProcess.Exit?, took: Duration) {
+        let begin = ContinuousClock.now
+        let exit = await end(SIGTERM)
+        return (exit, ContinuousClock.now - begin)
+    }
+
+    /// Ends the daemon as systemd would and throws unless it went down properly.
+    public func stop() async throws {
+        let exit = await terminate().exit
+        guard exit == .code(0) else { throw TimedOut("xferd ended with \(String(describing: exit)): \(log.suffix(4000))") }
+    }
+
+    /// The service manager's SIGHUP: read the configuration again.
+    public func reload() { process?.signal(SIGHUP) }
+
+    @discardableResult
+    private func end(_ signal: Int32) async -> ChildProcess.Exit? {
+        guard let process else { return nil }
+        process.signal(signal)
+        let exit = await process.exit()
+        running.withLockedValue { $0.process = nil }
+        return exit
+    }
+}

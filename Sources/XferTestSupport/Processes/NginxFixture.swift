@@ -1,0 +1,166 @@
+import Glibc
+import NIOConcurrencyHelpers
+
+/// A private nginx on free ports of 127.0.0.1 that offers one directory over http and, given a certificate, https with
+/// HTTP/2. Everything it writes lies in a temporary directory; it ends with the last reference.
+public final class NginxFixture: Sendable {
+    /// What the server is made of.
+    public struct Options: Sendable {
+        /// Served files; a new directory unless set.
+        public var root: String?
+        /// Leaf, chain and key for https.
+        public var tls: (chain: String, privateKey: String)?
+        /// Bytes per second and connection; 0 is unlimited.
+        public var limitRate: Int64 = 0
+        /// More directives for the server block, for example a `location` that redirects or asks for a password.
+        public var directives = ""
+
+        public init() {}
+    }
+
+    /// One finished request as nginx logged it.
+    public struct LogLine: Sendable {
+        public let status: Int
+        /// Body bytes handed to the kernel.
+        public let bodyBytes: Int64
+        /// Serial number of the connection.
+        public let connection: Int
+        /// `HTTP/1.1` or `HTTP/2.0`.
+        public let httpVersion: String
+        public let target: String
+        /// The `Range` field, `-` without one.
+        public let range: String
+    }
+
+    /// Whether nginx is installed here.
+    public static var isInstalled: Bool { Command.find("nginx") != nil }
+
+    public let httpPort: Int
+    public let httpsPort: Int
+    /// Directory of the served files.
+    public let root: String
+    private let directory: TemporaryDirectory
+    private let process: ChildProcess
+
+    public init(_ options: Options = Options()) async throws {
+        guard let nginx = Command.find("nginx") else { throw TimedOut("nginx is not installed: apt-get install nginx-light") }
+        let directory = try TemporaryDirectory("xfer-nginx")
+        root = try options.root ?? directory.makeDirectory("root")
+        if let tls = options.tls {
+            try FileTree.write(tls.chain, to: directory.file("chain.pem"))
+            try FileTree.write(tls.privateKey, to: directory.file("key.pem"), mode: 0o600)
+        }
+        // Another process may take a port between our asking and nginx's binding: ask again.
+        var attempt = 0
+        while true {
+            let ports = (try FreePort.any(), try FreePort.any())
+            try FileTree.write(Self.configuration(options, root, directory, ports), to: directory.file("nginx.conf"))
+            if let started = try await Self.start(nginx, directory) {
+                (httpPort, httpsPort) = ports
+                process = started
+                break
+            }
+            attempt += 1
+            guard attempt < 5 else {
+                throw TimedOut("nginx does not start: \((try? FileTree.text(directory.file("output"))) ?? "")")
+            }
+        }
+        self.directory = directory
+    }
+
+    /// `http://127.0.0.1:port` and the path.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(httpPort)\(path)" }
+
+    /// `https://localhost:port` and the path.
+    public func secureURL(_ path: String) -> String { "https://localhost:\(httpsPort)\(path)" }
+
+    /// Puts a file into the served directory.
+    public func publish(_ version: SourceVersion, as name: String) throws {
+        let descriptor = open("\(root)/\(name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw PosixError("open \(root)/\(name)") }
+        defer { close(descriptor) }
+        var offset: Int64 = 0
+        while offset < version.length {
+            let chunk = version.bytes(offset..<min(version.length, offset + 1 << 20))
+            guard write(descriptor, chunk, chunk.count) == chunk.count else { throw PosixError("write \(name)") }
+            offset += Int64(chunk.count)
+        }
+    }
+
+    /// The requests that have ended, in the order they did.
+    public var log: [LogLine] {
+        get throws {
+            guard FileTree.exists(directory.file("access.log")) else { return [] }
+            return try FileTree.text(directory.file("access.log")).split(separator: "\n").compactMap(LogLine.init)
+        }
+    }
+
+    /// Ends the server; also done when the last reference goes.
+    public func stop() async {
+        process.signal(SIGTERM)
+        await process.exit()
+    }
+
+    private static func start(_ nginx: String, _ directory: TemporaryDirectory) async throws -> ChildProcess? {
+        FileTree.remove(directory.file("nginx.pid"))
+        var options = ChildProcess.Options()
+        options.output = directory.file("output")
+        options.errors = directory.file("output")
+        let arguments = ["-p", directory.path, "-c", directory.file("nginx.conf"), "-e", directory.file("error.log")]
+        let process = try ChildProcess(nginx, arguments, options: options)
+        // The file with its number is written once the ports are bound.
+        try await eventually("nginx starts") {
+            !process.isRunning || (FileTree.size(directory.file("nginx.pid")) ?? 0) > 0
+        }
+        return process.isRunning ? process : nil
+    }
+
+    private static func configuration(
+        _ options: Options, _ root: String, _ directory: TemporaryDirectory, _ ports: (http: Int, https: Int)
+    ) -> String {
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "\($0)_temp_path \(directory.file($0));" }.joined(separator: " ")
+        let tls =
+            options.tls == nil
+            ? ""
+            : """
+            listen 127.0.0.1:\(ports.https) ssl http2;
+            ssl_certificate \(directory.file("chain.pem"));
+            ssl_certificate_key \(directory.file("key.pem"));
+            """
+        return """
+            \(getuid() == 0 ? "user root;" : "")
+            daemon off;
+            master_process off;
+            worker_rlimit_nofile 8192;
+            pid \(directory.file("nginx.pid"));
+            events { worker_connections 4096; }
+            http {
+                log_format lines '$status $body_bytes_sent $connection $server_protocol $request_uri $http_range';
+                access_log \(directory.file("access.log")) lines;
+                \(temporary)
+                default_type application/octet-stream;
+                sendfile on;
+                keepalive_requests 1000000;
+                server {
+                    listen 127.0.0.1:\(ports.http);
+                    \(tls)
+                    root \(root);
+                    limit_rate \(options.limitRate);
+                    \(options.directives)
+                }
+            }
+            """
+    }
+}
+
+extension NginxFixture.LogLine {
+    fileprivate init?(_ line: Substring) {
+        let parts = line.split(separator: " ", maxSplits: 5).map(String.init)
+        guard parts.count == 6, let status = Int(parts[0]), let bytes = Int64(parts[1]), let connection = Int(parts[2])
+        else { return nil }
+        self.init(
+            status: status, bodyBytes: bytes, connection: connection, httpVersion: parts[3], target: parts[4],
+            range: parts[5])
+    }
+}
