@@ -27,6 +27,7 @@ let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "s
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: house)
@@ -69,7 +70,7 @@ let package = Package(
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore"]),
         library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks, heap]),
         library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
-        library("XferStore", ["XferModel", grdb]),
+        library("XferStore", ["XferModel", grdb, sqlite]),
         library("XferNetwork", ["CLinux", "XferModel"]),
 
         // The wire.
@@ -107,7 +108,7 @@ let package = Package(
         tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport"]),
         tests("XferCurlTests", ["XferCurl", "XferCore", "XferModel", "XferTestSupport"]),
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
-        tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb]),
+        tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(

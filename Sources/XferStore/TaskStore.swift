@@ -1,41 +1,77 @@
+import GRDB
+
 /// The durable record of tasks, transfers, events and settings: one SQLite database in WAL mode with one writer.
 ///
-/// Writes are committed in groups (`GroupCommit`); a write's caller goes on only after its COMMIT is on disk.
+/// Writes are committed in groups (`GroupCommit`); a write's caller goes on only after its COMMIT is on disk. Nothing is
+/// kept in memory per task or host.
 public final class TaskStore: Sendable {
-    /// Opens the database, making or migrating it first; recovers its write-ahead log, reads nothing else.
-    ///
-    /// - Throws: `StoreError.newerDatabase` and `.foreignFile` leave the file untouched.
-    public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> TaskStore {
-        fatalError("in the making")
-    }
-
     /// Random text made with the database; a new database has another one, and its events begin at 1 again.
-    public var storeID: String { fatalError("in the making") }
-
+    public let storeID: String
     /// Whether the daemon that used this database before did not close it: the caller should run `check` in the
     /// background.
-    public var wasStoppedUncleanly: Bool { fatalError("in the making") }
+    public let wasStoppedUncleanly: Bool
+
+    private let pool: DatabasePool
+    private let commits: GroupCommit
+
+    /// Opens the database, making or migrating it first; recovers its write-ahead log, reads nothing else.
+    ///
+    /// - Throws: `StoreError.newerDatabase` and `.foreignFile`, which leave the file untouched; `.cannotOpen`, `.damaged`,
+    ///   `.notDurable`.
+    public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> TaskStore {
+        TaskStore(try DatabaseOpener.open(configuration.path), configuration)
+    }
+
+    private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) {
+        storeID = opened.storeID
+        wasStoppedUncleanly = opened.wasStoppedUncleanly
+        pool = opened.pool
+        commits = GroupCommit(pool: opened.pool, configuration: configuration)
+    }
 
     /// Whether the last commit failed for want of space or an I/O error: writes throw `.degraded`, reads work.
-    public var isDegraded: Bool { fatalError("in the making") }
+    public var isDegraded: Bool { commits.degradation != nil }
 
     /// Runs `body` in the next group commit, within its own savepoint, and returns once the COMMIT is durable.
     ///
     /// What `body` throws undoes its own changes only and is thrown here. `body` may run twice, when a group's COMMIT
     /// failed and its change-sets are tried singly: it must have no effects but those on the transaction. It must not
-    /// block.
+    /// block. Cancelling the caller's task does not take a write back.
     /// - Throws: what `body` throws, `StoreError.degraded`, `StoreError.closed`.
     public func write<T: Sendable>(
         _ urgency: Urgency = .immediate, _ body: @escaping @Sendable (StoreTransaction) throws -> T
     ) async throws -> T {
-        fatalError("in the making")
+        try await withCheckedThrowingContinuation { commits.submit(PendingWrite(urgency, body, $0)) }
     }
 
     /// Runs `body` on a consistent snapshot, beside the writer, seeing everything committed before the call.
     public func read<T: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> T) async throws -> T {
-        fatalError("in the making")
+        guard !commits.isClosed else { throw StoreError.closed }
+        return try await withCheckedThrowingContinuation { continuation in
+            pool.asyncRead { access in
+                continuation.resume(
+                    with: Result {
+                        do {
+                            return try body(StoreReader(Connection(try access.get())))
+                        } catch let error as DatabaseError {
+                            throw StoreError(from: error)
+                        }
+                    })
+            }
+        }
     }
 
-    /// Commits what was handed in, refuses what comes later, waits for reads and empties the write-ahead log.
-    public func close() throws(StoreError) { fatalError("in the making") }
+    /// Commits what was handed in, refuses what comes later, waits for reads, empties the write-ahead log and closes the
+    /// file. Blocks; a second call does nothing.
+    public func close() throws(StoreError) {
+        guard !commits.isClosed else { return }
+        commits.close()
+        do {
+            // The last connection to close empties the log, and only the writer can: readers first.
+            pool.releaseMemory()
+            try pool.close()
+        } catch {
+            throw StoreError(from: error)
+        }
+    }
 }

@@ -1,0 +1,170 @@
+import GRDB
+import XferModel
+
+/// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived while
+/// the last one was under way.
+///
+/// Each change-set has a savepoint of its own, so that one that fails is undone alone. If the transaction itself fails, as
+/// a full disk makes it, its change-sets are tried one by one; if the medium still refuses, the store is degraded until a
+/// probe commit goes through.
+///
+/// `@unchecked Sendable`: `transaction` is only touched on the writer's queue.
+final class GroupCommit: @unchecked Sendable {
+    private struct State {
+        var queue = CommitQueue<any ChangeSet>()
+        var degradation: String?
+        var isClosed = false
+    }
+
+    private let pool: DatabasePool
+    private let configuration: StoreConfiguration
+    private let state = Locked(State())
+    private var transaction: StoreTransaction?
+
+    init(pool: DatabasePool, configuration: StoreConfiguration) {
+        self.pool = pool
+        self.configuration = configuration
+    }
+
+    var degradation: String? { state.withLock { $0.degradation } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func submit(_ change: any ChangeSet) {
+        let (action, refusal) = state.withLock { state -> (CommitQueue<any ChangeSet>.Action, StoreError?) in
+            if state.isClosed { return (.nothing, .closed) }
+            if let reason = state.degradation { return (.nothing, .degraded(reason: reason)) }
+            return (state.queue.onChange(change, change.urgency), nil)
+        }
+        if let refusal { return change.fail(refusal) }
+        perform(action)
+    }
+
+    /// Refuses what comes from now on and commits what is there; blocks until that is done.
+    func close() {
+        perform(
+            state.withLock { state in
+                state.isClosed = true
+                return state.queue.onGatheringTimeOver()
+            })
+        // Behind the last commit, since the writer's queue is serial.
+        pool.writeWithoutTransaction { _ in
+            transaction?.connection.forgetStatements()
+            transaction = nil
+        }
+    }
+
+    private func perform(_ action: CommitQueue<any ChangeSet>.Action) {
+        switch action {
+        case .nothing: break
+        case .startCommitting: pool.asyncWriteWithoutTransaction { self.commitAll($0) }
+        case .startTimer:
+            Task {
+                try? await Task.sleep(for: configuration.gatheringTime)
+                perform(state.withLock { $0.queue.onGatheringTimeOver() })
+            }
+        }
+    }
+
+    private func commitAll(_ database: Database) {
+        let transaction = self.transaction ?? StoreTransaction(Connection(database))
+        self.transaction = transaction
+        while let group = state.withLock({ $0.queue.next() }) { commit(group, transaction) }
+    }
+
+    // MARK: One group
+
+    private func commit(_ group: [any ChangeSet], _ transaction: StoreTransaction) {
+        if let reason = degradation {
+            for change in group { change.fail(StoreError.degraded(reason: reason)) }
+            return
+        }
+        do throws(StoreError) {
+            let failures = try transact(group, transaction)
+            deliver(group, failures, transaction)
+        } catch {
+            guard group.count > 1 else { return settle(group[0], error) }
+            for change in group { commitSingly(change, transaction) }
+        }
+    }
+
+    private func commitSingly(_ change: any ChangeSet, _ transaction: StoreTransaction) {
+        do throws(StoreError) {
+            let failures = try transact([change], transaction)
+            deliver([change], failures, transaction)
+        } catch {
+            settle(change, error)
+        }
+    }
+
+    /// Executes and commits; answers the errors of change-sets that failed alone, by index.
+    private func transact(
+        _ group: [any ChangeSet], _ transaction: StoreTransaction
+    ) throws(StoreError) -> [Int: any Error] {
+        var failures: [Int: any Error] = [:]
+        try transaction.begin()
+        do throws(StoreError) {
+            for (index, change) in group.enumerated() {
+                if let failure = try transaction.isolate({ try change.execute(in: $0) }) { failures[index] = failure }
+            }
+            try transaction.commit()
+        } catch {
+            transaction.rollBack()
+            throw error
+        }
+        return failures
+    }
+
+    private func deliver(_ group: [any ChangeSet], _ failures: [Int: any Error], _ transaction: StoreTransaction) {
+        let events = transaction.takeEvents()
+        if !events.isEmpty { configuration.onCommit(events) }
+        for (index, change) in group.enumerated() {
+            if let failure = failures[index] { change.fail(failure) } else { change.succeed() }
+        }
+    }
+
+    /// A change-set whose own transaction failed.
+    private func settle(_ change: any ChangeSet, _ error: StoreError) {
+        guard error.isStorageFailure else {
+            return change.fail(error.isDamage ? .damaged([error.description]) : error)
+        }
+        degrade(error.description)
+        change.fail(StoreError.degraded(reason: error.description))
+    }
+
+    // MARK: Degraded
+
+    private func degrade(_ reason: String) {
+        let isNew = state.withLock { state in
+            defer { state.degradation = reason }
+            return state.degradation == nil
+        }
+        guard isNew else { return }
+        configuration.onDegradedChange(reason)
+        probeLater()
+    }
+
+    private func probeLater() {
+        Task { [weak self] in
+            guard let interval = self?.configuration.probeInterval else { return }
+            try? await Task.sleep(for: interval)
+            guard let self, !isClosed else { return }
+            pool.asyncWriteWithoutTransaction { _ in self.probe() }
+        }
+    }
+
+    /// Commits something that changes a page each time.
+    private func probe() {
+        guard let transaction, !isClosed else { return }
+        do throws(StoreError) {
+            try transaction.begin()
+            let count = try transaction.setting("probe").flatMap { Int64($0) } ?? 0
+            try transaction.setSetting("probe", String(count &+ 1))
+            try transaction.commit()
+        } catch {
+            transaction.rollBack()
+            return probeLater()
+        }
+        state.withLock { $0.degradation = nil }
+        configuration.onDegradedChange(nil)
+    }
+}

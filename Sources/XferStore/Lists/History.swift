@@ -1,0 +1,35 @@
+public import XferModel
+
+/// Tasks that have ended and may be forgotten, wholly or in part.
+extension StoreReader {
+    /// Failed tasks that finished before `olderThan` and still have a transfer, oldest first: their kept bytes can go.
+    public func expiredFailed(olderThan: Timestamp, limit: Int) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            """
+            SELECT * FROM task INDEXED BY task_keeping_bytes
+            WHERE state = 'failed' AND transfer_id IS NOT NULL AND finished_at < ?1 ORDER BY finished_at LIMIT ?2
+            """,
+            Value(olderThan), Value(limit)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+}
+
+extension StoreTransaction {
+    /// Deletes at most `step` of the terminal tasks that finished first, beyond `maxCount` or finished before `olderThan`;
+    /// answers which. Call again, in a write of its own, until none. Transfers that are left without a task are
+    /// `orphanedTransfers`.
+    public func trimHistory(maxCount: Int64, olderThan: Timestamp, step: Int = 200) throws(StoreError) -> [TaskID] {
+        let counts = try counts()
+        let excess = TaskState.allCases.filter(\.isTerminal).reduce(0) { $0 + (counts[$1] ?? 0) } - maxCount
+        let oldest = try connection.all(
+            """
+            SELECT id, finished_at FROM task INDEXED BY task_finished
+            WHERE state IN ('completed', 'failed', 'cancelled') ORDER BY finished_at, id LIMIT ?1
+            """, Value(step)
+        ) { (id: TaskID($0.integer(0)), finishedAt: $0.time(1)) }
+        let gone = oldest.enumerated().filter { Int64($0.offset) < excess || $0.element.finishedAt < olderThan }
+            .map(\.element.id)
+        for id in gone { try deleteTask(id) }
+        return gone
+    }
+}

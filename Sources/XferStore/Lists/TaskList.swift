@@ -1,0 +1,118 @@
+public import XferModel
+
+/// One page of a list.
+public struct TaskPage: Hashable, Sendable {
+    public var tasks: [TransferTask]
+    /// Nil on the last page.
+    public var nextCursor: String?
+
+    public init(tasks: [TransferTask], nextCursor: String? = nil) {
+        self.tasks = tasks
+        self.nextCursor = nextCursor
+    }
+}
+
+extension StoreReader {
+    /// One page ordered by id. The cursor is opaque and bound to filter and order; a task that matches throughout appears
+    /// exactly once over all pages.
+    public func list(
+        _ filter: TaskFilter, ascending: Bool = false, limit: Int, cursor: String? = nil
+    ) throws(StoreError) -> TaskPage {
+        var last: TaskID?
+        if let cursor { last = try ListCursor(cursor, filter, ascending: ascending).last }
+        let bounds = ascending ? (last, nil) : (nil, last)
+        // One more than asked for, to know whether there is another page.
+        let ids = try pageOfIDs(filter, above: bounds.0, below: bounds.1, ascending: ascending, limit: limit + 1)
+        var tasks: [TransferTask] = []
+        for id in ids.prefix(limit) { if let task = try task(id) { tasks.append(task) } }
+        var page = TaskPage(tasks: tasks)
+        if ids.count > limit, let last = tasks.last?.id {
+            page.nextCursor = ListCursor(last: last, filter, ascending: ascending).text
+        }
+        return page
+    }
+
+    /// Ids of matching tasks above `after` and up to `upTo`, ascending: verbs work through a filter with it in chunks.
+    public func ids(
+        matching filter: TaskFilter, after: TaskID? = nil, upTo: TaskID, limit: Int
+    ) throws(StoreError) -> [TaskID] {
+        try pageOfIDs(filter, above: after, below: TaskID(upTo.rawValue + 1), ascending: true, limit: limit)
+    }
+
+    // MARK: The query
+
+    /// Walks the index of the restriction that leaves least to look at, in the order of ids; where several values are
+    /// allowed, their walks are merged. It never sorts and stops at the limit.
+    private func pageOfIDs(
+        _ filter: TaskFilter, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int
+    ) throws(StoreError) -> [TaskID] {
+        let restrictions = filter.restrictions
+        guard restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return [] }
+        let leader = try leader(of: restrictions, filter)
+        var values: [Value] = [
+            .integer(above?.rawValue ?? .min), .integer(below?.rawValue ?? .max), Value(limit),
+        ]
+        func parameter(_ value: Value) -> String {
+            values.append(value)
+            return "?\(values.count)"
+        }
+        var conditions = "id > ?1 AND id < ?2"
+        for restriction in restrictions where restriction.dimension != leader?.dimension {
+            let list = parameter(.text(restriction.list))
+            // The plus keeps SQLite from choosing another index.
+            conditions += " AND +\(restriction.dimension.column) IN (SELECT value FROM json_each(\(list)))"
+        }
+        let order = "ORDER BY id \(ascending ? "ASC" : "DESC") LIMIT ?3"
+        let sql: String
+        switch leader {
+        case .some(let leader) where leader.dimension == .id:
+            let list = parameter(.text(leader.list))
+            sql = "SELECT id FROM task WHERE id IN (SELECT value FROM json_each(\(list))) AND \(conditions) \(order)"
+        case .some(let leader):
+            let index = leader.dimension.index ?? ""
+            let walks = leader.allowed.map {
+                """
+                SELECT id FROM task INDEXED BY \(index)
+                WHERE \(leader.dimension.column) = \(parameter($0)) AND \(conditions)
+                """
+            }
+            sql = walks.joined(separator: " UNION ALL ") + " " + order
+        case nil:
+            sql = "SELECT id FROM task NOT INDEXED WHERE \(conditions) \(order)"
+        }
+        return try connection.all(composed: sql, values) { TaskID($0.integer(0)) }
+    }
+
+    /// The restriction to walk along: ids, else the one with the fewest tasks as far as that is known for nothing. One
+    /// with more values than SQLite merges well is not walked along.
+    private func leader(of restrictions: [Restriction], _ filter: TaskFilter) throws(StoreError) -> Restriction? {
+        var best: (restriction: Restriction, size: Int64)?
+        for restriction in restrictions {
+            if restriction.dimension == .id { return restriction }
+            guard restriction.dimension.index != nil, restriction.allowed.count <= 100 else { continue }
+            let size = try size(of: restriction, filter)
+            if size < best?.size ?? .max { best = (restriction, size) }
+        }
+        return best?.restriction
+    }
+
+    private func size(of restriction: Restriction, _ filter: TaskFilter) throws(StoreError) -> Int64 {
+        let total = try counts().values.reduce(0, +)
+        switch restriction.dimension {
+        case .state:
+            let counts = try counts()
+            return (filter.states ?? []).reduce(0) { $0 + (counts[$1] ?? 0) }
+        case .group:
+            var sum: Int64 = 0
+            for group in filter.groups ?? [] { sum += try counts(group: group).values.reduce(0, +) }
+            return sum
+        case .owner:
+            var sum: Int64 = 0
+            for owner in filter.owners ?? [] { sum += try counts(owner: owner).values.reduce(0, +) }
+            return sum
+        case .host: return total / 10
+        case .label: return total / 100
+        case .id, .kind: return total
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// One step of the schema, never edited once it has landed. The schema's version (`PRAGMA user_version`) is the number of
+/// steps taken.
+struct Migration: Sendable {
+    /// For people looking into the database.
+    let name: String
+    let sql: String
+
+    /// In order; new ones go to the end, each in a file of its own.
+    static let all: [Migration] = [.initialSchema]
+
+    /// `PRAGMA application_id`: "xfer" in ASCII, so that file(1) and we know our databases.
+    static let applicationID: Int32 = 0x7866_6572
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// What can be told about a database file without SQLite, which would write to it
+/// (https://sqlite.org/fileformat2.html#the_database_header).
+enum DatabaseFile {
+    enum Kind: Equatable {
+        /// Not there, empty, or without a schema.
+        case blank
+        /// Made by this program, with the schema version in its header; the write-ahead log may hold a newer one.
+        case ours(version: Int)
+        case foreign
+    }
+
+    static func inspect(_ path: String) throws(StoreError) -> Kind {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw failure(path) }
+            return .blank
+        }
+        defer { Glibc.close(descriptor) }
+        var header = [UInt8](repeating: 0, count: 108)
+        let count = pread(descriptor, &header, header.count, 0)
+        guard count >= 0 else { throw failure(path) }
+        guard count > 0 else { return .blank }
+        guard count == header.count, header.starts(with: "SQLite format 3\0".utf8) else { return .foreign }
+        func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        switch Int32(bitPattern: big(68)) {
+        case Migration.applicationID: return .ours(version: Int(big(60)))
+        // Page 1 is the schema's: a leaf (13) with no cells is a database whose first migration is in the log or failed.
+        case 0 where header[100] == 13 && header[103] == 0 && header[104] == 0: return .blank
+        default: return .foreign
+        }
+    }
+
+    /// Whether a write-ahead log was left behind: a clean close removes it.
+    static func hasLog(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path + "-wal", &status) == 0 && status.st_size > 0
+    }
+
+    /// Makes the file with mode 0600 before SQLite opens it; SQLite gives -wal and -shm the same mode. An existing file is
+    /// closed to others.
+    static func make(_ path: String) throws(StoreError) {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .cannotOpen(path: path, reason: "it is not a regular file")
+        }
+        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(path) }
+        if status.st_size == 0 { try syncDirectory(of: path) }
+    }
+
+    /// Makes names that were given or taken in the file's directory durable.
+    static func syncDirectory(of path: String) throws(StoreError) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(directory) }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(directory) }
+    }
+
+    static func failure(_ path: String) -> StoreError {
+        .cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+}

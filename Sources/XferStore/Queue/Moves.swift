@@ -1,0 +1,166 @@
+public import XferModel
+
+/// Where `move` puts a task among its host's queued tasks; "before" means that it starts earlier.
+public enum MovePosition: Hashable, Sendable {
+    /// Starts next; its host is served next, too.
+    case top
+    case bottom
+    case before(TaskID)
+    case after(TaskID)
+}
+
+extension StoreTransaction {
+    /// Changes the task's rank among the queued tasks of its host and priority; answers the new rank.
+    ///
+    /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row; only when the gap is used up are the
+    /// neighbours given new ranks.
+    /// - Throws: `noSuchTask`; `otherHost` when the task named in `position` is of another host or priority.
+    @discardableResult
+    public func move(_ id: TaskID, to position: MovePosition, order: QueueOrder) throws(StoreError) -> Int64 {
+        let lane = try lane(of: id)
+        if position == .top { try makeNext(host: lane.host, priority: lane.priority) }
+        guard let gap = try gap(for: id, position, order, lane) else { return try rank(of: id) }
+        return try place(id, in: gap, lane)
+    }
+
+    // MARK: Finding the gap
+
+    /// The tasks among which a move happens.
+    private struct Lane: Hashable {
+        let priority: Priority
+        let host: String
+        var values: (Value, Value) { (.integer(Int64(priority.rawValue)), .text(host)) }
+    }
+
+    private struct Entry: Hashable {
+        let id: TaskID
+        let rank: Int64
+    }
+
+    /// The place next to an entry, on one side of it.
+    private enum Gap {
+        case below(Entry)
+        case above(Entry)
+    }
+
+    private func gap(
+        for id: TaskID, _ position: MovePosition, _ order: QueueOrder, _ lane: Lane
+    ) throws(StoreError) -> Gap? {
+        // What starts earlier has the lower rank under fifo and the higher one under lifo.
+        switch position {
+        case .top: return order == .fifo ? try lowest(of: lane, but: id) : try highest(of: lane, but: id)
+        case .bottom: return order == .fifo ? try highest(of: lane, but: id) : try lowest(of: lane, but: id)
+        case .before(let other), .after(let other):
+            guard other != id else { return nil }
+            guard try self.lane(of: other) == lane else { throw StoreError.otherHost(other) }
+            let entry = Entry(id: other, rank: try rank(of: other))
+            if case .before = position { return order == .fifo ? .below(entry) : .above(entry) }
+            return order == .fifo ? .above(entry) : .below(entry)
+        }
+    }
+
+    private func lowest(of lane: Lane, but id: TaskID) throws(StoreError) -> Gap? {
+        try entries(of: lane, above: Entry(id: TaskID(0), rank: .min), but: id, limit: 1).first.map(Gap.below)
+    }
+
+    private func highest(of lane: Lane, but id: TaskID) throws(StoreError) -> Gap? {
+        try entries(of: lane, below: Entry(id: TaskID(0), rank: .max), but: id, limit: 1).first.map(Gap.above)
+    }
+
+    // MARK: Filling the gap
+
+    /// Takes ever more neighbours along until there is room for them and the task.
+    private func place(_ id: TaskID, in gap: Gap, _ lane: Lane) throws(StoreError) -> Int64 {
+        var reach = 1
+        while true {
+            let (lows, highs) = try neighbours(of: gap, lane, but: id, reach)
+            let (floor, movedLows) = bound(lows, reach)
+            let (ceiling, movedHighs) = bound(highs, reach)
+            let moved: [TaskID] = movedLows.reversed().map(\.id) + [id] + movedHighs.map(\.id)
+            // What is added later comes above every rank given so far; nothing lies below the lowest.
+            let top: Int64 = if let ceiling { ceiling } else { try wall() }
+            let lowest = min(top, lows.last?.rank ?? top)
+            let bottom = floor ?? (lowest - Self.spacing * Int64(moved.count + 1))
+            let step = (top - bottom) / Int64(moved.count + 1)
+            if step >= (reach == 1 ? 1 : 1024) {
+                for (index, id) in moved.enumerated() {
+                    try setRank(bottom + step * Int64(index + 1), of: id)
+                }
+                return try rank(of: id)
+            }
+            reach *= 8
+        }
+    }
+
+    /// Up to `reach` entries on both sides of the gap, nearest first.
+    private func neighbours(
+        of gap: Gap, _ lane: Lane, but id: TaskID, _ reach: Int
+    ) throws(StoreError) -> (lows: [Entry], highs: [Entry]) {
+        switch gap {
+        case .below(let entry):
+            let lows = try entries(of: lane, below: entry, but: id, limit: reach)
+            let others = try entries(of: lane, above: entry, but: id, limit: reach - 1)
+            return (lows, [entry] + others)
+        case .above(let entry):
+            let highs = try entries(of: lane, above: entry, but: id, limit: reach)
+            let others = try entries(of: lane, below: entry, but: id, limit: reach - 1)
+            return ([entry] + others, highs)
+        }
+    }
+
+    /// The farthest of `reach` entries stays where it is and bounds the others; nil when there were fewer.
+    private func bound(_ entries: [Entry], _ reach: Int) -> (rank: Int64?, moved: [Entry]) {
+        entries.count < reach ? (nil, entries) : (entries[reach - 1].rank, Array(entries.dropLast()))
+    }
+
+    // MARK: Rows
+
+    private static var spacing: Int64 { 1 << 20 }
+
+    /// The rank of the next task that will be added.
+    private func wall() throws(StoreError) -> Int64 { ((try maxTaskID()?.rawValue ?? 0) + 1) * Self.spacing }
+
+    private func lane(of id: TaskID) throws(StoreError) -> Lane {
+        let found = try connection.first("SELECT priority, host FROM task WHERE id = ?1", Value(id)) {
+            Lane(priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, host: $0.text(1))
+        }
+        guard let found else { throw .noSuchTask(id) }
+        return found
+    }
+
+    private func rank(of id: TaskID) throws(StoreError) -> Int64 {
+        guard let rank = try connection.first("SELECT rank FROM task WHERE id = ?1", Value(id), read: { $0.integer(0) })
+        else { throw .noSuchTask(id) }
+        return rank
+    }
+
+    private func setRank(_ rank: Int64, of id: TaskID) throws(StoreError) {
+        try connection.run("UPDATE task SET moved_rank = ?2 WHERE id = ?1", Value(id), .integer(rank))
+    }
+
+    private func entries(
+        of lane: Lane, below entry: Entry, but id: TaskID, limit: Int
+    ) throws(StoreError) -> [Entry] {
+        try connection.all(
+            """
+            SELECT id, rank FROM task INDEXED BY task_queue
+            WHERE state = 'queued' AND priority = ?1 AND host = ?2 AND (rank, id) < (?3, ?4) AND id <> ?5
+            ORDER BY rank DESC, id DESC LIMIT ?6
+            """,
+            lane.values.0, lane.values.1, .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
+        ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
+    }
+
+    private func entries(
+        of lane: Lane, above entry: Entry, but id: TaskID, limit: Int
+    ) throws(StoreError) -> [Entry] {
+        try connection.all(
+            """
+            SELECT id, rank FROM task INDEXED BY task_queue
+            WHERE state = 'queued' AND priority = ?1 AND host = ?2 AND (rank, id) > (?3, ?4) AND id <> ?5
+            ORDER BY rank, id LIMIT ?6
+            """,
+            lane.values.0, lane.values.1, .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
+        ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
+    }
+}

@@ -1,0 +1,74 @@
+public import XferModel
+
+/// Writing differences into `host_queue` and `task_count`.
+extension StoreTransaction {
+    func write(_ changes: QueueChanges) throws(StoreError) {
+        for (key, amount) in changes.hosts.entries where amount != 0 {
+            try change(key, by: amount)
+        }
+        for (key, amount) in changes.counts.entries where amount != 0 {
+            let owner = Int64(key.owner.rawValue)
+            try count(owner: CountScope.everybody, group: CountScope.allGroups, key.state, by: amount)
+            try count(owner: owner, group: CountScope.allGroups, key.state, by: amount)
+            guard let group = key.group, group != CountScope.allGroups else { continue }
+            try count(owner: CountScope.everybody, group: group, key.state, by: amount)
+            try count(owner: owner, group: group, key.state, by: amount)
+        }
+    }
+
+    /// A host that is new in the rotation joins at its end, or new hosts could starve the others.
+    private func change(_ key: QueueChanges.HostKey, by amount: Int64) throws(StoreError) {
+        let priority = Value.integer(Int64(key.priority.rawValue))
+        if amount < 0 {
+            try connection.run(
+                "DELETE FROM host_queue WHERE priority = ?1 AND host = ?2 AND queued + ?3 <= 0",
+                priority, .text(key.host), .integer(amount))
+            if connection.changeCount > 0 { return }
+        }
+        try connection.run(
+            "UPDATE host_queue SET queued = queued + ?3 WHERE priority = ?1 AND host = ?2",
+            priority, .text(key.host), .integer(amount))
+        if connection.changeCount > 0 || amount < 0 { return }
+        try connection.run(
+            """
+            INSERT INTO host_queue (priority, host, queued, turn, cooling)
+            VALUES (?1, ?2, ?3, ?4, EXISTS (SELECT 1 FROM host_cooldown WHERE host = ?2))
+            """,
+            priority, .text(key.host), .integer(amount), .integer(try lastTurn(key.priority) + 1))
+    }
+
+    private func count(owner: Int64, group: String, _ state: TaskState, by amount: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO task_count (owner, group_name, state, count) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET count = count + excluded.count
+            """,
+            .integer(owner), .text(group), Value(state), .integer(amount))
+        guard amount < 0, group != CountScope.allGroups else { return }
+        // Every batch may be a group: none may leave rows behind.
+        try connection.run(
+            "DELETE FROM task_count WHERE owner = ?1 AND group_name = ?2 AND state = ?3 AND count <= 0",
+            .integer(owner), .text(group), Value(state))
+    }
+}
+
+/// What `task_count` has in place of an owner or a group for "all".
+enum CountScope {
+    static let everybody: Int64 = -1
+    static let allGroups = ""
+}
+
+extension StoreReader {
+    /// Numbers of tasks by state: all, one owner's, one group's, or one owner's within a group. O(1); states without
+    /// tasks are left out.
+    public func counts(owner: Owner? = nil, group: String? = nil) throws(StoreError) -> [TaskState: Int64] {
+        try settle()
+        let rows = try connection.all(
+            "SELECT state, count FROM task_count WHERE owner = ?1 AND group_name = ?2 AND count > 0",
+            .integer(owner.map { Int64($0.rawValue) } ?? CountScope.everybody), .text(group ?? CountScope.allGroups)
+        ) { row throws(StoreError) in
+            (try row.word(TaskState.self, 0, table: "task_count", id: 0, name: "state"), row.integer(1))
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
+    }
+}

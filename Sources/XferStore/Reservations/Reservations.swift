@@ -1,0 +1,34 @@
+public import XferModel
+
+/// Final names that are spoken for: a directory's inode and a name, so that two spellings of a path are one.
+extension StoreReader {
+    /// The task that holds this name in this directory.
+    public func holder(ofName name: String, in directory: FileIdentity) throws(StoreError) -> TaskID? {
+        try connection.first(
+            "SELECT task_id FROM reservation WHERE device = ?1 AND inode = ?2 AND name = ?3",
+            Value(bits: directory.device), Value(bits: directory.inode), .text(name)
+        ) { TaskID($0.integer(0)) }
+    }
+}
+
+extension StoreTransaction {
+    /// Takes a final name for a task; false when another task holds it, true when this one already did.
+    public func reserve(_ name: String, in directory: FileIdentity, by task: TaskID) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try connection.run(
+                """
+                INSERT INTO reservation (device, inode, name, task_id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING
+                """,
+                Value(bits: directory.device), Value(bits: directory.inode), .text(name), Value(task))
+        } catch {
+            throw error.isForeignKeyViolation ? .noSuchTask(task) : error
+        }
+        if connection.changeCount > 0 { return true }
+        return try holder(ofName: name, in: directory) == task
+    }
+
+    /// Gives back all names the task holds.
+    public func releaseReservations(of task: TaskID) throws(StoreError) {
+        try connection.run("DELETE FROM reservation WHERE task_id = ?1", Value(task))
+    }
+}

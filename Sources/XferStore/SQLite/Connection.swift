@@ -1,0 +1,140 @@
+import GRDB
+import GRDBSQLite
+
+/// One database connection as the queries use it.
+///
+/// Statements come from GRDB's cache and are then bound and stepped directly (`Statement.sqliteStatement`): a task's way
+/// through the queue is some fifteen statements, and GRDB's `StatementArguments` and `Row` cost more than SQLite itself.
+/// Used on the queue of its GRDB connection only.
+final class Connection {
+    let database: Database
+    /// Keyed by the address of a literal: no hashing of long texts.
+    private var prepared: [UnsafePointer<UInt8>: Statement] = [:]
+    /// Why SQLite undid the whole transaction by itself (https://sqlite.org/lang_transaction.html, "Response To Errors
+    /// Within A Transaction"). Until the next transaction every statement fails with it, or the rest of a change-set
+    /// that swallowed the error would be committed statement by statement.
+    private(set) var abortion: StoreError?
+    private let handle: OpaquePointer?
+
+    init(_ database: Database) {
+        self.database = database
+        handle = database.sqliteConnection
+    }
+
+    /// Runs a statement that answers no rows.
+    func run(_ sql: StaticString, _ values: Value...) throws(StoreError) {
+        let statement = try bind(values, to: try pointer(for: sql))
+        defer { sqlite3_reset(statement) }
+        while try step(statement) {}
+    }
+
+    /// The first row, or nil.
+    func first<T>(
+        _ sql: StaticString, _ values: Value..., read: (ResultRow) throws(StoreError) -> T
+    ) throws(StoreError) -> T? {
+        let statement = try bind(values, to: try pointer(for: sql))
+        defer { sqlite3_reset(statement) }
+        return try step(statement) ? try read(ResultRow(pointer: statement)) : nil
+    }
+
+    /// All rows; they are read to the end before this returns, so statements never overlap.
+    func all<T>(
+        _ sql: StaticString, _ values: Value..., read: (ResultRow) throws(StoreError) -> T
+    ) throws(StoreError) -> [T] {
+        try rows(of: try bind(values, to: try pointer(for: sql)), read)
+    }
+
+    /// All rows of a statement whose text was put together; there must be few different texts, since they are cached.
+    func all<T>(
+        composed sql: String, _ values: [Value], read: (ResultRow) throws(StoreError) -> T
+    ) throws(StoreError) -> [T] {
+        try rows(of: try bind(values, to: try statement(sql).sqliteStatement), read)
+    }
+
+    /// Rows the last statement inserted, updated or deleted.
+    var changeCount: Int { Int(sqlite3_changes(handle)) }
+    var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// Lets go of the statements, so that the connection can be closed.
+    func forgetStatements() { prepared.removeAll() }
+
+    /// Forgets an earlier transaction's `abortion`.
+    func startAfresh() { abortion = nil }
+
+    private func pointer(for sql: StaticString) throws(StoreError) -> OpaquePointer {
+        if let abortion { throw abortion }
+        if let known = prepared[sql.utf8Start] { return known.sqliteStatement }
+        let made = try statement(String(describing: sql))
+        prepared[sql.utf8Start] = made
+        return made.sqliteStatement
+    }
+
+    private func statement(_ sql: String) throws(StoreError) -> Statement {
+        if let abortion { throw abortion }
+        do {
+            return try database.cachedStatement(sql: sql)
+        } catch {
+            throw StoreError(from: error)
+        }
+    }
+
+    private func rows<T>(
+        of statement: OpaquePointer, _ read: (ResultRow) throws(StoreError) -> T
+    ) throws(StoreError) -> [T] {
+        defer { sqlite3_reset(statement) }
+        var found: [T] = []
+        while try step(statement) { found.append(try read(ResultRow(pointer: statement))) }
+        return found
+    }
+
+    private func bind(_ values: [Value], to statement: OpaquePointer) throws(StoreError) -> OpaquePointer {
+        for (index, value) in values.enumerated() {
+            guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else { throw failure() }
+        }
+        return statement
+    }
+
+    private func step(_ statement: OpaquePointer) throws(StoreError) -> Bool {
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw failure()
+        }
+    }
+
+    private func failure() -> StoreError {
+        let error = StoreError.sqlite(
+            code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
+        if sqlite3_get_autocommit(handle) != 0 { abortion = error }
+        return error
+    }
+}
+
+extension StoreError {
+    /// What GRDB or SQLite threw, in this target's terms.
+    init(from error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError:
+            self = .sqlite(code: error.extendedResultCode.rawValue, message: error.message ?? "no message")
+        default: self = .sqlite(code: SQLITE_ERROR, message: "\(error)")
+        }
+    }
+
+    /// Whether the medium refused: full, broken or read-only. Another try later may succeed.
+    var isStorageFailure: Bool {
+        guard case .sqlite(let code, _) = self else { return false }
+        return [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(code & 0xFF)
+    }
+
+    /// Whether the file holds what SQLite cannot make sense of.
+    var isDamage: Bool {
+        guard case .sqlite(let code, _) = self else { return false }
+        return [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
+    }
+
+    var isForeignKeyViolation: Bool {
+        guard case .sqlite(let code, _) = self else { return false }
+        return code == SQLITE_CONSTRAINT | (3 << 8)  // SQLITE_CONSTRAINT_FOREIGNKEY, a macro Swift does not import.
+    }
+}

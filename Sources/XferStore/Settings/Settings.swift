@@ -1,0 +1,16 @@
+/// What was set over RPC and survives a restart: small texts by key.
+extension StoreReader {
+    public func setting(_ key: String) throws(StoreError) -> String? {
+        try connection.first("SELECT value FROM setting WHERE key = ?1", .text(key)) { $0.text(0) }
+    }
+}
+
+extension StoreTransaction {
+    /// Nil removes the key.
+    public func setSetting(_ key: String, _ value: String?) throws(StoreError) {
+        guard let value else { return try connection.run("DELETE FROM setting WHERE key = ?1", .text(key)) }
+        try connection.run(
+            "INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value",
+            .text(key), .text(value))
+    }
+}

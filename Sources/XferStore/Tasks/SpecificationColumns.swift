@@ -1,0 +1,51 @@
+import XferModel
+
+/// A specification as the columns that `update` may change hold it.
+struct SpecificationColumns {
+    let priority: Value
+    let host: Value
+    let group: Value
+    let label: Value
+    let url: Value
+    let directory: Value
+    let name: Value
+    let checksum: Value
+    let options: Value
+    let meta: Value
+
+    init(_ specification: TaskSpecification) throws(StoreError) {
+        priority = .integer(Int64(specification.priority.rawValue))
+        host = .text(specification.request.url.hostKey)
+        group = Value(specification.group)
+        label = Value(specification.label)
+        url = .text(specification.request.url.string)
+        directory = .text(specification.destination.directory)
+        name = Value(specification.destination.name)
+        checksum = Value(specification.checksum?.description)
+        if let options = TaskOptions(specification) {
+            self.options = .text(try JSONText.encode(options))
+        } else {
+            options = .null
+        }
+        meta = Value(specification.meta)
+    }
+
+    /// Tells a repeated add from another one with the same key: FNV-1a (64 bits) over all that was asked for. Kept in
+    /// rows, so it never changes; a default that is added later leaves it alone.
+    func fingerprint(kind: TaskKind) -> Int64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func take(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for value in [Value(kind), priority, group, label, url, directory, name, checksum, options, meta] {
+            switch value {
+            case .null: take(0)
+            case .integer(let value):
+                take(1)
+                for shift in stride(from: 0, to: 64, by: 8) { take(UInt8(truncatingIfNeeded: value >> Int64(shift))) }
+            case .text(let text):
+                take(2)
+                for byte in text.utf8 { take(byte) }
+            }
+        }
+        return Int64(bitPattern: hash)
+    }
+}

@@ -1,0 +1,57 @@
+public import XferModel
+
+extension StoreReader {
+    public func task(_ id: TaskID) throws(StoreError) -> TransferTask? {
+        try connection.first("SELECT * FROM task WHERE id = ?1", Value(id)) { row throws(StoreError) in
+            try TaskRow(row).task()
+        }
+    }
+
+    /// The task that holds this key of its owner.
+    public func taskID(owner: Owner, clientKey: String) throws(StoreError) -> TaskID? {
+        try connection.first(
+            "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2", Value(owner), .text(clientKey)
+        ) { TaskID($0.integer(0)) }
+    }
+
+    /// The task an add with `specification.clientKey` was answered with before; nil without a key, too.
+    public func earlierAdd(of specification: TaskSpecification) throws(StoreError) -> EarlierAdd? {
+        guard let key = specification.clientKey else { return nil }
+        let found = try connection.first(
+            "SELECT id, fingerprint FROM task WHERE owner = ?1 AND client_key = ?2",
+            Value(specification.owner), .text(key)
+        ) { (id: TaskID($0.integer(0)), fingerprint: $0.integer(1)) }
+        guard let found else { return nil }
+        let fingerprint = try SpecificationColumns(specification).fingerprint(kind: specification.kind)
+        return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)
+    }
+
+    /// The highest id that was ever given to a task, nil before the first.
+    public func maxTaskID() throws(StoreError) -> TaskID? {
+        try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'task'") { TaskID($0.integer(0)) }
+    }
+
+    /// Tasks in this state with ids above `after`, ascending.
+    public func tasks(
+        inState state: TaskState, after: TaskID? = nil, limit: Int
+    ) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            "SELECT * FROM task INDEXED BY task_state WHERE state = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+            Value(state), .integer(after?.rawValue ?? 0), Value(limit)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+
+    /// The tasks that share this transfer, ascending.
+    public func tasks(subscribingTo transfer: TransferID) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            "SELECT * FROM task INDEXED BY task_transfer WHERE transfer_id = ?1 ORDER BY id", Value(transfer)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+}
+
+/// What an add with a `client_key` finds when it is repeated.
+public struct EarlierAdd: Hashable, Sendable {
+    public let id: TaskID
+    /// Whether the first add asked for exactly the same; what `task.update` changed since does not matter.
+    public let askedForTheSame: Bool
+}

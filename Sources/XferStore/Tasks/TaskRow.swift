@@ -1,0 +1,101 @@
+import XferModel
+
+/// `task`'s columns in the order of the table, for rows read with `SELECT *`. Migrations add at the end.
+enum TaskColumn: Int32, CaseIterable {
+    case id, owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, moved_rank, rank
+    case client_key, fingerprint, transfer_id, received, total, attempts
+    case created_at, started_at, finished_at, last_progress_at
+    case url, directory, name, checksum, options, meta
+    case error_reason, error, final_path, final_url, http_status, etag, content_encoding, skipped, not_modified
+    case response_headers
+}
+
+/// A row of `task`, read into the model.
+struct TaskRow {
+    private let row: ResultRow
+
+    init(_ row: ResultRow) { self.row = row }
+
+    func task() throws(StoreError) -> TransferTask {
+        var task = TransferTask(
+            id: TaskID(integer(.id)), specification: try specification(), state: try word(.state),
+            rank: integer(.rank), createdAt: row.time(TaskColumn.created_at.rawValue))
+        if !row.isNull(TaskColumn.wait_reason.rawValue) {
+            task.wait = Wait(try word(.wait_reason), until: time(.wait_until))
+        }
+        if let error = text(.error) {
+            task.error = try decoded(JSONText.decode(TransferError.self, from: error), .error)
+        }
+        task.transferID = row.optionalInteger(TaskColumn.transfer_id.rawValue).map { TransferID($0) }
+        task.attempts = Int(integer(.attempts))
+        task.lastProgressAt = time(.last_progress_at)
+        task.outcome = try outcome()
+        task.startedAt = time(.started_at)
+        task.finishedAt = time(.finished_at)
+        task.received = integer(.received)
+        task.total = row.optionalInteger(TaskColumn.total.rawValue)
+        return task
+    }
+
+    private func specification() throws(StoreError) -> TaskSpecification {
+        let url = try decoded(HTTPURL(stored: row.text(TaskColumn.url.rawValue)), .url)
+        var specification = TaskSpecification(
+            owner: Owner(uid: UInt32(truncatingIfNeeded: integer(.owner))), request: TransferRequest(url: url),
+            destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
+            kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
+            group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta))
+        if let checksum = text(.checksum) {
+            specification.checksum = try decoded(try? Checksum(parsing: checksum), .checksum)
+        }
+        if let options = text(.options) {
+            try decoded(JSONText.decode(TaskOptions.self, from: options), .options).apply(to: &specification)
+        }
+        return specification
+    }
+
+    private func outcome() throws(StoreError) -> TaskOutcome {
+        var outcome = TaskOutcome()
+        outcome.finalPath = text(.final_path)
+        if let url = text(.final_url) { outcome.finalURL = try decoded(HTTPURL(stored: url), .final_url) }
+        outcome.httpStatus = row.optionalInteger(TaskColumn.http_status.rawValue).map { Int($0) }
+        outcome.etag = text(.etag)
+        outcome.contentEncoding = text(.content_encoding)
+        outcome.skipped = row.flag(TaskColumn.skipped.rawValue)
+        outcome.notModified = row.flag(TaskColumn.not_modified.rawValue)
+        outcome.responseHeaders = try decoded(
+            JSONText.decodeHeaders(text(.response_headers)), .response_headers)
+        return outcome
+    }
+
+    private func integer(_ column: TaskColumn) -> Int64 { row.integer(column.rawValue) }
+    private func text(_ column: TaskColumn) -> String? { row.optionalText(column.rawValue) }
+    private func time(_ column: TaskColumn) -> Timestamp? { row.optionalTime(column.rawValue) }
+
+    private func word<T: RawRepresentable<String>>(_ column: TaskColumn) throws(StoreError) -> T {
+        try decoded(T(rawValue: row.text(column.rawValue)), column)
+    }
+
+    private func decoded<T>(_ value: T?, _ column: TaskColumn) throws(StoreError) -> T {
+        guard let value else { throw .unreadable(table: "task", id: integer(.id), column: "\(column)") }
+        return value
+    }
+}
+
+extension HTTPURL {
+    /// Reads `string` back, which is normalised: no user info, no fragment, the default port left out.
+    init?(stored text: String) {
+        guard let mark = text.firstRange(of: "://"), let scheme = Scheme(rawValue: String(text[..<mark.lowerBound]))
+        else { return nil }
+        let rest = text[mark.upperBound...]
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        let authority = rest[..<slash]
+        // A colon within brackets belongs to an IPv6 literal.
+        let colon = authority.lastIndex { $0 == ":" || $0 == "]" }.flatMap { authority[$0] == ":" ? $0 : nil }
+        var port: UInt16? = scheme.defaultPort
+        if let colon { port = UInt16(authority[authority.index(after: colon)...]) }
+        guard let port else { return nil }
+        self.init(
+            scheme: scheme, host: String(authority[..<(colon ?? authority.endIndex)]), port: port,
+            target: String(rest[slash...]))
+    }
+}

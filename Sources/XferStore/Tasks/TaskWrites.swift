@@ -1,0 +1,114 @@
+public import XferModel
+
+extension StoreTransaction {
+    /// A new row with the next id; `rank` is `id << 20`.
+    public func insertTask(
+        _ specification: TaskSpecification, state: TaskState, wait: Wait? = nil, at time: Timestamp
+    ) throws(StoreError) -> TransferTask {
+        let columns = try SpecificationColumns(specification)
+        let fingerprint = specification.clientKey.map { _ in columns.fingerprint(kind: specification.kind) }
+        try connection.run(
+            """
+            INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
+                fingerprint, created_at, url, directory, name, checksum, options, meta)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+            """,
+            Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
+            Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
+            Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
+            columns.name,
+            columns.checksum, columns.options, columns.meta)
+        let id = TaskID(connection.lastInsertedID)
+        var task = TransferTask(
+            id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
+        task.wait = wait
+        changes.count(QueuePlace(of: task), by: 1)
+        return task
+    }
+
+    /// Writes every mutable column but `rank`, which only `move` changes. Owner, kind and client key are not mutable.
+    public func update(_ task: TransferTask) throws(StoreError) {
+        let columns = try SpecificationColumns(task.specification)
+        let found = try connection.first(
+            """
+            SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta
+            FROM task WHERE id = ?1
+            """, Value(task.id)
+        ) { row throws(StoreError) in
+            (
+                place: try QueuePlace(row, of: task.id),
+                isSameSpecification: row.holds(columns.group, 1) && row.holds(columns.priority, 3)
+                    && row.holds(columns.url, 5) && row.holds(columns.label, 6) && row.holds(columns.directory, 7)
+                    && row.holds(columns.name, 8) && row.holds(columns.checksum, 9) && row.holds(columns.options, 10)
+                    && row.holds(columns.meta, 11)
+            )
+        }
+        guard let found else { throw .noSuchTask(task.id) }
+        try updateProgress(of: task)
+        if !found.isSameSpecification { try updateSpecification(of: task.id, columns) }
+        let place = QueuePlace(of: task)
+        guard place != found.place else { return }
+        changes.count(found.place, by: -1)
+        changes.count(place, by: 1)
+    }
+
+    /// Forgets the row and its reservations; its transfer stays, see `orphanedTransfers`.
+    public func deleteTask(_ id: TaskID) throws(StoreError) {
+        let place = try connection.first(
+            "SELECT owner, group_name, state, priority, host FROM task WHERE id = ?1", Value(id)
+        ) { row throws(StoreError) in try QueuePlace(row, of: id) }
+        guard let place else { throw .noSuchTask(id) }
+        try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
+        changes.count(place, by: -1)
+    }
+
+    /// What changes while a task runs.
+    private func updateProgress(of task: TransferTask) throws(StoreError) {
+        let (wait, outcome) = (task.wait, task.outcome)
+        let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
+        try connection.run(
+            """
+            UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, received = ?6, total = ?7,
+                attempts = ?8, started_at = ?9, finished_at = ?10, last_progress_at = ?11, error_reason = ?12, error = ?13,
+                final_path = ?14, final_url = ?15, http_status = ?16, etag = ?17, content_encoding = ?18, skipped = ?19,
+                not_modified = ?20, response_headers = ?21
+            WHERE id = ?1
+            """,
+            Value(task.id), Value(task.state), Value(wait?.reason.rawValue), Value(wait?.until), Value(task.transferID),
+            .integer(task.received), Value(task.total), Value(task.attempts), Value(task.startedAt),
+            Value(task.finishedAt), Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
+            Value(outcome.finalPath), Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
+            Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
+            Value(JSONText.encode(headers: outcome.responseHeaders)))
+    }
+
+    private func updateSpecification(of id: TaskID, _ columns: SpecificationColumns) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
+                checksum = ?9, options = ?10, meta = ?11
+            WHERE id = ?1
+            """,
+            Value(id), columns.priority, columns.host, columns.group, columns.label, columns.url, columns.directory,
+            columns.name, columns.checksum, columns.options, columns.meta)
+    }
+}
+
+extension QueuePlace {
+    init(of task: TransferTask) {
+        self.init(
+            owner: task.owner, group: task.specification.group, state: task.state,
+            priority: task.specification.priority, host: task.host)
+    }
+
+    /// From a row that begins with owner, group_name, state, priority, host.
+    init(_ row: ResultRow, of id: TaskID) throws(StoreError) {
+        guard let priority = Priority(rawValue: Int(row.integer(3))) else {
+            throw .unreadable(table: "task", id: id.rawValue, column: "priority")
+        }
+        self.init(
+            owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), group: row.optionalText(1),
+            state: try row.word(TaskState.self, 2, table: "task", id: id.rawValue, name: "state"), priority: priority,
+            host: row.text(4))
+    }
+}

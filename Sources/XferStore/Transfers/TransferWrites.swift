@@ -1,0 +1,79 @@
+public import XferModel
+
+extension StoreTransaction {
+    public func insertTransfer(partial: PartialLocation, at time: Timestamp) throws(StoreError) -> Transfer {
+        try connection.run(
+            "INSERT INTO transfer (directory, device, inode, created_at) VALUES (?1, ?2, ?3, ?4)",
+            .text(partial.directory), Value(bits: partial.identity.device), Value(bits: partial.identity.inode),
+            Value(time))
+        return Transfer(id: TransferID(connection.lastInsertedID), partial: partial, createdAt: time)
+    }
+
+    public func update(resumeData data: ResumeData, of id: TransferID) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE transfer SET etag = ?2, last_modified = ?3, date = ?4, total_length = ?5, content_encoding = ?6,
+                final_url = ?7, selecting_headers = ?8
+            WHERE id = ?1
+            """,
+            Value(id), Value(data.validators.etag), Value(data.validators.lastModified), Value(data.validators.date),
+            Value(data.totalLength), Value(data.contentEncoding), Value(data.finalURL?.string),
+            Value(JSONText.encode(headers: data.selectingHeaders)))
+        try requireChange(of: id)
+        try checkpoint(id, segments: data.segments)
+    }
+
+    /// The cheap way for checkpoints: replaces the segments and leaves the rest alone.
+    public func checkpoint(_ id: TransferID, segments: [Segment]) throws(StoreError) {
+        try write(segments, of: id)
+        let count = try connection.first("SELECT count(*) FROM segment WHERE transfer_id = ?1", Value(id)) {
+            $0.integer(0)
+        }
+        guard count != Int64(segments.count) else { return }
+        // Segments were split or joined, which is rare.
+        try connection.run("DELETE FROM segment WHERE transfer_id = ?1", Value(id))
+        try write(segments, of: id)
+    }
+
+    /// The partial file lies elsewhere now.
+    public func update(partial: PartialLocation, of id: TransferID) throws(StoreError) {
+        try connection.run(
+            "UPDATE transfer SET directory = ?2, device = ?3, inode = ?4 WHERE id = ?1",
+            Value(id), .text(partial.directory), Value(bits: partial.identity.device),
+            Value(bits: partial.identity.inode))
+        try requireChange(of: id)
+    }
+
+    /// Set before the final rename, nil when nothing is about to be published any more.
+    public func setPublishIntent(_ intent: PublishIntent?, of id: TransferID) throws(StoreError) {
+        try connection.run(
+            "UPDATE transfer SET publish_name = ?2, publish_device = ?3, publish_inode = ?4 WHERE id = ?1",
+            Value(id), Value(intent?.finalName), intent.map { Value(bits: $0.part.device) } ?? .null,
+            intent.map { Value(bits: $0.part.inode) } ?? .null)
+        try requireChange(of: id)
+    }
+
+    /// Forgets the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is gone.
+    public func deleteTransfer(_ id: TransferID) throws(StoreError) {
+        try connection.run("DELETE FROM transfer WHERE id = ?1", Value(id))
+    }
+
+    private func write(_ segments: [Segment], of id: TransferID) throws(StoreError) {
+        for segment in segments {
+            do throws(StoreError) {
+                try connection.run(
+                    """
+                    INSERT INTO segment (transfer_id, start, "end", committed) VALUES (?1, ?2, ?3, ?4)
+                    ON CONFLICT DO UPDATE SET "end" = excluded."end", committed = excluded.committed
+                    """,
+                    Value(id), .integer(segment.start), Value(segment.end), .integer(segment.committed))
+            } catch {
+                throw error.isForeignKeyViolation ? .noSuchTransfer(id) : error
+            }
+        }
+    }
+
+    private func requireChange(of id: TransferID) throws(StoreError) {
+        guard connection.changeCount > 0 else { throw .noSuchTransfer(id) }
+    }
+}
