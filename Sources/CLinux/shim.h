@@ -1,4 +1,5 @@
 #pragma once
+#include "engine.h"
 #include "files.h"
 #include "processes.h"
 #include <sys/epoll.h>

@@ -43,6 +43,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     private var oldest: MonotonicInstant?
     /// When the oldest byte after `pending` was written.
     private var oldestAfterPending: MonotonicInstant?
+    private var isPaused = false
 
     /// Room for what libcurl may still hand over once it was told to pause (CURL_MAX_WRITE_SIZE times its buffer).
     private static let slack: Int64 = 128 << 10
@@ -81,7 +82,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     public var deadline: MonotonicInstant? {
         guard let oldest else { return nil }
         if pending == nil { return oldest.advanced(by: limits.dueAfter) }
-        return isFull ? nil : oldest.advanced(by: limits.pauseAfter)
+        return isPaused ? nil : oldest.advanced(by: limits.pauseAfter)
     }
 
     private var isFull: Bool { written - committed >= max(1, limits.pauseBytes - Self.slack) }
@@ -96,6 +97,7 @@ public struct CheckpointWindow: Hashable, Sendable {
             due = written
         }
         let isLate = oldest.map { $0.advanced(by: limits.pauseAfter) <= now } ?? false
-        return Action(dueOffset: due, isPaused: pending != nil && (isFull || isLate))
+        isPaused = pending != nil && (isFull || isLate)
+        return Action(dueOffset: due, isPaused: isPaused)
     }
 }

@@ -3,31 +3,44 @@
 /// Knows nothing of tasks, the store, JSON or files' names. `shutdown` ends its thread; without it the engine lives as long
 /// as the process.
 public actor TransferEngine {
+    private nonisolated let loop: CurlLoop
+    private let core: EngineCore
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
     /// Throws when the libcurl or the system at hand cannot be used.
     public init(configuration: EngineConfiguration) throws(EngineStartError) {
-        fatalError("being written")
+        try CurlGlobal.start()
+        loop = try CurlLoop()
+        core = EngineCore(loop: loop, configuration: configuration)
+        loop.attach(core)
     }
 
     /// Begins the attempt. Its events are buffered until they are read.
-    public func start(_ attempt: Attempt) -> AttemptHandle { fatalError("being written") }
+    public func start(_ attempt: Attempt) -> AttemptHandle { core.start(attempt) }
 
     /// Ends the attempt with `stopped`, unless it has ended. After the return nothing is written any more.
-    public func stop(_ id: AttemptID) { fatalError("being written") }
+    public func stop(_ id: AttemptID) { core.run(id)?.stop() }
 
     /// The kept bytes are dropped, durably: an attempt whose head was judged `restart` may write.
-    public func proceed(_ id: AttemptID) { fatalError("being written") }
+    public func proceed(_ id: AttemptID) { core.run(id)?.proceed() }
 
     /// The bytes below the offset are durable and the offset is committed.
-    public func committed(_ id: AttemptID, offset: Int64) { fatalError("being written") }
+    public func committed(_ id: AttemptID, offset: Int64) { core.run(id)?.committed(offset) }
 
     /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
-    public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { fatalError("being written") }
+    public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxReceiveRate(rate) }
 
     /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
-    public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) { fatalError("being written") }
+    public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) {
+        core.retireSessions(where: isRetired)
+    }
 
     /// Ends every attempt with `stopped`, closes every connection and ends the thread. Later attempts end at once.
-    public func shutdown() { fatalError("being written") }
+    public func shutdown() { core.shutdown() }
+
+    /// How often the loop has woken up.
+    var turns: Int { loop.turns }
 }
 
 /// What all attempts of an engine have in common.

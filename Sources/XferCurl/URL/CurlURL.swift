@@ -1,3 +1,5 @@
+import CCurl
+import Glibc
 public import XferModel
 
 /// URLs as libcurl's parser understands them (curl_url_set(3)): what is stored is what will be asked for.
@@ -8,44 +10,131 @@ public enum CurlURL {
         public let credential: Credential?
     }
 
+    /// Longest text that is taken, in bytes.
+    public static let maxLength = 16 << 10
+
     /// Reads an absolute `http` or `https` URL. The fragment is dropped, dot segments are removed, the host is lower
-    /// case and in Punycode.
+    /// case and in Punycode, octets beyond ASCII are percent-encoded.
     public static func parse(_ text: String) throws(URLSyntaxError) -> Parsed {
-        fatalError("being written")
+        try check(text)
+        if text.utf8.contains(UInt8(ascii: " ")) { throw .whitespace }
+        guard let colon = text.firstIndex(of: ":"), isScheme(text[..<colon]) else { throw .noScheme }
+        let scheme = text[..<colon].lowercased()
+        guard let known = HTTPURL.Scheme(rawValue: scheme) else { throw .unsupportedScheme(scheme) }
+        // libcurl takes one slash or three for two.
+        let authority = text[text.index(after: colon)...]
+        guard authority.hasPrefix("//"), !authority.hasPrefix("///") else { throw .noHost }
+        let handle = try URLHandle()
+        try handle.set(text, flags: UInt32(CURLU_URLENCODE))
+        return Parsed(url: try handle.url(scheme: known), credential: try handle.credential())
     }
 
-    /// Resolves a `Location` against the URL it came from (RFC 3986 §5). User info in it is dropped.
+    /// Resolves a `Location` against the URL it came from (RFC 3986 §5). User info in it is dropped, spaces in it are
+    /// percent-encoded.
     public static func resolve(_ reference: String, against base: HTTPURL) throws(URLSyntaxError) -> HTTPURL {
-        fatalError("being written")
+        try check(reference)
+        let handle = try URLHandle()
+        try handle.set(base.string, flags: 0)
+        try handle.set(
+            reference, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME))
+        let scheme = try handle.part(CURLUPART_SCHEME) ?? ""
+        guard let known = HTTPURL.Scheme(rawValue: scheme.lowercased()) else { throw .unsupportedScheme(scheme) }
+        return try handle.url(scheme: known)
+    }
+
+    private static func check(_ text: String) throws(URLSyntaxError) {
+        if text.isEmpty { throw .empty }
+        if text.utf8.count > maxLength { throw .tooLong(limit: maxLength) }
+        for scalar in text.unicodeScalars {
+            if scalar.properties.generalCategory == .control { throw .controlCharacter }
+            if scalar != " ", scalar.properties.isWhitespace { throw .whitespace }
+        }
+    }
+
+    /// RFC 3986 §3.1.
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.first, first.isASCII, first.isLetter else { return false }
+        return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     }
 }
 
-/// Why a text is not a URL that can be fetched.
-public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    case empty
-    case tooLong(limit: Int)
-    case controlCharacter
-    case whitespace
-    case noScheme
-    case unsupportedScheme(String)
-    case noHost
-    case badHost
-    case badPort
-    case malformed(String)
+/// A `CURLU`, freed at the end of its scope.
+private struct URLHandle: ~Copyable {
+    private let handle: OpaquePointer
 
-    /// A sentence without the text itself, which may hold secrets.
-    public var description: String {
-        switch self {
-        case .empty: "the URL is empty"
-        case .tooLong(let limit): "the URL is longer than \(limit) bytes"
-        case .controlCharacter: "the URL contains a control character"
-        case .whitespace: "the URL contains white space; write it as %20"
-        case .noScheme: "the URL has no scheme, expected http:// or https://"
-        case .unsupportedScheme(let scheme): "scheme \"\(scheme)\" is not supported, expected http or https"
-        case .noHost: "the URL has no host"
-        case .badHost: "the URL's host name is not valid"
-        case .badPort: "the URL's port is not a number from 1 to 65535"
-        case .malformed(let detail): "the URL is malformed: \(detail)"
+    init() throws(URLSyntaxError) {
+        guard let handle = curl_url() else { throw .malformed("out of memory") }
+        self.handle = handle
+    }
+
+    deinit { curl_url_cleanup(handle) }
+
+    borrowing func set(_ text: String, flags: UInt32) throws(URLSyntaxError) {
+        let code = curl_url_set(handle, CURLUPART_URL, text, flags)
+        guard code == CURLUE_OK else { throw Self.error(code) }
+    }
+
+    /// Nil when the URL has no such part.
+    borrowing func part(_ part: CURLUPart, flags: UInt32 = 0) throws(URLSyntaxError) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        let code = curl_url_get(handle, part, &text, flags)
+        defer { curl_free(text) }
+        switch code {
+        case CURLUE_OK: return text.map { String(cString: $0) }
+        case CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_QUERY, CURLUE_NO_PORT, CURLUE_NO_ZONEID: return nil
+        default: throw Self.error(code)
         }
+    }
+
+    borrowing func url(scheme: HTTPURL.Scheme) throws(URLSyntaxError) -> HTTPURL {
+        guard let host = try host(), !host.isEmpty else { throw .noHost }
+        guard let text = try part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(text), port > 0
+        else { throw .badPort }
+        let path = try part(CURLUPART_PATH) ?? "/"
+        let query = try part(CURLUPART_QUERY).map { "?" + $0 } ?? ""
+        return HTTPURL(scheme: scheme, host: host, port: port, target: path + query)
+    }
+
+    borrowing func credential() throws(URLSyntaxError) -> Credential? {
+        guard let user = try part(CURLUPART_USER, flags: UInt32(CURLU_URLDECODE)) else { return nil }
+        let password = try part(CURLUPART_PASSWORD, flags: UInt32(CURLU_URLDECODE))
+        return Credential(user: user, password: password ?? "")
+    }
+
+    private borrowing func host() throws(URLSyntaxError) -> String? {
+        let host = try UTF8Locale.within { () throws(URLSyntaxError) in
+            try part(CURLUPART_HOST, flags: UInt32(CURLU_PUNYCODE))
+        }
+        guard let host, host.hasPrefix("["), let zone = try part(CURLUPART_ZONEID) else { return host?.lowercased() }
+        return "\(host.dropLast())%25\(zone)]"
+    }
+
+    private static func error(_ code: CURLUcode) -> URLSyntaxError {
+        switch code {
+        case CURLUE_NO_HOST: .noHost
+        case CURLUE_BAD_HOSTNAME, CURLUE_BAD_IPV6, CURLUE_LACKS_IDN: .badHost
+        case CURLUE_BAD_PORT_NUMBER: .badPort
+        case CURLUE_NO_SCHEME, CURLUE_BAD_SCHEME: .noScheme
+        case CURLUE_UNSUPPORTED_SCHEME: .unsupportedScheme("")
+        default: .malformed(String(cString: curl_url_strerror(code)))
+        }
+    }
+}
+
+/// libidn2, which libcurl turns names into Punycode with, reads them in the locale's character set.
+private enum UTF8Locale {
+    /// `@unchecked Sendable`: a locale object is never changed once it is made (newlocale(3)).
+    private struct Locale: @unchecked Sendable {
+        let pointer: locale_t?
+    }
+
+    private static let locale = Locale(pointer: newlocale(LC_CTYPE_MASK, "C.UTF-8", nil))
+
+    /// Runs the body with the calling thread's character set being UTF-8.
+    static func within<Value>(_ body: () throws(URLSyntaxError) -> Value) throws(URLSyntaxError) -> Value {
+        guard let pointer = locale.pointer else { return try body() }
+        let previous = uselocale(pointer)
+        defer { uselocale(previous) }
+        return try body()
     }
 }

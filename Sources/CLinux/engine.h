@@ -1,0 +1,45 @@
+#pragma once
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+// For the transfer engine's loop: epoll, eventfd, one socket option.
+
+// struct epoll_event is packed and holds a union: callers see the mask and one 64-bit token instead.
+static inline int xfer_epoll_control(int epoll, int operation, int fd, unsigned int mask, unsigned long long token) {
+    struct epoll_event event = {.events = mask, .data = {.u64 = token}};
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+// As above, for what comes back: up to `capacity` (at most 64) masks and tokens.
+static inline int xfer_epoll_wait(
+    int epoll, unsigned int *masks, unsigned long long *tokens, int capacity, int timeout_ms) {
+    struct epoll_event events[64];
+    int count = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, timeout_ms);
+    for (int i = 0; i < count; i++) {
+        masks[i] = events[i].events;
+        tokens[i] = events[i].data.u64;
+    }
+    return count;
+}
+
+// The flags are enumerators, which Swift does not let combine.
+static inline int xfer_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+static inline int xfer_eventfd_create(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+// The masks are enumerators (of an enumeration whose values do not fit Swift's import of it).
+static const unsigned int xfer_epoll_in = EPOLLIN;
+static const unsigned int xfer_epoll_out = EPOLLOUT;
+static const unsigned int xfer_epoll_error = EPOLLERR | EPOLLHUP;
+static const unsigned int xfer_epoll_edge_triggered = EPOLLET;
+
+// pthread_setname_np is a GNU extension that Swift's Glibc hides, prctl is variadic. At most 15 characters.
+static inline void xfer_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
+
+// Glibc's module does not hold TCP_WINDOW_CLAMP.
+static inline int xfer_clamp_tcp_window(int socket, int bytes) {
+    return setsockopt(socket, IPPROTO_TCP, TCP_WINDOW_CLAMP, &bytes, sizeof bytes);
+}

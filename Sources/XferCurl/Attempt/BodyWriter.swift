@@ -1,0 +1,96 @@
+import Glibc
+import XferCore
+import XferModel
+
+/// Puts a body's octets where they belong within the representation: into the file at their offset, straight from libcurl's
+/// buffer, or into memory.
+struct BodyWriter {
+    enum Progress {
+        case more
+        /// Everything this attempt is for is written; the rest of the body, if any, is not ours.
+        case reachedGoal
+        case failed(TransferError)
+    }
+
+    /// First offset of the representation that is not written.
+    private(set) var offset: Int64
+    /// Octets thrown away at the start of the present body.
+    private(set) var skipped: Int64 = 0
+    private(set) var memory: [UInt8] = []
+
+    private let sink: BodySink
+    private var plan: BodyPlan?
+
+    init(sink: BodySink, offset: Int64) {
+        self.sink = sink
+        self.offset = offset
+    }
+
+    /// A new body begins. Throws when it cannot fit.
+    mutating func begin(_ plan: BodyPlan) throws(TransferError) {
+        self.plan = plan
+        offset = plan.offset
+        skipped = 0
+        guard case .memory(let limit) = sink else { return }
+        if plan.offset == 0 { memory = [] }
+        if let end = plan.end, end > Int64(limit) { throw Self.tooLarge(limit) }
+    }
+
+    mutating func write(_ bytes: UnsafeRawBufferPointer, host: String) -> Progress {
+        guard let plan else {
+            return .failed(TransferError(.protocolError, "\(host) sent a body without a head", host: host))
+        }
+        var rest = bytes[...]
+        let toSkip = min(Int64(rest.count), plan.skip - skipped)
+        skipped += toSkip
+        rest = rest.dropFirst(Int(toSkip))
+        let room = min(plan.end ?? .max, plan.goal ?? .max) - offset
+        let overflows = Int64(rest.count) > room
+        if overflows { rest = rest.prefix(Int(max(0, room))) }
+        if let failure = store(UnsafeRawBufferPointer(rebasing: rest)) { return .failed(failure) }
+        guard overflows else { return .more }
+        // A server may send on after the segment's end, but not after what it announced itself.
+        if let end = plan.end, offset >= end {
+            return .failed(
+                TransferError(.lengthMismatch, "\(host) sent more than the \(end) bytes it announced", host: host))
+        }
+        return .reachedGoal
+    }
+
+    private mutating func store(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
+        switch sink {
+        case .memory(let limit):
+            guard memory.count + bytes.count <= limit else { return Self.tooLarge(limit) }
+            memory.append(contentsOf: bytes)
+            offset += Int64(bytes.count)
+            return nil
+        case .file(let descriptor):
+            return append(bytes, to: descriptor)
+        }
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> TransferError? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = pwrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(offset))
+            if count < 0 {
+                if errno == EINTR { continue }
+                return Self.failure(errno)
+            }
+            offset += Int64(count)
+            rest = rest.dropFirst(count)
+        }
+        return nil
+    }
+
+    private static func failure(_ code: Int32) -> TransferError {
+        let text = String(cString: strerror(code))
+        return code == ENOSPC || code == EDQUOT
+            ? TransferError(.insufficientSpace, "the partial file cannot grow: \(text)")
+            : TransferError(.diskError, "the partial file cannot be written: \(text)")
+    }
+
+    private static func tooLarge(_ limit: Int) -> TransferError {
+        TransferError(.lengthMismatch, "the body is larger than the \(limit) bytes allowed for it")
+    }
+}

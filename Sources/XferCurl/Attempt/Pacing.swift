@@ -1,0 +1,117 @@
+import XferCore
+import XferModel
+
+/// Everything that makes an attempt wait or give up: checkpoints, the receive limit, silence, the total time.
+///
+/// A value: it says what to do, the attempt does it.
+struct Pacing {
+    /// Why nothing is read at the moment.
+    struct Pauses: OptionSet {
+        let rawValue: UInt8
+
+        /// The manager has not yet given up the kept bytes.
+        static let held = Pauses(rawValue: 1)
+        /// Too much is at stake.
+        static let checkpoint = Pauses(rawValue: 2)
+        /// The receive limit's debt.
+        static let rate = Pauses(rawValue: 4)
+    }
+
+    private(set) var pauses: Pauses = []
+    private var idle: IdleDeadline
+    private var window: CheckpointWindow?
+    private var bucket: TokenBucket?
+    private var rateDebtEnds: MonotonicInstant?
+    private let totalDeadline: MonotonicInstant?
+
+    init(timeouts: Timeouts, rate: Int64, now: MonotonicInstant) {
+        idle = IdleDeadline(timeout: timeouts.idle)
+        totalDeadline = timeouts.total > 0 ? now.advanced(by: .seconds(min(timeouts.total, 1e9))) : nil
+        bucket = rate > 0 ? TokenBucket(rate: rate, now: now) : nil
+    }
+
+    /// The next instant at which `onTime` or `expired` has something to say.
+    var deadline: MonotonicInstant? {
+        [idle.deadline, totalDeadline, window?.deadline, rateDebtEnds].compactMap(\.self).min()
+    }
+
+    /// Which timeout has run out, if any.
+    func expired(_ now: MonotonicInstant) -> FailureReason? {
+        if let totalDeadline, totalDeadline <= now { return .totalTimeout }
+        if let silence = idle.deadline, silence <= now { return .idleTimeout }
+        return nil
+    }
+
+    // MARK: Silence
+
+    mutating func onActivity(_ now: MonotonicInstant) { idle.onActivity(now) }
+
+    /// A new request: nothing has been heard of it, nothing holds it back but the limit.
+    mutating func onRequest(_ now: MonotonicInstant) {
+        pauses = pauses.intersection(.rate)
+        idle.onRestart()
+        if !pauses.isEmpty { idle.onPause(now) }
+    }
+
+    mutating func hold(_ now: MonotonicInstant) { set(.held, true, now) }
+    mutating func release(_ now: MonotonicInstant) { set(.held, false, now) }
+
+    // MARK: Checkpoints
+
+    /// Bytes will be written from this offset on.
+    mutating func watch(from offset: Int64, limits: CheckpointWindow.Limits) {
+        window = CheckpointWindow(limits: limits, offset: offset)
+    }
+
+    var isWatching: Bool { window != nil }
+
+    /// Each of these gives the offset of a checkpoint that has become due.
+    mutating func onWritten(to offset: Int64, now: MonotonicInstant) -> Int64? {
+        apply(window?.onWritten(to: offset, now: now), now)
+    }
+
+    mutating func onCommitted(_ offset: Int64, now: MonotonicInstant) -> Int64? {
+        apply(window?.onCommitted(offset, now: now), now)
+    }
+
+    mutating func onTime(_ now: MonotonicInstant) -> Int64? {
+        if let end = rateDebtEnds, end <= now {
+            rateDebtEnds = nil
+            set(.rate, false, now)
+        }
+        return apply(window?.onTime(now), now)
+    }
+
+    private mutating func apply(_ action: CheckpointWindow.Action?, _ now: MonotonicInstant) -> Int64? {
+        set(.checkpoint, action?.isPaused ?? false, now)
+        return action?.dueOffset
+    }
+
+    // MARK: Rate
+
+    mutating func onReceived(_ count: Int, now: MonotonicInstant) {
+        guard let end = bucket?.take(count, now: now) else { return }
+        rateDebtEnds = end
+        set(.rate, true, now)
+    }
+
+    /// 0 is unlimited.
+    mutating func setRate(_ rate: Int64, now: MonotonicInstant) {
+        if rate > 0 {
+            if bucket == nil { bucket = TokenBucket(rate: rate, now: now) }
+            bucket?.setRate(rate, now: now)
+        } else {
+            bucket = nil
+        }
+        guard rateDebtEnds != nil else { return }
+        rateDebtEnds = bucket?.take(0, now: now)
+        set(.rate, rateDebtEnds != nil, now)
+    }
+
+    private mutating func set(_ reason: Pauses, _ isSet: Bool, _ now: MonotonicInstant) {
+        let before = pauses
+        if isSet { pauses.insert(reason) } else { pauses.remove(reason) }
+        if before.isEmpty, !pauses.isEmpty { idle.onPause(now) }
+        if !before.isEmpty, pauses.isEmpty { idle.onResume(now) }
+    }
+}

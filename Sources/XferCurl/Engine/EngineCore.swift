@@ -1,0 +1,145 @@
+import CLinux
+import Glibc
+import XferModel
+
+/// The engine's state: sessions, easy handles and running attempts.
+///
+/// `@unchecked Sendable`: it is touched on its loop's thread alone, by `TransferEngine`'s methods (which run there), by the
+/// loop, and by libcurl's callbacks (which run inside the calls the loop makes). Every way in checks that.
+final class EngineCore: LoopClient, @unchecked Sendable {
+    let loop: CurlLoop
+    let configuration: EngineConfiguration
+
+    private var runs: [UInt64: AttemptRun] = [:]
+    private var lastRun: UInt64 = 0
+    private var sessions: [UInt32: TransferSession] = [:]
+    private var pools: [TransferSession.PoolKey: TransferSession] = [:]
+    private var lastSession: UInt32 = 0
+    private var handles: [UInt: EasyHandle] = [:]
+    private var lastHandle: UInt = 0
+    /// Attempts that may read again: libcurl is told outside its callbacks.
+    private var toUnpause: [AttemptRun] = []
+    private(set) var isShutDown = false
+
+    init(loop: CurlLoop, configuration: EngineConfiguration) {
+        self.loop = loop
+        self.configuration = configuration
+    }
+
+    /// The core whose loop the calling thread is.
+    static var current: EngineCore? {
+        pthread_getspecific(key).map { Unmanaged<EngineCore>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        precondition(pthread_key_create(&key, nil) == 0, "no thread-specific key left")
+        return key
+    }()
+
+    // MARK: Commands
+
+    func start(_ attempt: Attempt) -> AttemptHandle {
+        enter()
+        lastRun += 1
+        let (events, continuation) = AsyncStream<AttemptEvent>.makeStream()
+        let run = AttemptRun(id: AttemptID(rawValue: lastRun), attempt: attempt, core: self, events: continuation)
+        runs[lastRun] = run
+        run.start()
+        return AttemptHandle(id: run.id, events: events, progress: run.progress)
+    }
+
+    func run(_ id: AttemptID) -> AttemptRun? {
+        enter()
+        return runs[id.rawValue]
+    }
+
+    func retireSessions(where isRetired: (SessionSpec) -> Bool) {
+        enter()
+        for (key, session) in pools where isRetired(key.spec) {
+            pools[key] = nil
+            session.retire()
+        }
+    }
+
+    func shutdown() {
+        enter()
+        isShutDown = true
+        for run in runs.values { run.stop() }
+        retireSessions { _ in true }
+        loop.stop()
+    }
+
+    /// The thread may be a new one after `CurlLoop.stop`, so it is marked each time.
+    private func enter() {
+        loop.preconditionOnLoop()
+        pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    // MARK: From the loop
+
+    func onReady(token: UInt64, mask: UInt32) {
+        sessions[UInt32(truncatingIfNeeded: token >> 32)]?
+            .onReady(socket: Int32(truncatingIfNeeded: token), mask: mask)
+    }
+
+    func onTurn() {
+        // What becomes due by acting is acted on in the next turn, after the sockets had theirs.
+        let now = Clocks.now
+        for _ in 0..<loop.deadlines.count {
+            guard let key = loop.deadlines.popDue(now) else { break }
+            switch key {
+            case .session(let id): sessions[id]?.onDeadline()
+            case .attempt(let id): runs[id]?.onDeadline(now)
+            }
+        }
+        while !toUnpause.isEmpty {
+            let batch = toUnpause
+            toUnpause = []
+            for run in batch { run.continueReading() }
+        }
+    }
+
+    // MARK: From attempts
+
+    func unpauseSoon(_ run: AttemptRun) { toUnpause.append(run) }
+
+    func schedule(_ run: AttemptRun, at instant: MonotonicInstant?) {
+        loop.deadlines.setIfEarlier(.attempt(run.id.rawValue), to: instant)
+    }
+
+    func forget(_ run: AttemptRun) {
+        runs[run.id.rawValue] = nil
+        loop.deadlines.remove(.attempt(run.id.rawValue))
+    }
+
+    /// The session for a hop, made when it is first needed; nil without memory.
+    func session(for key: TransferSession.PoolKey) -> TransferSession? {
+        if let session = pools[key] { return session }
+        lastSession += 1
+        guard let session = TransferSession(id: lastSession, key: key, core: self) else { return nil }
+        sessions[session.id] = session
+        pools[key] = session
+        return session
+    }
+
+    // MARK: From sessions and callbacks
+
+    func session(_ id: UInt32) -> TransferSession? { sessions[id] }
+
+    func handle(_ id: UInt) -> EasyHandle? { handles[id] }
+
+    func makeHandle() -> EasyHandle? {
+        lastHandle += 1
+        guard let handle = EasyHandle(id: lastHandle) else { return nil }
+        handles[handle.id] = handle
+        return handle
+    }
+
+    func forgetHandle(_ handle: EasyHandle) { handles[handle.id] = nil }
+
+    func forgetSession(_ session: TransferSession) {
+        sessions[session.id] = nil
+        loop.deadlines.remove(.session(session.id))
+    }
+}

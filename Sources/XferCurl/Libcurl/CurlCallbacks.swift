@@ -1,0 +1,79 @@
+import CCurl
+import CLinux
+import XferModel
+
+// libcurl's entry points. File-scope and nonisolated: a closure would inherit its context's isolation and trap. They run on
+// the loop's thread, inside a libcurl call the engine made there. The context is an id, not an object: what is gone is not
+// found.
+
+/// CURLOPT_WRITEFUNCTION: part of a body.
+func curlBodyCallback(
+    _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
+    guard let run = attemptRun(context) else { return bytes.isEmpty ? 1 : 0 }
+    return run.onBody(bytes)
+}
+
+/// CURLOPT_HEADERFUNCTION: one line of a head or trailer.
+func curlHeaderCallback(
+    _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
+    guard let run = attemptRun(context) else { return 0 }
+    return run.onHeaderLine(bytes) ? bytes.count : 0
+}
+
+/// CURLOPT_PREREQFUNCTION: the connection is there, the request goes out next.
+func curlConnectedCallback(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
+    _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let run = attemptRun(context) else { return CURL_PREREQFUNC_ABORT }
+    run.onConnected()
+    return CURL_PREREQFUNC_OK
+}
+
+/// CURLOPT_SOCKOPTFUNCTION, set for limited transfers only: a new socket, not yet connected.
+func curlSocketOptionCallback(
+    _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
+) -> Int32 {
+    if let run = attemptRun(context) { ReceiveWindow.clamp(socket, rate: run.maxReceiveRate) }
+    return Int32(CURL_SOCKOPT_OK)
+}
+
+/// CURLOPT_DEBUGFUNCTION: the log, on from a response's head to its end.
+func curlDebugCallback(
+    _ easy: UnsafeMutableRawPointer?, _ type: curl_infotype, _ data: UnsafeMutablePointer<CChar>?, _ size: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard type == CURLINFO_TEXT, let data else { return 0 }
+    let text = UnsafeRawBufferPointer(start: data, count: size)
+    if text.starts(with: "Excess found".utf8) { attemptRun(context)?.onExcess() }
+    return 0
+}
+
+/// CURLMOPT_SOCKETFUNCTION: what to wait for on a socket.
+func curlSocketCallback(
+    _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+    _ socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+    session(context)?.onWatch(socket: socket, what: what)
+    return 0
+}
+
+/// CURLMOPT_TIMERFUNCTION: when libcurl wants to be called next; −1 never.
+func curlTimerCallback(
+    _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    session(context)?.onTimer(milliseconds: milliseconds)
+    return 0
+}
+
+private func attemptRun(_ context: UnsafeMutableRawPointer?) -> AttemptRun? {
+    EngineCore.current?.handle(UInt(bitPattern: context))?.run
+}
+
+private func session(_ context: UnsafeMutableRawPointer?) -> TransferSession? {
+    EngineCore.current?.session(UInt32(truncatingIfNeeded: UInt(bitPattern: context)))
+}

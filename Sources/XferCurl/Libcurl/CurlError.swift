@@ -1,0 +1,61 @@
+import CCurl
+import Glibc
+import XferModel
+
+/// What libcurl's codes (libcurl-errors(3)) mean to a transfer.
+enum CurlError {
+    /// - Parameters:
+    ///   - detail: libcurl's error buffer; for certificates it holds OpenSSL's reason.
+    ///   - osError: `CURLINFO_OS_ERRNO`, tells an unreachable network from a refused connection.
+    static func transferError(_ code: CURLcode, detail: String, osError: Int, url: HTTPURL) -> TransferError {
+        let (reason, isRetriable) = classify(code, osError: osError)
+        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+        return TransferError(
+            reason, "\(url.hostKey): \(text)", isRetriable: isRetriable, curlCode: Int32(bitPattern: code.rawValue),
+            host: url.hostKey)
+    }
+
+    /// The reason, and whether to try again where that differs from the reason's own rule.
+    private static func classify(_ code: CURLcode, osError: Int) -> (FailureReason, Bool?) {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            (.dnsFailure, nil)
+        case CURLE_COULDNT_CONNECT:
+            (isUnreachable(osError) ? .networkUnreachable : .connectFailed, nil)
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PROXY, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
+            (.connectFailed, nil)
+        case CURLE_OPERATION_TIMEDOUT:
+            // The only timeout libcurl is given is the one for connecting.
+            (.connectTimeout, nil)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CLIENTCERT:
+            (.trustRejected, nil)
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            (.pinMismatch, nil)
+        case CURLE_PARTIAL_FILE:
+            (.shortBody, nil)
+        case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_AGAIN, CURLE_SSL_SHUTDOWN_FAILED,
+            CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:
+            (.connectionLost, nil)
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL,
+            CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR, CURLE_CHUNK_FAILED:
+            (.protocolError, nil)
+        case CURLE_LOGIN_DENIED, CURLE_AUTH_ERROR:
+            (.authFailed, nil)
+        case CURLE_TOO_MANY_REDIRECTS:
+            (.tooManyRedirects, nil)
+        case CURLE_FILESIZE_EXCEEDED:
+            (.lengthMismatch, nil)
+        case CURLE_WRITE_ERROR:
+            (.diskError, nil)
+        case CURLE_OUT_OF_MEMORY:
+            (.internalError, true)
+        default:
+            (.internalError, nil)
+        }
+    }
+
+    private static func isUnreachable(_ osError: Int) -> Bool {
+        [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(Int32(truncatingIfNeeded: osError))
+    }
+}

@@ -1,0 +1,149 @@
+import CCurl
+import XferModel
+
+/// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
+/// session cache would carry one session's trust into another.
+///
+/// Confined to the loop's thread.
+final class EasyHandle {
+    /// What callbacks and messages know the handle by.
+    let id: UInt
+    let easy: UnsafeMutableRawPointer
+    /// Who the callbacks are for; nil while the handle is idle.
+    weak var run: AttemptRun?
+
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+    private var headers: HeaderList?
+
+    /// Nil without memory.
+    init?(id: UInt) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.id = id
+        self.easy = easy
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        errorBuffer.deallocate()
+    }
+
+    /// What one request needs beyond what all have in common.
+    struct Request {
+        var url: HTTPURL
+        var headers: HeaderList
+        var spec: SessionSpec
+        var httpVersion: HTTPVersion
+        /// Seconds, 0 is none.
+        var connectTimeout: Double
+        /// 0 is unlimited.
+        var maxReceiveRate: Int64
+    }
+
+    func prepare(_ request: Request) {
+        curl_easy_reset(easy)
+        errorBuffer[0] = 0
+        headers = request.headers
+        setCommonOptions()
+        setCallbacks()
+        set(CURLOPT_URL, request.url.string)
+        set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
+        set(CURLOPT_HTTP_VERSION, Self.version(request))
+        set(CURLOPT_PROXY, request.spec.key.proxy ?? "")
+        if let caFile = request.spec.trust.caFile {
+            set(CURLOPT_CAINFO, caFile)
+            set(CURLOPT_CAPATH, pointer: nil)
+        }
+        // 0 would be libcurl's own 300 s.
+        let connectTimeout = request.connectTimeout > 0 ? request.connectTimeout : 86_400
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(connectTimeout, 86_400) * 1000)))
+        if request.maxReceiveRate > 0 {
+            set(CURLOPT_BUFFERSIZE, 16 << 10)
+            xfer_easy_set_sockopt_function(easy, curlSocketOptionCallback)
+            set(CURLOPT_SOCKOPTDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
+        } else {
+            set(CURLOPT_BUFFERSIZE, 64 << 10)
+        }
+    }
+
+    /// Frees what the last request needed and lets callbacks find nobody.
+    func finish() {
+        run = nil
+        set(CURLOPT_HTTPHEADER, pointer: nil)
+        headers = nil
+    }
+
+    private func setCommonOptions() {
+        set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: id))
+        set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_NOSIGNAL, 1)
+        // Removing a handle whose name is being resolved must not wait for the resolver.
+        set(CURLOPT_QUICK_EXIT, 1)
+        // Survives curl_easy_reset, and would let a connection skip the certificate check.
+        set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        set(CURLOPT_SSL_VERIFYPEER, 1)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        set(CURLOPT_HTTP09_ALLOWED, 0)
+        set(CURLOPT_NETRC, 0)
+        // Rather share an HTTP/2 connection that is being made than make another.
+        set(CURLOPT_PIPEWAIT, 1)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+    }
+
+    private func setCallbacks() {
+        let context = UnsafeMutableRawPointer(bitPattern: id)
+        xfer_easy_set_data_function(easy, CURLOPT_WRITEFUNCTION, curlBodyCallback)
+        set(CURLOPT_WRITEDATA, pointer: context)
+        xfer_easy_set_data_function(easy, CURLOPT_HEADERFUNCTION, curlHeaderCallback)
+        set(CURLOPT_HEADERDATA, pointer: context)
+        xfer_easy_set_prereq_function(easy, curlConnectedCallback)
+        set(CURLOPT_PREREQDATA, pointer: context)
+        xfer_easy_set_debug_function(easy, curlDebugCallback)
+        set(CURLOPT_DEBUGDATA, pointer: context)
+    }
+
+    private static func version(_ request: Request) -> Int {
+        let isHTTP1 = request.httpVersion == .http1 || request.maxReceiveRate > 0
+        return Int(isHTTP1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS)
+    }
+
+    // MARK: While the request runs
+
+    /// Stops or continues reading. Continuing hands over at once what libcurl still holds; a refusal of that comes back as
+    /// the code.
+    func setPaused(_ isPaused: Bool) -> CURLcode {
+        curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    }
+
+    /// libcurl tells only by its log that a server sent more than it announced: the log is read from the head on.
+    func listenForExcess() { set(CURLOPT_VERBOSE, 1) }
+
+    /// Caps what the kernel takes in for a limit that was put on a running transfer. The connection is not used again.
+    func clampWindow(rate: Int64) {
+        var socket = curl_socket_t(-1)
+        guard xfer_easy_get_socket(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK, socket >= 0 else { return }
+        ReceiveWindow.clamp(socket, rate: rate)
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    var errorText: String { String(cString: errorBuffer) }
+
+    var osError: Int {
+        var value = 0
+        xfer_easy_get_long(easy, CURLINFO_OS_ERRNO, &value)
+        return value
+    }
+
+    // MARK: Options
+
+    // libcurl only refuses options it does not know or has no memory for; the tests would see the first.
+    private func set(_ option: CURLoption, _ value: Int) { xfer_easy_set_long(easy, option, value) }
+    private func set(_ option: CURLoption, _ value: String) { xfer_easy_set_string(easy, option, value) }
+    private func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+        xfer_easy_set_pointer(easy, option, pointer)
+    }
+}

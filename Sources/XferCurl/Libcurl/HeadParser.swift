@@ -1,0 +1,72 @@
+import XferCore
+import XferModel
+
+/// Puts a response's head together from the lines libcurl hands over, one call per line.
+struct HeadParser {
+    enum Event {
+        case more
+        /// The head of a final response is whole.
+        case head(ResponseHead)
+        /// More than a head may hold.
+        case tooLarge
+    }
+
+    static let maxFields = 1000
+    static let maxBytes = 256 << 10
+
+    private var head: ResponseHead?
+    private var byteCount = 0
+    /// Lines after the head are trailers; nobody needs them.
+    private var isDone = false
+
+    mutating func onLine(_ bytes: UnsafeRawBufferPointer) -> Event {
+        if isDone { return .more }
+        byteCount += bytes.count
+        guard byteCount <= Self.maxBytes, (head?.fields.count ?? 0) < Self.maxFields else { return .tooLarge }
+        let line = Self.text(bytes)
+        if line.isEmpty {
+            guard let whole = head, whole.status >= 200 else { return .more }
+            isDone = true
+            return .head(whole)
+        }
+        if line.hasPrefix("HTTP/") {
+            head = Self.statusLine(line)
+        } else if line.first == " " || line.first == "\t" {
+            continueLastField(with: line)
+        } else if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...]
+            head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
+        }
+        return .more
+    }
+
+    /// `HTTP/1.1 200 OK`, `HTTP/2 200`.
+    private static func statusLine(_ line: String) -> ResponseHead {
+        let words = line.dropFirst(5).split(separator: " ", maxSplits: 2)
+        let major = words.first?.first?.wholeNumberValue ?? 1
+        let status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        return ResponseHead(status: status, majorVersion: major)
+    }
+
+    /// Obsolete line folding (RFC 9112 §5.2).
+    private mutating func continueLastField(with line: String) {
+        guard let last = head?.fields.popLast() else { return }
+        let value = Self.trimmed((last.value + " " + Self.trimmed(line[...]))[...])
+        head?.fields.append(HeaderField(name: last.name, value: value))
+    }
+
+    /// UTF-8 where it is, else ISO 8859-1: nothing is lost, so that validators go back as they came.
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        var end = bytes.count
+        while end > 0, bytes[end - 1] == UInt8(ascii: "\n") || bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        let line = bytes[..<end]
+        if let text = String(validating: line, as: UTF8.self) { return text }
+        return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop { $0 == " " || $0 == "\t" }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

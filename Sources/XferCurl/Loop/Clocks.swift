@@ -1,0 +1,19 @@
+import Glibc
+import XferModel
+
+/// The two clocks the engine reads.
+enum Clocks {
+    /// CLOCK_BOOTTIME: deadlines.
+    static var now: MonotonicInstant {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// The wall clock: only for `Retry-After` dates.
+    static var wall: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+}

@@ -1,0 +1,180 @@
+import CLinux
+import Glibc
+import NIOConcurrencyHelpers
+import XferModel
+
+/// The engine's executor: one thread that waits in `epoll_wait` for libcurl's sockets, for the next deadline, and for jobs
+/// from other threads. Nothing to do means no wake-up at all.
+///
+/// One turn: run the jobs that came, let the client act on due deadlines and ready sockets, wait. The thread starts with the
+/// first job and ends after `stop`; a job that comes later starts it again for as long as there are jobs, so that no caller
+/// ever waits for ever.
+///
+/// `@unchecked Sendable`: `inbox` has its own lock; `epoll` is only asked (the kernel serialises) and `wakeUp` only written
+/// to; `deadlines` and `client` are touched on the loop's thread alone, of which there is at most one at a time and which
+/// hands over through `inbox`'s lock.
+final class CurlLoop: SerialExecutor, @unchecked Sendable {
+    private struct Inbox {
+        enum Thread { case none, awake, asleep }
+
+        var thread = Thread.none
+        var isStopping = false
+        var jobs: [UnownedJob] = []
+    }
+
+    /// What a deadline is for.
+    enum DeadlineKey: Hashable {
+        case session(UInt32)
+        case attempt(UInt64)
+    }
+
+    private let epoll: Epoll
+    /// An eventfd, registered edge-triggered: it is never read.
+    private let wakeUp: Int32
+    private let inbox = NIOLockedValueBox(Inbox())
+    var deadlines = DeadlineHeap<DeadlineKey>()
+    private var client: (any LoopClient)?
+    /// How often `epoll_wait` returned; for the test that an idle loop sleeps.
+    private(set) var turns = 0
+
+    private static let wakeUpToken = UInt64.max
+
+    init() throws(EngineStartError) {
+        epoll = try Epoll()
+        wakeUp = xfer_eventfd_create()
+        guard wakeUp >= 0 else { throw .system(call: "eventfd", errno: errno) }
+        epoll.watch(wakeUp, mask: xfer_epoll_in | xfer_epoll_edge_triggered, token: Self.wakeUpToken)
+    }
+
+    deinit { close(wakeUp) }
+
+    /// Says who acts on sockets and deadlines. Before the first job.
+    func attach(_ client: any LoopClient) { self.client = client }
+
+    /// Lets the thread end once its jobs are done, and forgets the client.
+    func stop() {
+        preconditionOnLoop()
+        client = nil
+        inbox.withLockedValue { $0.isStopping = true }
+    }
+
+    // MARK: Executor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let thread = inbox.withLockedValue { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.thread = .awake }
+            return inbox.thread
+        }
+        switch thread {
+        case .awake: break
+        case .asleep: eventfd_write(wakeUp, 1)
+        case .none: startThread()
+        }
+    }
+
+    func checkIsolated() {
+        precondition(isOnLoop, "expected to be on the engine's loop")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { isOnLoop }
+
+    var isOnLoop: Bool { LoopThread.current === self }
+
+    func preconditionOnLoop() { precondition(isOnLoop, "a loop-confined value was touched on another thread") }
+
+    private func startThread() {
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, loopThreadMain, Unmanaged.passRetained(self).toOpaque())
+        precondition(code == 0, "the engine's thread cannot be started: errno \(code)")
+        pthread_detach(thread)
+    }
+
+    // MARK: The thread
+
+    fileprivate func run() {
+        while true {
+            runJobs()
+            client?.onTurn()
+            guard let timeout = timeoutOrNilWhenDone() else { return }
+            epoll.wait(milliseconds: timeout) { ready in
+                if ready.token != Self.wakeUpToken { client?.onReady(token: ready.token, mask: ready.mask) }
+            }
+            turns &+= 1
+        }
+    }
+
+    /// One batch: jobs that come meanwhile wait for the next turn, so that sockets get theirs.
+    private func runJobs() {
+        let jobs = inbox.withLockedValue { inbox in
+            inbox.thread = .awake
+            defer { inbox.jobs.removeAll() }
+            return inbox.jobs
+        }
+        for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+
+    /// How long to wait, in milliseconds rounded up; nil when the thread's work is done.
+    private func timeoutOrNilWhenDone() -> Int32? {
+        var timeout: Int32 = -1
+        if let next = deadlines.earliest {
+            let milliseconds = (Clocks.now.duration(to: next).wholeMicroseconds + 999) / 1000
+            timeout = Int32(clamping: max(0, milliseconds))
+        }
+        return inbox.withLockedValue { inbox in
+            guard inbox.jobs.isEmpty else { return 0 }
+            if inbox.isStopping {
+                inbox.thread = .none
+                return nil
+            }
+            if timeout != 0 { inbox.thread = .asleep }
+            return timeout
+        }
+    }
+
+    // MARK: Sockets
+
+    func watch(_ fd: Int32, mask: UInt32, token: UInt64) { epoll.watch(fd, mask: mask, token: token) }
+
+    func forget(_ fd: Int32) { epoll.forget(fd) }
+}
+
+/// Who acts for the loop; called on its thread only.
+protocol LoopClient: AnyObject {
+    func onReady(token: UInt64, mask: UInt32)
+    /// Once per turn, after the jobs and before waiting: the place for due deadlines.
+    func onTurn()
+}
+
+/// Which loop the calling thread belongs to.
+enum LoopThread {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        precondition(pthread_key_create(&key, nil) == 0, "no thread-specific key left")
+        return key
+    }()
+
+    static var current: CurlLoop? {
+        pthread_getspecific(key).map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    fileprivate static func enter(_ loop: CurlLoop) {
+        pthread_setspecific(key, Unmanaged.passUnretained(loop).toOpaque())
+    }
+}
+
+/// The thread's entry point. Signals are blocked: they are other threads' business, and a write to a closed socket shall be
+/// EPIPE.
+private func loopThreadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    let loop = Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue()
+    var signals = sigset_t()
+    sigfillset(&signals)
+    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP] { sigdelset(&signals, fault) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    xfer_name_thread("xfer-loop")
+    LoopThread.enter(loop)
+    loop.run()
+    return nil
+}

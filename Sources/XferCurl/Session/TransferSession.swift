@@ -1,0 +1,132 @@
+import CCurl
+import CLinux
+import XferModel
+
+/// One libcurl multi handle: one pool of connections, all of them judged by the same trust.
+///
+/// Confined to the loop's thread. Its multi handle is changed from the loop's turn, never from one of its callbacks.
+final class TransferSession {
+    /// What connections are kept apart by.
+    struct PoolKey: Hashable {
+        var spec: SessionSpec
+        /// Limited transfers have connections of their own: HTTP/1.1, with a small window.
+        var isLimited: Bool
+    }
+
+    let id: UInt32
+    let key: PoolKey
+    /// No new requests; closed when the last one ends.
+    private(set) var isRetired = false
+
+    private unowned let core: EngineCore
+    private let multi: UnsafeMutableRawPointer
+    private var idleHandles: [EasyHandle] = []
+    private var activeCount = 0
+
+    /// Most easy handles, and most connections, kept for the next request.
+    private static let maxIdle = 32
+
+    /// Nil without memory.
+    init?(id: UInt32, key: PoolKey, core: EngineCore) {
+        guard let multi = curl_multi_init() else { return nil }
+        self.id = id
+        self.key = key
+        self.core = core
+        self.multi = multi
+        let context = UnsafeMutableRawPointer(bitPattern: UInt(id))
+        xfer_multi_set_socket_function(multi, curlSocketCallback)
+        xfer_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
+        xfer_multi_set_timer_function(multi, curlTimerCallback)
+        xfer_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+        xfer_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.maxIdle)
+        xfer_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    }
+
+    // MARK: Requests
+
+    /// Sends the run's request; nil when libcurl has no memory.
+    func begin(_ request: EasyHandle.Request, for run: AttemptRun) -> EasyHandle? {
+        guard let handle = idleHandles.popLast() ?? core.makeHandle() else { return nil }
+        handle.prepare(request)
+        handle.run = run
+        guard curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
+            core.forgetHandle(handle)
+            return nil
+        }
+        activeCount += 1
+        return handle
+    }
+
+    /// Takes a handle back, finished or not. After this no callback comes for its request any more.
+    func end(_ handle: EasyHandle) {
+        curl_multi_remove_handle(multi, handle.easy)
+        handle.finish()
+        activeCount -= 1
+        if idleHandles.count < Self.maxIdle, !isRetired {
+            idleHandles.append(handle)
+        } else {
+            core.forgetHandle(handle)
+        }
+        closeIfDone()
+    }
+
+    func retire() {
+        isRetired = true
+        closeIfDone()
+    }
+
+    private func closeIfDone() {
+        guard isRetired, activeCount == 0 else { return }
+        for handle in idleHandles { core.forgetHandle(handle) }
+        idleHandles = []
+        // Closes the connections, which calls back once more.
+        curl_multi_cleanup(multi)
+        core.forgetSession(self)
+    }
+
+    // MARK: From the loop
+
+    func onReady(socket: Int32, mask: UInt32) {
+        var flags: Int32 = 0
+        if mask & xfer_epoll_in != 0 { flags |= CURL_CSELECT_IN }
+        if mask & xfer_epoll_out != 0 { flags |= CURL_CSELECT_OUT }
+        if mask & xfer_epoll_error != 0 { flags |= CURL_CSELECT_ERR }
+        act(socket, flags)
+    }
+
+    func onDeadline() { act(CURL_SOCKET_TIMEOUT, 0) }
+
+    private func act(_ socket: Int32, _ flags: Int32) {
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, flags, &running)
+        deliverResults()
+    }
+
+    private func deliverResults() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE else { continue }
+            let code = xfer_message_result(message)
+            var id: UnsafeMutableRawPointer?
+            xfer_easy_get_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &id)
+            // Ending the request may retire and close this session: then there is nothing left to read from.
+            core.handle(UInt(bitPattern: id))?.run?.onRequestDone(code)
+            if core.session(self.id) == nil { return }
+        }
+    }
+
+    // MARK: From libcurl
+
+    func onWatch(socket: Int32, what: Int32) {
+        if what == CURL_POLL_REMOVE { return core.loop.forget(socket) }
+        var mask: UInt32 = 0
+        if what & CURL_POLL_IN != 0 { mask |= xfer_epoll_in }
+        if what & CURL_POLL_OUT != 0 { mask |= xfer_epoll_out }
+        core.loop.watch(socket, mask: mask, token: UInt64(id) << 32 | UInt64(UInt32(bitPattern: socket)))
+    }
+
+    func onTimer(milliseconds: Int) {
+        let instant = milliseconds < 0 ? nil : Clocks.now.advanced(by: .milliseconds(milliseconds))
+        core.loop.deadlines.set(.session(id), to: instant)
+    }
+}
