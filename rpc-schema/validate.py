@@ -26,7 +26,6 @@ except ImportError:
     sys.exit(2)
 
 HERE = pathlib.Path(__file__).resolve().parent
-DRAFT_7 = "json-schema.org/draft-07/schema"
 
 
 class Document:
@@ -50,14 +49,18 @@ class Document:
 
 
 def detail(error):
-    """The message of the most telling of the errors behind `error`."""
-    if error.context:
-        return f"{shortened(error.message)} ({shortened(jsonschema.exceptions.best_match(error.context).message)})"
-    return shortened(error.message)
+    """The message of the most telling of the errors behind `error`: the one that lies deepest."""
+    deepest = error
+    while deepest.context:
+        deepest = max(deepest.context, key=lambda inner: len(inner.absolute_path))
+    if deepest is error:
+        return shortened(error.message)
+    where = "/".join(map(str, deepest.absolute_path))
+    return f"{shortened(error.message)} ({where}: {shortened(deepest.message)})"
 
 
 def shortened(text):
-    return text if len(text) <= 300 else text[:300] + " …"
+    return text if len(text) <= 120 else text[:120] + " …"
 
 
 def closed(schema):
@@ -82,7 +85,11 @@ def closed(schema):
 
 
 def document_problems(document, meta_schema):
-    yield from meta_problems(document, meta_schema)
+    found = list(meta_problems(document, meta_schema))
+    yield from found
+    if found:
+        # The rest would stumble over what is missing.
+        return
     for name, schema in schemas_of(document):
         try:
             jsonschema.Draft7Validator.check_schema(schema)
@@ -97,12 +104,12 @@ def document_problems(document, meta_schema):
 
 
 def meta_problems(document, meta_schema):
-    # What OpenRPC says about schemas is checked by check_schema, without fetching the draft's own schema.
+    # References elsewhere are to JSON Schema's own schema: check_schema does that without fetching anything.
     meta_schema = json.loads(json.dumps(meta_schema))
 
     def cut(node):
         if isinstance(node, dict):
-            if DRAFT_7 in str(node.get("$ref", "")):
+            if isinstance(node.get("$ref"), str) and "://" in node["$ref"]:
                 node.clear()
             for value in node.values():
                 cut(value)
@@ -111,7 +118,8 @@ def meta_problems(document, meta_schema):
                 cut(value)
 
     cut(meta_schema)
-    meta_schema.pop("$schema", None)
+    for key in ("$schema", "$id"):
+        meta_schema.pop(key, None)
     # A stand-in in the source of the published meta-schema.
     version = meta_schema.get("properties", {}).get("openrpc", {})
     if "GENERATED" in str(version.get("enum", "")):

@@ -10,6 +10,7 @@ extension HTTPMethod: WireEnum {}
 extension HTTPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}
 extension ShutdownMode: WireEnum {}
+extension QueueOrder: WireEnum {}
 
 /// Stored as a number so that it sorts, written as a word.
 extension Priority: WireEnum {
@@ -33,11 +34,6 @@ public enum ResumeMode: String, WireEnum {
     case auto
     /// Also without any validator, trusting that the source did not change.
     case unsafe
-}
-
-/// In which order tasks of one host and priority start.
-public enum QueueOrder: String, WireEnum {
-    case fifo, lifo
 }
 
 /// The order of a list, by id.

@@ -1,3 +1,5 @@
+public import XferModel
+
 /// The limits that hold for the queue now.
 public struct QueueLimits: WireRecord, Hashable {
     public var maxActive = 6

@@ -23,8 +23,11 @@ extension WireEnum {
     public var wire: JSONValue { .string(wireName) }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        ["type": "string", "enum": .array(allCases.map(\.wire))]
+        schemas.reference(to: schemaName) { _ in ["type": "string", "enum": .array(allCases.map(\.wire))] }
     }
+
+    /// The type's name with those it is nested in.
+    static var schemaName: String { WireSchemas.name(of: Self.self) }
 
     private static func choice(for name: String?) -> String {
         let names = allCases.map(\.wireName)

@@ -73,9 +73,7 @@ extension WireRecord {
     }
 
     /// The type's name with those it is nested in: `TaskAdd.Result` is `TaskAddResult`.
-    public static var schemaName: String {
-        String(reflecting: Self.self).split(separator: ".").dropFirst().joined()
-    }
+    public static var schemaName: String { WireSchemas.name(of: Self.self) }
 }
 
 /// A record's fields with an index by name. At most 64, so that one word tells which were seen.

@@ -18,6 +18,11 @@ public struct WireSchemas: Sendable {
         }
         return ["$ref": .string("#/components/schemas/\(name)")]
     }
+
+    /// The type's name with those it is nested in, without its module: `TaskAdd.Result` is `TaskAddResult`.
+    static func name(of type: Any.Type) -> String {
+        String(reflecting: type).split(separator: ".").dropFirst().joined()
+    }
 }
 
 /// A field's schema put together from its type's and what the field adds.

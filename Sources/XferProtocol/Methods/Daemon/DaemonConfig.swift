@@ -13,7 +13,10 @@ public enum DaemonConfig: RPCMethod {
             result: [
                 "file": "/home/ada/.config/xferd/config.yaml",
                 "settings": [
-                    ["key": "queue.max_active", "value": 3, "origin": "file", "reloadable": true],
+                    [
+                        "key": "queue.max_active", "value": 3, "origin": "/home/ada/.config/xferd/config.yaml:2",
+                        "reloadable": true,
+                    ],
                     ["key": "rpc.max_clients", "value": 256, "origin": "default", "reloadable": false],
                 ],
             ])
@@ -58,7 +61,8 @@ public enum DaemonConfig: RPCMethod {
             .required("value", \.value, "Its value; sizes in bytes, durations in seconds."),
             .required(
                 "origin", \.origin,
-                "Where the value came from: flag, environment, file (with line), rpc (queue.set_limits) or default."),
+                "Where the value came from, for people: command line, environment NAME, FILE:LINE, queue.set_limits or default."
+            ),
             .required("reloadable", \.reloadable, "Whether a change takes effect without a restart."),
         ]
     }

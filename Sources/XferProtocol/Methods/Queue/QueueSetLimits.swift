@@ -15,7 +15,6 @@ public enum QueueSetLimits: RPCMethod {
     public struct Params: WireInput, WireParams, Hashable {
         public var maxActive = Patch<Int>.unchanged
         public var maxActivePerHost = Patch<Int>.unchanged
-        public var order = Patch<QueueOrder>.unchanged
 
         public init() {}
 
@@ -24,11 +23,10 @@ public enum QueueSetLimits: RPCMethod {
             .patch("max_active", \.maxActive, "Most transfers at once.", .range(1...10_000)),
             .patch(
                 "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.", .range(1...10_000)),
-            .patch("order", \.order, "Which of a host's tasks start first."),
         ]
 
         public func validate() throws(WireError) {
-            guard maxActive.isChange || maxActivePerHost.isChange || order.isChange else {
+            guard maxActive.isChange || maxActivePerHost.isChange else {
                 throw WireError(.missing, expected: "at least one limit to change")
             }
         }
