@@ -1,0 +1,80 @@
+import JSONRPC
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferTestSupport
+
+/// A service with one method for each thing a server has to cope with. It notes how many calls run at the same time.
+final class TestService: RPCService {
+    private struct State {
+        var running = 0
+        var mostRunning = 0
+        var begun: [String] = []
+        var mostWaiting = 0
+        var cancelled = 0
+        var connections: [RPCConnection] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let refused: RPCError?
+    /// What `hold` waits at.
+    let gate = Gate()
+
+    init(refusing refused: RPCError? = nil) { self.refused = refused }
+
+    /// The most calls that ever ran at the same time.
+    var mostRunning: Int { state.withLockedValue { $0.mostRunning } }
+    /// The methods called so far.
+    var begun: [String] { state.withLockedValue { $0.begun } }
+    /// The most bytes that waited for a client when a call began.
+    var mostWaiting: Int { state.withLockedValue { $0.mostWaiting } }
+    /// Calls of `hold` that were cancelled.
+    var cancelled: Int { state.withLockedValue { $0.cancelled } }
+    /// Every connection that called.
+    var connections: [RPCConnection] { state.withLockedValue { $0.connections } }
+
+    func refusal(of peer: PeerCredentials) -> RPCError? { refused }
+
+    func respond(
+        to method: String, params: JSONValue?, on connection: RPCConnection
+    ) async throws(RPCError) -> RPCResult {
+        begin(method, on: connection)
+        defer { state.withLockedValue { $0.running -= 1 } }
+        switch method {
+        case "echo": return .value(params ?? .null)
+        case "encoded": return .encoded(Array(#"{"ready":true}"#.utf8))
+        case "broken": return .encoded(Array("[\n]".utf8))
+        case "big": return .value(.string(String(repeating: "x", count: Int(params?["bytes"]?.integerValue ?? 0))))
+        case "fail": throw RPCError(-32001, "no such thing", data: ["reason": "not_found"])
+        case "hold":
+            await gate.wait()
+            if Task.isCancelled { state.withLockedValue { $0.cancelled += 1 } }
+            return .value("held")
+        case "linger":
+            for _ in 0..<20 { await Task.yield() }
+            return .value("done")
+        case "peer": return .value(.integer(Int64(connection.peer.userID)))
+        case "notify": return .value(notify(params, on: connection))
+        default: throw .methodNotFound(method)
+        }
+    }
+
+    private func begin(_ method: String, on connection: RPCConnection) {
+        let waiting = connection.backlog.bytes
+        state.withLockedValue { state in
+            state.begun.append(method)
+            state.running += 1
+            state.mostRunning = max(state.mostRunning, state.running)
+            state.mostWaiting = max(state.mostWaiting, waiting)
+            if !state.connections.contains(where: { $0 === connection }) { state.connections.append(connection) }
+        }
+    }
+
+    /// Sends `count` numbered notifications and tells what became of the last.
+    private func notify(_ params: JSONValue?, on connection: RPCConnection) -> JSONValue {
+        var outcome = RPCNotification.accepted
+        for number in 0..<(params?["count"]?.integerValue ?? 1) {
+            outcome = connection.notify("event", params: ["number": .integer(number)])
+        }
+        return .string("\(outcome)")
+    }
+}
