@@ -96,10 +96,7 @@ extension EventMessage {
     }
 
     public var wire: JSONValue {
-        var object = JSONObject()
-        for field in EventEnvelope.wireFields {
-            if let value = field.encode(EventEnvelope(self)) { object.append(newKey: field.name, value) }
-        }
+        var object = EventEnvelope(self).wire.objectValue ?? JSONObject()
         for (key, value) in body.members { object.append(newKey: key, value) }
         return .object(object)
     }

@@ -4,26 +4,35 @@ public import StrictJSON
 public struct TaskColumns: WireValue, Hashable {
     /// In the order they were named.
     public let names: [String]
+    /// The same as positions in `TaskRecord.wireFields`, a bit each.
+    fileprivate let positions: UInt64
 
     /// Nil when a name is none of a task's fields.
     public init?(_ names: [String]) {
-        guard names.allSatisfy({ TaskRecord.wireFields.index(of: $0) != nil }) else { return nil }
-        self.names = names
+        guard let columns = try? TaskColumns(strict: names.wire) else { return nil }
+        self = columns
     }
-
-    private init(unchecked names: [String]) { self.names = names }
-
-    /// All but the response's header fields, which only `task.get` shows unasked.
-    public static let listing = TaskColumns(
-        unchecked: TaskRecord.wireFields.map(\.name).filter { $0 != "response_headers" })
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
-        let names = try [String](wire: value, mode: mode)
-        for (index, name) in names.enumerated() where TaskRecord.wireFields.index(of: name) == nil {
-            throw WireError(.unknownValue, expected: TaskRecord.wireFields.suggestion(for: name)).under(index)
+        names = try [String](wire: value, mode: mode)
+        var positions: UInt64 = 0
+        for (index, name) in names.enumerated() {
+            guard let position = TaskRecord.wireFields.index(of: name) else {
+                throw WireError(.unknownValue, expected: TaskRecord.wireFields.suggestion(for: name)).under(index)
+            }
+            positions |= 1 << UInt64(position)
         }
-        self.names = names
+        self.positions = positions
     }
+
+    private init(excluding name: String) {
+        let kept = TaskRecord.wireFields.enumerated().filter { $0.element.name != name }
+        names = kept.map(\.element.name)
+        positions = kept.reduce(0) { $0 | 1 << UInt64($1.offset) }
+    }
+
+    /// All but the response's header fields, which only `task.get` shows unasked.
+    public static let listing = TaskColumns(excluding: "response_headers")
 
     public var wire: JSONValue { names.wire }
 
@@ -41,9 +50,10 @@ public struct TaskColumns: WireValue, Hashable {
 extension TaskRecord {
     /// The record with only these fields, and `id`.
     public func selecting(_ columns: TaskColumns) -> TaskRecord {
-        let kept = Set(columns.names)
         var record = self
-        for field in Self.wireFields where !kept.contains(field.name) { field.clear(&record) }
+        for (position, field) in Self.wireFields.enumerated() where columns.positions & 1 << UInt64(position) == 0 {
+            field.clear(&record)
+        }
         return record
     }
 }

@@ -48,7 +48,12 @@ extension Double: WireValue {
     }
 
     /// Whole numbers are written without a fraction.
-    public var wire: JSONValue { Int64(exactly: self).map(JSONValue.integer) ?? .number(self) }
+    public var wire: JSONValue {
+        // Beyond 2^53 a double need not be the number it was read from.
+        guard magnitude <= 9_007_199_254_740_992 else { return .number(self) }
+        let whole = Int64(self)
+        return Double(whole) == self ? .integer(whole) : .number(self)
+    }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue { ["type": "number"] }
 }
 

@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+
+/// A Unix-socket server that plays one script per connection on a thread of its own.
+final class ScriptedServer {
+    let path: String
+    private let directory: URL
+    private let listener: Int32
+    private let finished = DispatchGroup()
+
+    /// Plays `script` with each of `connections` clients in turn.
+    init(connections: Int = 1, _ script: @escaping @Sendable (Peer) -> Void) throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "xc-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        path = directory.appending(path: "s").path
+        listener = try Self.listen(path)
+        finished.enter()
+        let thread = Thread { [listener, finished] in
+            for _ in 0..<connections {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else { break }
+                script(Peer(descriptor: descriptor))
+                close(descriptor)
+            }
+            finished.leave()
+        }
+        thread.start()
+    }
+
+    deinit {
+        // Wakes an accept that nobody came for.
+        shutdown(listener, Int32(SHUT_RDWR))
+        finished.wait()
+        close(listener)
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Binds and listens; the file stays when the descriptor is closed.
+    static func listen(_ path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard bound == 0, Glibc.listen(descriptor, 8) == 0 else { throw POSIXError(.EADDRINUSE) }
+        return descriptor
+    }
+
+    /// The client's end as the script sees it.
+    struct Peer: Sendable {
+        let descriptor: Int32
+
+        /// The next line without its end, nil when the client has gone.
+        func readLine() -> String? {
+            var line: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(descriptor, &byte, 1) == 1 {
+                if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+                line.append(byte)
+            }
+            return nil
+        }
+
+        func write(_ text: String) {
+            write(Array(text.utf8))
+        }
+
+        func write(_ bytes: [UInt8]) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+
+        /// Until the client closes.
+        func awaitClose() {
+            while readLine() != nil {}
+        }
+    }
+}

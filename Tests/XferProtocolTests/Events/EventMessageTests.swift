@@ -1,0 +1,100 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+
+/// One of each kind, with all its optional values.
+private let payloads: [EventPayload] = [
+    .taskAdded(url: "https://example.org/", label: "l", group: "g"),
+    .taskRestored(received: 5),
+    .taskStarted(attempt: 1, offset: 5),
+    .taskResponse(status: 206, total: 10, etag: "\"e\"", resumed: true),
+    .taskRedirected(status: 302, from: "https://a/", to: "https://b/"),
+    .taskWaiting(
+        wait: Wait(.retry, until: Timestamp(seconds: 60)),
+        error: TransferError(.connectionLost, "reset", curlCode: 56, host: "h")),
+    .taskPaused(received: 5),
+    .taskResumed,
+    .taskSourceChanged(reason: "etag", dropped: 5),
+    .taskCompleted(path: "/d/f", size: 10, skipped: true, notModified: true),
+    .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)),
+    .taskCancelled,
+    .taskRemoved,
+    .queueIdle(completed: 3, failed: 1),
+    .activityChanged(active: true),
+    .daemonStarted(version: "1", queued: 2, restored: 1),
+    .daemonStopping(mode: .drain),
+]
+
+private func event(_ payload: EventPayload) -> Event {
+    let isAboutTask = payload.type.rawValue.hasPrefix("task.")
+    return Event(
+        seq: 7, time: Timestamp(seconds: 0), taskID: isAboutTask ? TaskID(3) : nil,
+        owner: isAboutTask ? Owner(uid: 1000) : nil, payload: payload)
+}
+
+struct EventMessageTests {
+    @Test func everyTypeIsTried() {
+        #expect(payloads.map(\.type) == EventType.allCases)
+        #expect(Set(EventRegistry.all.map { $0.eventName }) == Set(EventName.allCases))
+    }
+
+    @Test(arguments: payloads)
+    func eventsReadBack(payload: EventPayload) throws {
+        let message = EventMessage(event(payload)).delivered(on: 1, after: 6)
+        let wire = message.wire
+        #expect(try EventMessage(lenient: wire) == message)
+        #expect(wire["seq"] == 7)
+        #expect(wire["prev_seq"] == 6)
+        #expect(wire["subscription"] == 1)
+        #expect(wire["type"] == .string(payload.type.rawValue))
+        #expect(message.isTerminal == payload.type.isTerminal)
+        #expect((wire["state"] != nil) == payload.type.isTerminal)
+    }
+
+    /// Each type's record reads exactly the members its event has.
+    @Test(arguments: payloads)
+    func bodiesKeepToTheirDeclaration(payload: EventPayload) throws {
+        func check<E: WireEvent>(_ type: E.Type) throws {
+            guard E.eventName == .durable(payload.type) else { return }
+            let message = EventMessage(event(payload))
+            #expect(try E(strict: .object(message.body)).wire == .object(message.body))
+            #expect(try message.payload(E.self) != nil)
+        }
+        for type in EventRegistry.all { try check(type) }
+    }
+
+    @Test func payloadsAreOfOneType() throws {
+        let message = EventMessage(event(.taskCancelled))
+        #expect(try message.payload(TaskFailedEvent.self) == nil)
+        let failed = EventMessage(event(.taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404))))
+        #expect(try failed.payload(TaskFailedEvent.self)?.error.httpStatus == 404)
+    }
+
+    @Test func progressIsNotDurable() throws {
+        let snapshot = ProgressSnapshot(
+            taskID: TaskID(3), owner: Owner(uid: 1), phase: .transferring, received: 5, total: nil, rate: 2)
+        let message = EventMessage(snapshot, at: Timestamp(seconds: 0)).delivered(on: 4, after: 9)
+        #expect(
+            message.wire == [
+                "time": "1970-01-01T00:00:00.000Z", "type": "task.progress", "task_id": 3, "owner": 1,
+                "subscription": 4, "phase": "transferring", "received": 5, "sent": 0, "total": nil, "rate": 2,
+                "eta": nil,
+            ])
+        #expect(try message.payload(TaskProgressEvent.self)?.progress == ProgressRecord(snapshot))
+    }
+
+    @Test func overflowTellsWhereToGoOn() throws {
+        let message = EventMessage(overflowAfter: 41, at: Timestamp(seconds: 0))
+        #expect(try EventMessage(lenient: message.wire).payload(EventsOverflowEvent.self)?.lastSeq == 41)
+    }
+
+    @Test func unknownEventsAreBorne() throws {
+        let message = try EventMessage(lenient: [
+            "seq": 1, "time": "2026-01-02T03:04:05Z", "type": "moon.risen", "phase": "full",
+        ])
+        #expect(message.type == .unknown("moon.risen"))
+        #expect(message.body == ["phase": "full"])
+        #expect(throws: WireError.self) { try EventMessage(lenient: ["type": "task.added"]) }
+    }
+}

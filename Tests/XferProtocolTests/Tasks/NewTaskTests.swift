@@ -1,0 +1,157 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+
+private let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/f")
+private let defaults = TaskDefaults(
+    directory: "/srv/in", retry: RetryLimits(retryFor: 99), timeouts: Timeouts(connect: 1, idle: 2, total: 3))
+
+private func specification(_ json: JSONValue, urlCredential: Credential? = nil) throws -> TaskSpecification {
+    try NewTask(strict: json).specification(
+        owner: Owner(uid: 7), url: url, urlCredential: urlCredential, defaults: defaults)
+}
+
+struct NewTaskTests {
+    @Test func everyFieldReachesTheSpecification() throws {
+        let made = try specification([
+            "url": "https://example.org/f", "kind": "download", "method": "GET", "headers": ["Accept": "a/b"],
+            "output": "x.bin", "dir": "/data", "on_conflict": "overwrite",
+            "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "mode": "0600", "remote_time": true,
+            "priority": "high", "group": "g", "label": "l", "client_key": "k", "paused": true, "max_retries": 3,
+            "retry_for": 60, "max_recv_rate": 1024, "resume": "unsafe", "redirect": "same_origin",
+            "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": .number(2.5),
+            "total_timeout": 0, "accept_status": "200-206", "credential": ["user": "u", "password": "p"],
+            "progress_interval": 1, "meta": ["b": 1, "a": [nil, true]],
+        ])
+        let wanted = TaskSpecification(
+            owner: Owner(uid: 7),
+            request: TransferRequest(
+                url: url, headers: [HeaderField(name: "Accept", value: "a/b")],
+                credential: Credential(user: "u", password: "p"), redirect: .sameOrigin, allowsDowngrade: true,
+                httpVersion: .http1, timeouts: Timeouts(connect: 5, idle: 2.5, total: 0), acceptedStatus: 200...206),
+            destination: Destination(
+                directory: "/data", name: "x.bin", onConflict: .overwrite, mode: 0o600, usesRemoteTime: true),
+            checksum: try Checksum(parsing: "md5=d41d8cd98f00b204e9800998ecf8427e"),
+            retry: RetryLimits(maxRetries: 3, retryFor: 60), startsPaused: true, priority: .high, group: "g",
+            label: "l",
+            clientKey: "k", maxReceiveRate: 1024, progressInterval: 1, resumesUnsafely: true,
+            meta: #"{"b":1,"a":[null,true]}"#)
+        #expect(made == wanted)
+    }
+
+    @Test func whatIsNotSetComesFromTheDefaults() throws {
+        let made = try specification(["url": "x"])
+        #expect(made.destination == Destination(directory: "/srv/in"))
+        #expect(made.retry == RetryLimits(retryFor: 99))
+        #expect(made.request == TransferRequest(url: url, timeouts: Timeouts(connect: 1, idle: 2, total: 3)))
+        #expect(made.priority == .normal)
+        #expect(!made.startsPaused)
+    }
+
+    @Test func aCredentialFieldBeatsTheURLs() throws {
+        let inURL = Credential(user: "a", password: "b")
+        #expect(try specification(["url": "x"], urlCredential: inURL).request.credential == inURL)
+        let both = try specification(["url": "x", "credential": ["user": "u", "password": "p"]], urlCredential: inURL)
+        #expect(both.request.credential == Credential(user: "u", password: "p"))
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, "/srv/in", nil), ("/d", nil, "/d", nil), ("/d", "n", "/d", "n"), ("/d/", "a/n", "/d/a", "n"),
+            ("/d", "/e/n", "/e", "n"), ("/d", "/n", "/", "n"), (nil, "n", "/srv/in", "n"),
+        ] as [(String?, String?, String, String?)])
+    func dirAndOutputMakeOnePath(dir: String?, output: String?, directory: String, name: String?) {
+        var task = NewTask(url: "x")
+        task.dir = dir
+        task.output = output
+        let destination = task.destination(defaultDirectory: "/srv/in")
+        #expect(destination.directory == directory)
+        #expect(destination.name == name)
+    }
+
+    @Test(
+        arguments: [
+            ("url", ""), ("url", nil), ("url", 3), ("dir", "relative"), ("dir", ""), ("output", ""), ("output", "a/"),
+            ("output", ".."), ("output", "a/."), ("output", "a\u{0}"), ("group", ""), ("kind", "upload"),
+            ("method", "POST"), ("max_retries", -1), ("retry_for", -1), ("max_recv_rate", -1), ("progress_interval", 0),
+            ("connect_timeout", -1), ("credential", ["user": "u"]), ("credential", ["user": "a:b", "password": "p"]),
+            ("client_key", .string(String(repeating: "k", count: 129))),
+            ("output", .string(String(repeating: "n", count: 256))),
+            ("meta", .string(String(repeating: "m", count: 16_384))), ("checksum", "sha-256=00"), ("resume", "always"),
+            ("segments", 4), ("slot", "s"), ("urls", ["x"]),
+        ] as [(String, JSONValue)])
+    func whatCannotBeDoneIsRefused(field: String, value: JSONValue) {
+        var json: JSONObject = ["url": "http://example.org/"]
+        json[field] = value
+        let error = #expect(throws: WireError.self) { try NewTask(strict: .object(json)) }
+        #expect(error?.path.hasPrefix(field) == true)
+    }
+
+    @Test func aBatchNamesTheTaskAtFault() {
+        let error = #expect(throws: WireError.self) {
+            try TaskAdd.Params(strict: ["tasks": [["url": "a"], ["url": "b", "chekcsum": "x"]]])
+        }
+        #expect(error?.path == "tasks[1].chekcsum")
+        #expect(error?.expected.contains("\"checksum\"") == true)
+    }
+
+    @Test func aBatchHasNoFieldsBesideItsTasks() {
+        let error = #expect(throws: WireError.self) {
+            try TaskAdd.Params(strict: ["tasks": [["url": "a"]], "label": "x"])
+        }
+        #expect(error?.path == "label")
+        #expect(throws: WireError.self) { try TaskAdd.Params(strict: ["tasks": []]) }
+    }
+}
+
+struct TaskChangesTests {
+    private func changed(_ json: JSONValue) throws -> TaskSpecification {
+        var made = try specification([
+            "url": "x", "output": "old", "group": "g", "label": "l", "max_retries": 3,
+            "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "credential": ["user": "u", "password": "p"],
+            "meta": 1,
+        ])
+        try TaskChanges(strict: json).apply(to: &made)
+        return made
+    }
+
+    @Test func namedFieldsChangeAndOthersStay() throws {
+        let before = try changed(["priority": "normal"])
+        var wanted = before
+        wanted.priority = .high
+        wanted.maxReceiveRate = 5
+        wanted.destination.name = "new"
+        wanted.request.headers = [HeaderField(name: "A", value: "b")]
+        wanted.request.timeouts.idle = 9
+        #expect(
+            try changed([
+                "priority": "high", "max_recv_rate": 5, "output": "new", "headers": ["A": "b"], "idle_timeout": 9,
+            ]) == wanted)
+    }
+
+    @Test func nullUnsets() throws {
+        let made = try changed([
+            "group": nil, "label": nil, "meta": nil, "max_retries": nil, "output": nil, "checksum": nil,
+            "credential": nil,
+        ])
+        #expect(made.group == nil && made.label == nil && made.meta == nil && made.retry.maxRetries == nil)
+        #expect(made.destination.name == nil && made.checksum == nil && made.request.credential == nil)
+    }
+
+    @Test func anotherDirKeepsTheName() throws {
+        let destination = try changed(["dir": "/elsewhere"]).destination
+        #expect(destination.directory == "/elsewhere")
+        #expect(destination.name == "old")
+    }
+
+    @Test func whatARunningTaskRefusesIsNamed() throws {
+        #expect(try TaskChanges(strict: ["priority": "low", "checksum": nil]).fieldRefusedWhileRunning == "checksum")
+        #expect(try TaskChanges(strict: ["priority": "low", "meta": nil]).fieldRefusedWhileRunning == nil)
+    }
+
+    @Test(arguments: [[:], ["url": "x"], ["id": 3], ["client_key": "k"], ["priority": nil]] as [JSONValue])
+    func someFieldsNeverChange(json: JSONValue) {
+        #expect(throws: WireError.self) { try TaskChanges(strict: json) }
+    }
+}
