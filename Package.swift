@@ -101,6 +101,7 @@ let package = Package(
                 "StrictJSON", "XferModel", "XferCore", "XferProtocol", "XferClient", "CLinux", "COpenSSL", nioCore,
                 nioPosix, nioHTTP1, nioLocks, systemPackage,
             ]),
+        tests("HouseRulesTests", []),
         tests("XferTestSupportTests", ["XferTestSupport", "XferModel"]),
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
         tests("XferModelTests", ["XferModel"]),

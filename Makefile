@@ -1,0 +1,62 @@
+# xfer: build, try, test. Packages that are missing are installed (Debian); everything built lies below .build.
+
+SWIFT   ?= $(shell command -v swift || echo /opt/swift/usr/bin/swift)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# What `make run` fetches, and further options for `xferctl add`, for example ARGS='--checksum sha-256=…'.
+URL     ?=
+ARGS    ?=
+
+# The programs carry Swift's runtime in themselves.
+RELEASE := -c release --static-swift-stdlib
+PRIVATE := .build/run
+
+export PATH := $(dir $(SWIFT)):$(PATH)
+
+.PHONY: help build run stop test lint install uninstall bench soak clean packages-build packages-test packages-bench
+
+help:
+	@echo 'make run URL=… [ARGS=…]   fetch something with a daemon of its own'
+	@echo 'make stop                 end that daemon'
+	@echo 'make build                both programs, optimised, in .build/release'
+	@echo 'make test                 every test (make lint: style, imports, schema, units)'
+	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
+	@echo 'make bench                beside curl, aria2 and wget2'
+	@echo 'make soak                 power cuts, long property runs, ThreadSanitizer (hours; root for some)'
+	@echo 'make clean                removes .build'
+
+packages-build packages-test packages-bench: packages-%:
+	@.ci/packages $*
+
+build: packages-build
+	$(SWIFT) build $(RELEASE) --product xferd
+	$(SWIFT) build $(RELEASE) --product xferctl
+
+run: build
+	@if [ -z '$(URL)' ]; then echo "make run URL=https://example.org/file [ARGS='-o name']" >&2; exit 2; fi
+	@.ci/private-daemon start $(PRIVATE)
+	@.build/release/xferctl add --socket '$(CURDIR)/$(PRIVATE)/xferd.sock' --wait $(ARGS) '$(URL)'
+
+stop:
+	@.ci/private-daemon stop $(PRIVATE)
+
+test: packages-test
+	.ci/test
+
+lint: packages-test
+	.ci/lint
+
+install: build
+	.ci/install '$(DESTDIR)' '$(PREFIX)'
+
+uninstall:
+	.ci/install --remove '$(DESTDIR)' '$(PREFIX)'
+
+bench: build packages-bench
+	Benchmarks/bench.py --programs .build/release $(ARGS)
+
+soak: packages-test
+	.ci/soak
+
+clean: stop
+	rm -rf .build

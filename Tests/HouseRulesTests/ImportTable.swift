@@ -1,0 +1,64 @@
+/// Who may import whom: the shape of the house.
+///
+/// SwiftPM's own check misses what comes in through a dependency's dependency, so a test compares every `import` in
+/// `Sources` with this table. A row is a decision: change it only together with ARCHITECTURE.md.
+enum ImportTable {
+    /// What each target may import beside the standard library.
+    static let rows: [String: Set<String>] = [
+        // Values and decisions: nothing that can do I/O.
+        "StrictJSON": [],
+        "XferModel": ["FoundationEssentials"],
+        "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections"],
+
+        // Effects, each ignorant of the others.
+        "XferTrust": posix + ["COpenSSL", "XferModel", "XferCore", "NIOConcurrencyHelpers"],
+        "XferCurl": posix + [
+            "CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers", "HeapModule",
+        ],
+        "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
+        "XferStore": posix + ["GRDB", "XferModel"],
+        "XferNetwork": posix + ["CLinux", "XferModel"],
+
+        // The wire.
+        "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
+        "JSONRPC": posix + [
+            "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOExtras", "NIOConcurrencyHelpers",
+        ],
+
+        // The service.
+        "XferManager": posix + [
+            "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", "Metrics",
+            "NIOConcurrencyHelpers", "DequeModule",
+        ],
+        "XferDaemon": posix + [
+            "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams", "Metrics",
+            "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch",
+        ],
+        "xferd": ["XferDaemon", "ArgumentParser", "Glibc"],
+
+        // The client.
+        "XferClient": posix + ["XferProtocol", "StrictJSON"],
+        "XferCommands": posix + ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "ArgumentParser"],
+        "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
+    ]
+
+    /// C libraries: a modulemap and a shim, no Swift.
+    static let cTargets: Set<String> = ["CCurl", "COpenSSL", "CLinux"]
+
+    /// For tests only; may import any library.
+    static let testSupport = "XferTestSupport"
+
+    /// May be imported anywhere but in the pure targets.
+    static let everywhere: Set<String> = ["Logging"]
+    static let pure: Set<String> = ["StrictJSON", "XferModel", "XferCore"]
+
+    private static let posix: Set<String> = ["Glibc", "FoundationEssentials"]
+
+    /// Whether the table lets `target` import `module`.
+    static func allows(_ target: String, _ module: String) -> Bool {
+        guard let row = rows[target] else { return target == testSupport }
+        return row.contains(module) || everywhere.contains(module) && !pure.contains(target)
+    }
+}
+
+private func + (left: Set<String>, right: Set<String>) -> Set<String> { left.union(right) }

@@ -1,0 +1,60 @@
+import Testing
+
+/// What no file of the project may hold, and what some have to say.
+@Suite struct SourceRulesTests {
+    private let tree = SourceTree()
+
+    /// Lines of code that break a rule, as `path:line`.
+    private func lines(in directories: [String], where isBroken: (Substring) -> Bool) throws -> [String] {
+        try directories.flatMap { try tree.swiftFiles(in: $0) }.flatMap { file in
+            file.lines.enumerated().filter { isBroken($0.element) }
+                .map { "\(file.path):\($0.offset + 1): \($0.element.drop { $0 == " " })" }
+        }
+    }
+
+    @Test func nothingIsForcedInSources() throws {
+        let forced = ["try" + "!", "as" + "! "]
+        #expect(try lines(in: ["Sources"]) { line in forced.contains { line.contains($0) } } == [])
+    }
+
+    @Test func nothingIsLeftForLater() throws {
+        let marks = ["TO" + "DO", "FIX" + "ME", "// XX" + "X"]
+        #expect(try lines(in: ["Sources", "Tests"]) { line in marks.contains { line.contains($0) } } == [])
+    }
+
+    @Test func noMutexThreadSanitizerMisreads() throws {
+        #expect(try lines(in: ["Sources"]) { $0.contains("import Synchronization") } == [])
+    }
+
+    @Test func uncheckedSendabilityStatesItsArgument() throws {
+        let claims = ["@unchecked" + " Sendable", "nonisolated" + "(unsafe)"]
+        let silent = try tree.swiftFiles(in: "Sources").flatMap { file in
+            file.lines.indices.filter { index in
+                claims.contains { file.lines[index].contains($0) } && !file.lines[index].contains("//")
+                    && !file.lines[max(0, index - 3)..<index].contains { $0.drop { $0 == " " }.hasPrefix("//") }
+            }.map { "\(file.path):\($0 + 1)" }
+        }
+        #expect(silent == [])
+    }
+
+    @Test func theTopLevelHoldsOnlyWhatBelongsThere() throws {
+        let belongs: Set<String> = [
+            "Package.swift", "Sources", "Tests", "rpc-schema", "systemd", "README.md", "ARCHITECTURE.md", "LICENSE",
+            "Makefile", "Benchmarks", ".ci", ".swift-format", ".gitignore", "debian",
+        ]
+        // Not part of the project: the repository itself and what .gitignore names.
+        let ignored: Set<String> = [".git", ".build", ".swiftpm", "Package.resolved"]
+        #expect(Set(try tree.names(in: "")).subtracting(ignored).subtracting(belongs) == [])
+    }
+
+    @Test func filesAreSmall() throws {
+        let sizes = try tree.swiftFiles(in: "Sources").map(\.lines.count).sorted()
+        #expect(sizes[sizes.count / 2] <= 120)
+    }
+
+    @Test func executablesOnlyStart() throws {
+        for target in ["xferd", "xferctl"] {
+            #expect(try tree.swiftFiles(in: "Sources/\(target)").map(\.lines.count).reduce(0, +) < 60)
+        }
+    }
+}
