@@ -1,6 +1,6 @@
 import Glibc
 import NIOConcurrencyHelpers
-public import StrictJSON
+import StrictJSON
 
 /// The real `xferd`, built beside the running tests, with a state directory, configuration, socket and download
 /// directory of its own.
@@ -65,7 +65,9 @@ public final class DaemonFixture: Sendable {
     public func configure(_ settings: [String: [String: String]]) throws {
         if let text = options.configuration { return try FileTree.write(text, to: configurationFile) }
         var merged = [
-            "download": ["dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\", \"\(directory.path)\"]", "reserve": "1Mi"],
+            "download": [
+                "dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\", \"\(directory.path)\"]", "reserve": "1Mi",
+            ],
             "log": ["level": "debug", "format": "text"],
         ]
         for (section, values) in settings { merged[section, default: [:]].merge(values) { $1 } }
@@ -124,7 +126,9 @@ public final class DaemonFixture: Sendable {
     /// Ends the daemon as systemd would and throws unless it went down properly.
     public func stop() async throws {
         let exit = await terminate().exit
-        guard exit == .code(0) else { throw TimedOut("xferd ended with \(String(describing: exit)): \(log.suffix(4000))") }
+        guard exit == .code(0) else {
+            throw TimedOut("xferd ended with \(String(describing: exit)): \(log.suffix(4000))")
+        }
     }
 
     /// The service manager's SIGHUP: read the configuration again.

@@ -13,7 +13,9 @@ public final class NotifySocket: Sendable {
         descriptor = socket(
             AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         unlink(path)
-        guard try UnixSocket.withAddress(path, { bind(descriptor, $0, $1) }) == 0 else { throw PosixError("bind \(path)") }
+        guard try UnixSocket.withAddress(path, { bind(descriptor, $0, $1) }) == 0 else {
+            throw PosixError("bind \(path)")
+        }
     }
 
     deinit {

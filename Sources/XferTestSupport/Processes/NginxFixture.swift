@@ -43,7 +43,9 @@ public final class NginxFixture: Sendable {
     private let process: ChildProcess
 
     public init(_ options: Options = Options()) async throws {
-        guard let nginx = Command.find("nginx") else { throw TimedOut("nginx is not installed: apt-get install nginx-light") }
+        guard let nginx = Command.find("nginx") else {
+            throw TimedOut("nginx is not installed: apt-get install nginx-light")
+        }
         let directory = try TemporaryDirectory("xfer-nginx")
         root = try options.root ?? directory.makeDirectory("root")
         if let tls = options.tls {
