@@ -27,11 +27,20 @@ struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only tasks for this host; may be repeated.", valueName: "host"))
     var host: [String] = []
 
-    var isEmpty: Bool { state.isEmpty && group.isEmpty && label.isEmpty && host.isEmpty }
+    /// Nil when no filter was given.
+    var filter: TaskFilter? {
+        guard !state.isEmpty || !group.isEmpty || !label.isEmpty || !host.isEmpty else { return nil }
+        var filter = TaskFilter()
+        filter.state = state.isEmpty ? nil : OneOrMany(state.map(\.word))
+        filter.group = group.isEmpty ? nil : OneOrMany(group)
+        filter.label = label.isEmpty ? nil : OneOrMany(label)
+        filter.host = host.isEmpty ? nil : OneOrMany(host)
+        return filter
+    }
 }
 
 /// Which tasks a verb acts on: ids, or filters, or all.
-struct TaskSelection: ParsableArguments {
+struct SelectionOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("Ids of tasks.", valueName: "id"))
     var ids: [TaskIDArgument] = []
 
@@ -42,9 +51,14 @@ struct TaskSelection: ParsableArguments {
     var filters: FilterOptions
 
     mutating func validate() throws {
-        let ways = [!ids.isEmpty, all, !filters.isEmpty].filter(\.self).count
+        let ways = [!ids.isEmpty, all, filters.filter != nil].filter(\.self).count
         guard ways > 0 else { throw ValidationError("Which tasks? Give ids, filters such as --state failed, or --all.") }
         guard ways == 1 else { throw ValidationError("Ids, filters and --all exclude each other.") }
-        guard ids.count <= 10_000 else { throw ValidationError("At most 10000 ids at a time.") }
+        guard ids.count <= TaskLimits.batchSize else { throw ValidationError("At most \(TaskLimits.batchSize) ids at a time.") }
+    }
+
+    var selection: TaskSelection {
+        ids.isEmpty
+            ? TaskSelection(filter: filters.filter ?? .everything) : TaskSelection(ids: ids.map(\.id))
     }
 }
