@@ -12,15 +12,19 @@ struct RootCommand: ParsableCommand {
             """,
         version: "0.1.0",
         groupedSubcommands: [
-            CommandGroup(name: "Tasks:", subcommands: [
-                AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
-                PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
-                UpdateCommand.self, MoveCommand.self,
-            ]),
-            CommandGroup(name: "Service:", subcommands: [
-                QueueCommand.self, LimitCommand.self, EventsCommand.self, StatusCommand.self, ShutdownCommand.self,
-                RPCCommand.self,
-            ]),
+            CommandGroup(
+                name: "Tasks:",
+                subcommands: [
+                    AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
+                    PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
+                    UpdateCommand.self, MoveCommand.self,
+                ]),
+            CommandGroup(
+                name: "Service:",
+                subcommands: [
+                    QueueCommand.self, LimitCommand.self, EventsCommand.self, StatusCommand.self, ShutdownCommand.self,
+                    RPCCommand.self,
+                ]),
             CommandGroup(name: "Shell:", subcommands: [CompletionsCommand.self, ManualCommand.self]),
         ])
 }

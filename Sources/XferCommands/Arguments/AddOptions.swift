@@ -32,7 +32,8 @@ struct DestinationOptions: ParsableArguments {
     var usesRemoteTime = false
 
     @Option(
-        help: ArgumentHelp("Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5).", valueName: "digest"),
+        help: ArgumentHelp(
+            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5).", valueName: "digest"),
         transform: Checksum.argument)
     var checksum: Checksum?
 
@@ -58,7 +59,8 @@ struct RequestOptions: ParsableArguments {
     var login: String?
 
     @Option(
-        help: ArgumentHelp("Read the password for -u from this file's first line; - is standard input.", valueName: "file"),
+        help: ArgumentHelp(
+            "Read the password for -u from this file's first line; - is standard input.", valueName: "file"),
         completion: .file())
     var passwordFile: String?
 
@@ -133,7 +135,9 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Report progress this often (default: 0.5s).", valueName: "time"))
     var progressInterval: TimeSpan?
 
-    @Option(help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"), transform: JSONValue.argument)
+    @Option(
+        help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
+        transform: JSONValue.argument)
     var meta: JSONValue?
 
     mutating func validate() throws {

@@ -8,7 +8,9 @@ struct TaskIDArgument: Hashable, Sendable, ExpressibleByArgument {
 
     init?(argument: String) {
         let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
-        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits), number > 0 else { return nil }
+        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits), number > 0 else {
+            return nil
+        }
         id = TaskID(number)
     }
 }
@@ -52,9 +54,13 @@ struct SelectionOptions: ParsableArguments {
 
     mutating func validate() throws {
         let ways = [!ids.isEmpty, all, filters.filter != nil].filter(\.self).count
-        guard ways > 0 else { throw ValidationError("Which tasks? Give ids, filters such as --state failed, or --all.") }
+        guard ways > 0 else {
+            throw ValidationError("Which tasks? Give ids, filters such as --state failed, or --all.")
+        }
         guard ways == 1 else { throw ValidationError("Ids, filters and --all exclude each other.") }
-        guard ids.count <= TaskLimits.batchSize else { throw ValidationError("At most \(TaskLimits.batchSize) ids at a time.") }
+        guard ids.count <= TaskLimits.batchSize else {
+            throw ValidationError("At most \(TaskLimits.batchSize) ids at a time.")
+        }
     }
 
     var selection: TaskSelection {

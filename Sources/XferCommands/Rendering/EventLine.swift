@@ -11,7 +11,8 @@ struct EventLine: Sendable {
         let task = event.taskID.map { "#\($0)" } ?? ""
         let name = TextWidth.padded(SafeText.sanitised(event.type.description), to: 19)
         let fields = [
-            TimeText.clock(event.time), TextWidth.padded(number, to: 6, alignment: .right), style(attribute(event), name),
+            TimeText.clock(event.time), TextWidth.padded(number, to: 6, alignment: .right),
+            style(attribute(event), name),
             TextWidth.padded(task, to: 6), details(event),
         ]
         return String(fields.joined(separator: " ").trimmingBlanks)

@@ -10,7 +10,8 @@ enum Readiness {
         let milliseconds = timeout.map { span -> Int32 in
             let (seconds, attoseconds) = max(.zero, span).components
             // Rounded up, so that a deadline has passed when this returns.
-            return Int32(clamping: min(seconds, 1_000_000) * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+            return Int32(
+                clamping: min(seconds, 1_000_000) * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         }
         guard poll(&entries, nfds_t(entries.count), milliseconds ?? -1) > 0 else { return [] }
         return Set(entries.filter { $0.revents != 0 }.map(\.fd))
