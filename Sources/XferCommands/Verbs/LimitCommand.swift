@@ -16,14 +16,11 @@ struct LimitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"))
     var maxActivePerHost: LimitArgument<Int>?
 
-    @Option(help: "Which of a host's tasks start first: fifo, lifo or default.")
-    var order: LimitArgument<QueueOrder>?
-
     @OptionGroup var options: VerbOptions
 
     func run() throws {
         let daemon = try options.open()
-        guard maxActive != nil || maxActivePerHost != nil || order != nil else {
+        guard maxActive != nil || maxActivePerHost != nil else {
             return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
                 QueueText(style: terminal.style).lines(stats.limits)
             }
@@ -31,7 +28,6 @@ struct LimitCommand: ParsableCommand {
         var params = QueueSetLimits.Params()
         params.maxActive = maxActive?.patch ?? .unchanged
         params.maxActivePerHost = maxActivePerHost?.patch ?? .unchanged
-        params.order = order?.patch ?? .unchanged
         options.show(try daemon.call(QueueSetLimits.self, params)) { result, terminal in
             QueueText(style: terminal.style).lines(result.limits)
         }

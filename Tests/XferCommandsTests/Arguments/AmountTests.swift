@@ -3,10 +3,13 @@ import Testing
 @testable import XferCommands
 
 @Suite struct AmountTests {
-    @Test(arguments: [
-        ("0", 0), ("500", 500), ("64K", 64_000), ("64k", 64_000), ("64Ki", 65_536), ("1.5M", 1_500_000), ("256MiB", 268_435_456),
-        ("2G", 2_000_000_000), ("1Gi", 1_073_741_824), ("1T", 1_000_000_000_000), (".5Ki", 512), ("10 MB/s", 10_000_000),
-    ] as [(String, Int64)])
+    @Test(
+        arguments: [
+            ("0", 0), ("500", 500), ("64K", 64_000), ("64k", 64_000), ("64Ki", 65_536), ("1.5M", 1_500_000),
+            ("256MiB", 268_435_456),
+            ("2G", 2_000_000_000), ("1Gi", 1_073_741_824), ("1T", 1_000_000_000_000), (".5Ki", 512),
+            ("10 MB/s", 10_000_000),
+        ] as [(String, Int64)])
     func `sizes are read`(text: String, bytes: Int64) {
         #expect(ByteAmount(parsing: text)?.bytes == bytes)
     }
@@ -17,7 +20,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400), ("0.5", 0.5), ("250ms", 0.25),
+        ("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400), ("0.5", 0.5),
+        ("250ms", 0.25),
     ])
     func `spans are read`(text: String, seconds: Double) {
         #expect(TimeSpan(parsing: text)?.seconds == seconds)
@@ -36,11 +40,13 @@ import Testing
 @Suite struct PathResolverTests {
     private let paths = PathResolver(workingDirectory: "/home/me")
 
-    @Test(arguments: [
-        (nil, "a.iso", "/home/me", "a.iso"), (nil, "sub/a.iso", "/home/me/sub", "a.iso"), ("/data", "a.iso", "/data", "a.iso"),
-        ("data", "x/../a.iso", "/home/me/data", "a.iso"), ("data", "/abs/a", "/abs", "a"), (nil, "/a", "/", "a"),
-        ("../you", "a", "/home/you", "a"),
-    ] as [(String?, String, String, String)])
+    @Test(
+        arguments: [
+            (nil, "a.iso", "/home/me", "a.iso"), (nil, "sub/a.iso", "/home/me/sub", "a.iso"),
+            ("/data", "a.iso", "/data", "a.iso"),
+            ("data", "x/../a.iso", "/home/me/data", "a.iso"), ("data", "/abs/a", "/abs", "a"), (nil, "/a", "/", "a"),
+            ("../you", "a", "/home/you", "a"),
+        ] as [(String?, String, String, String)])
     func `relative paths mean the caller's directory`(
         directory: String?, output: String, expected: String, name: String
     ) throws {

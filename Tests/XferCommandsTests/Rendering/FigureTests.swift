@@ -4,10 +4,12 @@ import XferModel
 @testable import XferCommands
 
 @Suite struct FigureTests {
-    @Test(arguments: [
-        (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (10_239, "10 KiB"), (1_048_064, "1.0 MiB"), (1_300_000_000, "1.2 GiB"),
-        (Int64.max, "8.0 EiB"), (-5, "0 B"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (10_239, "10 KiB"), (1_048_064, "1.0 MiB"),
+            (1_300_000_000, "1.2 GiB"),
+            (Int64.max, "8.0 EiB"), (-5, "0 B"),
+        ] as [(Int64, String)])
     func `sizes have at most four figures`(bytes: Int64, text: String) {
         #expect(ByteText.size(bytes) == text)
     }
@@ -17,9 +19,11 @@ import XferModel
         #expect(ByteText.limit(65_536) == "64 KiB/s")
     }
 
-    @Test(arguments: [
-        (0, "0s"), (59, "59s"), (200, "3m20s"), (3900, "1h05m"), (183_600, "2d03h"), (-1, "0s"), (Int64.max, "long"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "0s"), (59, "59s"), (200, "3m20s"), (3900, "1h05m"), (183_600, "2d03h"), (-1, "0s"),
+            (Int64.max, "long"),
+        ] as [(Int64, String)])
     func `durations have at most two units`(seconds: Int64, text: String) {
         #expect(DurationText.short(seconds) == text)
     }

@@ -59,7 +59,8 @@ import XferModel
     private let text = OutcomeText(style: .plain)
 
     @Test func `a completed task names its file`() {
-        let task = TaskGlance(id: 7, name: "a.iso", state: "completed", received: 10, total: 10, finalPath: "/d/a (1).iso")
+        let task = TaskGlance(
+            id: 7, name: "a.iso", state: "completed", received: 10, total: 10, finalPath: "/d/a (1).iso")
         #expect(text.lines(task) == ["#7 completed: a.iso -> /d/a (1).iso (10 B)"])
     }
 

@@ -7,7 +7,9 @@ import Testing
         var table = Table(columns: [
             .init(title: "ID", alignment: .right), .init(title: "STATE"), .init(title: "NAME", isFlexible: true),
         ])
-        table.rows = [["7", Table.Cell("running", .cyan), "a-very-long-name-indeed.tar.gz"], ["12", "queued", "日本.iso"]]
+        table.rows = [
+            ["7", Table.Cell("running", .cyan), "a-very-long-name-indeed.tar.gz"], ["12", "queued", "日本.iso"],
+        ]
         return table
     }
 
