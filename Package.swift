@@ -122,7 +122,9 @@ let package = Package(
                 "XferDaemon", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport", logging, coreMetrics,
                 nioLocks,
             ]),
-        tests("XferCommandsTests", ["XferCommands", "XferProtocol", "XferModel", "XferTestSupport"]),
+        tests(
+            "XferCommandsTests",
+            ["XferCommands", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks, argumentParser]),
         tests("EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"]),
     ]
 )

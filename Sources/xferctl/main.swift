@@ -1,1 +1,3 @@
-print("xferctl")
+import XferCommands
+
+CommandLineTool.main()

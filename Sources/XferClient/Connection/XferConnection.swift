@@ -46,6 +46,9 @@ public final class XferConnection {
         set { socket.interruptDescriptor = newValue }
     }
 
+    /// The socket, to wait for with poll(2) beside other descriptors after `nextNotification(timeout: .zero)` gave nil.
+    public var descriptor: Int32 { socket.descriptor }
+
     // MARK: Calls
 
     /// Calls a method and waits for its result. Without a timeout it waits as long as the connection lasts.

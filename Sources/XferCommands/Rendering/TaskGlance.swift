@@ -28,6 +28,8 @@ struct TaskGlance: Hashable, Sendable {
 
     var isTerminal: Bool { TaskState(rawValue: state)?.isTerminal ?? false }
 
+    var isStaged: Bool { state == TaskState.staged.rawValue }
+
     var isRunning: Bool { state == TaskState.running.rawValue }
 
     var fraction: Double? {

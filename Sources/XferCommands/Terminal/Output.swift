@@ -8,11 +8,14 @@ struct Output: Sendable {
 
     static let standard = Output(descriptor: STDOUT_FILENO)
     static let error = Output(descriptor: STDERR_FILENO)
+    /// Writes nothing.
+    static let discarding = Output(descriptor: -1)
 
     func line(_ text: String) { write(text + "\n") }
 
     /// Writes everything or gives up: a reader that went away is no reason to fail a transfer.
     func write(_ text: String) {
+        guard descriptor >= 0 else { return }
         var text = text
         text.withUTF8 { buffer in
             var rest = UnsafeRawBufferPointer(buffer)

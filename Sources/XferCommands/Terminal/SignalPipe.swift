@@ -11,7 +11,11 @@ struct SignalPipe: Sendable {
     /// Nil when no pipe could be made, in which case signals keep their usual effect.
     init?(catching signals: [Int32]) {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         descriptor = ends[0]
         signalPipeWriteEnd = ends[1]
         for signal in signals {

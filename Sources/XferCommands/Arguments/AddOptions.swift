@@ -1,0 +1,146 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// Where the file of an added task goes.
+struct DestinationOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Write to this file; relative paths mean your current directory.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("dir")],
+        help: ArgumentHelp("Write into this directory; without -d, -o and -O the daemon's own.", valueName: "dir"),
+        completion: .directory)
+    var directory: String?
+
+    @Flag(
+        name: [.customShort("O"), .customLong("remote-name")],
+        help: "Write into the current directory under the name the server gives.")
+    var usesRemoteName = false
+
+    @Option(help: "What to do when the name is taken (default: rename).")
+    var onConflict: WordArgument<ConflictPolicy>?
+
+    @Option(help: ArgumentHelp("Permissions of the file, in octal.", valueName: "octal"), transform: FileMode.argument)
+    var mode: FileMode?
+
+    @Flag(name: [.customShort("R"), .customLong("remote-time")], help: "Give the file the server's modification time.")
+    var usesRemoteTime = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5).", valueName: "digest"),
+        transform: Checksum.argument)
+    var checksum: Checksum?
+
+    mutating func validate() throws {
+        if usesRemoteName && output != nil { throw ValidationError("-o and -O exclude each other.") }
+    }
+
+    func resolved(_ paths: PathResolver) throws(CommandFailure) -> (directory: String?, name: String?) {
+        try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
+    }
+}
+
+/// What an added task sends to the server, and how long it waits.
+struct RequestOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .customLong("header")],
+        help: ArgumentHelp("Send this request header; may be repeated.", valueName: "name: value"))
+    var headers: [HeaderArgument] = []
+
+    @Option(
+        name: [.customShort("u"), .customLong("login")],
+        help: ArgumentHelp("Log in as this user; the password is asked for.", valueName: "name"))
+    var login: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the password for -u from this file's first line; - is standard input.", valueName: "file"),
+        completion: .file())
+    var passwordFile: String?
+
+    @Option(help: "Which redirects to follow (default: follow).")
+    var redirect: WordArgument<RedirectPolicy>?
+
+    @Flag(help: "Allow redirects from https to http.")
+    var allowDowngrade = false
+
+    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
+    var isHTTP1 = false
+
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2.")
+    var isHTTP2 = false
+
+    @Option(
+        help: ArgumentHelp("Status codes that count as success, such as 200-299.", valueName: "codes"),
+        transform: StatusRange.argument)
+    var acceptStatus: StatusRange?
+
+    @Option(help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"))
+    var connectTimeout: TimeSpan?
+
+    @Option(help: ArgumentHelp("Longest time without a byte; 0 is without end.", valueName: "time"))
+    var idleTimeout: TimeSpan?
+
+    @Option(help: ArgumentHelp("Longest time for one attempt; 0 is without end.", valueName: "time"))
+    var totalTimeout: TimeSpan?
+
+    mutating func validate() throws {
+        if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
+        if passwordFile != nil && login == nil { throw ValidationError("--password-file needs -u USER.") }
+        if let login, login.contains(":") {
+            throw ValidationError(
+                "-u takes the user's name only: a password on the command line can be read by everybody on this machine. "
+                    + "Leave it out and be asked for it, or use --password-file.")
+        }
+    }
+
+    var httpVersion: HTTPVersion? { isHTTP1 ? .http1 : isHTTP2 ? .http2 : nil }
+}
+
+/// How an added task stands in the queue.
+struct SchedulingOptions: ParsableArguments {
+    @Option(help: "Higher starts first (default: normal).")
+    var priority: WordArgument<Priority>?
+
+    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"))
+    var group: String?
+
+    @Option(help: ArgumentHelp("Give it this label.", valueName: "text"))
+    var label: String?
+
+    @Option(help: ArgumentHelp("Make the add safe to repeat: the same key finds the same task.", valueName: "key"))
+    var clientKey: String?
+
+    @Flag(help: "Add it paused.")
+    var paused = false
+
+    @Option(help: ArgumentHelp("Receive at most so many bytes per second, such as 500K or 2Mi.", valueName: "rate"))
+    var limitRate: ByteAmount?
+
+    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
+    var maxRetries: Int?
+
+    @Option(help: ArgumentHelp("Keep trying for so long without progress (default: 24h).", valueName: "time"))
+    var retryFor: TimeSpan?
+
+    @Option(help: "Whether to go on without a validator (default: auto).")
+    var resume: WordArgument<ResumeMode>?
+
+    @Option(help: ArgumentHelp("Report progress this often (default: 0.5s).", valueName: "time"))
+    var progressInterval: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
+        transform: JSONValue.argument)
+    var meta: JSONValue?
+
+    mutating func validate() throws {
+        if let maxRetries, maxRetries < 0 { throw ValidationError("--max-retries: expected 0 or more.") }
+    }
+}

@@ -1,0 +1,42 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// One event on one line: time, number, type, task, and what the type adds.
+struct EventLine: Sendable {
+    let style: Style
+
+    func line(_ event: EventMessage) -> String {
+        let number = event.seq.map { "\($0)" } ?? "-"
+        let task = event.taskID.map { "#\($0)" } ?? ""
+        let name = TextWidth.padded(SafeText.sanitised(event.type.description), to: 19)
+        let fields = [
+            TimeText.clock(event.time), TextWidth.padded(number, to: 6, alignment: .right),
+            style(attribute(event), name),
+            TextWidth.padded(task, to: 6), details(event),
+        ]
+        return String(fields.joined(separator: " ").trimmingBlanks)
+    }
+
+    /// The body's members in their order: `key=value`, objects flattened one level.
+    private func details(_ event: EventMessage) -> String {
+        event.body.members.filter { !["terminal", "state"].contains($0.key) }
+            .flatMap { Self.pairs($0.key, $0.value) }.joined(separator: " ")
+    }
+
+    private static func pairs(_ key: String, _ value: JSONValue) -> [String] {
+        if case .object(let object) = value { return object.members.flatMap { pairs($0.key, $0.value) } }
+        let text = value.stringValue.map { $0.contains(" ") ? "\"\($0)\"" : $0 } ?? value.text
+        return [SafeText.sanitised("\(key)=\(text)")]
+    }
+
+    private func attribute(_ event: EventMessage) -> Style.Attribute? {
+        switch event.type {
+        case .known(.durable(.taskCompleted)): .green
+        case .known(.durable(.taskFailed)): .red
+        case .known(.durable(.taskWaiting)): .yellow
+        case .known(.durable(.taskStarted)): .cyan
+        default: nil
+        }
+    }
+}

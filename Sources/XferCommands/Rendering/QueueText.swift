@@ -1,0 +1,47 @@
+import XferModel
+import XferProtocol
+
+/// The queue and the daemon in words.
+struct QueueText: Sendable {
+    let style: Style
+
+    func lines(_ stats: QueueStats.Result) -> [String] {
+        [
+            entry("queue", Self.paused(stats.paused)), entry("tasks", counts(stats.counts)),
+            entry("receiving", ByteText.rate(stats.rates.received)), entry("sending", ByteText.rate(stats.rates.sent)),
+        ] + lines(stats.limits)
+    }
+
+    func lines(_ limits: QueueLimits) -> [String] {
+        [
+            entry("max active", "\(limits.maxActive)"), entry("max per host", "\(limits.maxActivePerHost)"),
+        ]
+    }
+
+    func lines(_ status: DaemonStatus.Result) -> [String] {
+        var health = "well"
+        if status.degraded { health = style(.red, "cannot write its database: nothing starts (disk full?)") }
+        if status.shuttingDown { health = style(.yellow, "shutting down") }
+        return [
+            entry(
+                "xferd",
+                "\(SafeText.sanitised(status.version)), process \(status.pid), up \(DurationText.short(status.uptime))"),
+            entry("health", health), entry("tasks", counts(status.counts)),
+            entry("transferring", status.activity ? "yes" : "no"), entry("socket", SafeText.sanitised(status.socket)),
+            entry("state in", SafeText.sanitised(status.stateDirectory)),
+        ]
+    }
+
+    /// Every state that has tasks: `running 2, queued 17`.
+    func counts(_ counts: StateCounts) -> String {
+        let order: [TaskState] = [.running, .queued, .waiting, .paused, .staged, .completed, .failed, .cancelled]
+        let parts = order.filter { counts[$0] > 0 }.map { state in
+            style(StateStyle.attribute(state.rawValue), "\(state.rawValue) \(counts[state])")
+        }
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+
+    static func paused(_ isPaused: Bool) -> String { isPaused ? "paused: nothing new starts" : "tasks start" }
+
+    private func entry(_ name: String, _ text: String) -> String { style(.bold, TextWidth.padded(name, to: 13)) + text }
+}

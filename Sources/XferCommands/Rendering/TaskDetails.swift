@@ -1,0 +1,63 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// Everything about one task: a name and a value per line, in the order of the wire, times and sizes made readable.
+struct TaskDetails: Sendable {
+    let style: Style
+    /// What waits are counted down from.
+    let now: Timestamp
+
+    private static let nameWidth = 18
+
+    func lines(_ task: TaskRecord) -> [String] {
+        let glance = TaskGlance(task)
+        var lines: [String] = []
+        for (name, value) in task.wire.objectValue?.members ?? [] {
+            for (index, text) in texts(name, value, task, glance).enumerated() {
+                lines.append(line(index == 0 ? name : "", text))
+            }
+        }
+        if let failure = glance.failure, let advice = FailureAdvice.sentence(reason: failure.reason, id: glance.id),
+            glance.state == TaskState.failed.rawValue
+        {
+            lines.append(line("what to do", advice))
+        }
+        return lines
+    }
+
+    private func line(_ name: String, _ text: String) -> String {
+        style(.bold, TextWidth.padded(name, to: Self.nameWidth)) + " " + text
+    }
+
+    private func texts(_ name: String, _ value: JSONValue, _ task: TaskRecord, _ glance: TaskGlance) -> [String] {
+        switch name {
+        case "state": [style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))]
+        case "wait": [ProgressLine.standing(glance, now: now)]
+        case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
+        case "progress": [progress(glance)]
+        case "created_at", "started_at", "finished_at": [TimeText.local(rfc3339: value.stringValue ?? "")]
+        case "max_recv_rate": [ByteText.limit(value.integerValue ?? 0)]
+        case "retry_for": [DurationText.short(value.integerValue ?? 0)]
+        case "headers", "response_headers": headers(value)
+        case "credential": ["set"]
+        default: [SafeText.sanitised(value.stringValue ?? value.text)]
+        }
+    }
+
+    private func progress(_ task: TaskGlance) -> String {
+        var parts = [
+            task.total.map { "\(ByteText.size(task.received)) of \(ByteText.size($0))" } ?? ByteText.size(task.received)
+        ]
+        if task.total != nil { parts.append("(\(Bar.percent(task.received, of: task.total)))") }
+        if task.isRunning { parts.append("at \(ByteText.rate(task.rate))") }
+        if let eta = task.eta { parts.append("\(DurationText.short(eta)) left") }
+        return parts.joined(separator: " ")
+    }
+
+    private func headers(_ value: JSONValue) -> [String] {
+        (value.objectValue?.members ?? []).flatMap { name, value in
+            (value.arrayValue ?? [value]).map { SafeText.sanitised("\(name): \($0.stringValue ?? $0.text)") }
+        }
+    }
+}

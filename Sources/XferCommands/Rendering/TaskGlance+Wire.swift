@@ -1,0 +1,107 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+extension TaskGlance {
+    /// The fields a listing has to be asked for to make glances of its tasks.
+    static let columns = TaskColumns([
+        "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
+        "not_modified",
+    ])
+
+    init(_ record: TaskRecord) {
+        self.init(
+            id: record.id.rawValue, name: Self.name(of: record), state: record.state?.description ?? "unknown",
+            phase: record.phase?.description, waitReason: record.wait?.reason.description,
+            waitUntil: record.wait?.until, failure: record.error.map(Failure.init), finalPath: record.finalPath,
+            isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
+        if let progress = record.progress { take(progress) }
+    }
+
+    mutating func take(_ progress: ProgressRecord) {
+        received = progress.received
+        total = progress.total
+        rate = progress.rate
+        eta = progress.eta
+    }
+
+    /// Takes what an event about this task says.
+    mutating func take(_ event: EventMessage) {
+        guard case .known(.durable(let type)) = event.type else { return takeProgress(event) }
+        if type != .taskWaiting { (waitReason, waitUntil) = (nil, nil) }
+        switch type {
+        case .taskStarted: start(event)
+        case .taskResponse:
+            if let payload = read(event, TaskResponseEvent.self) { total = payload.total ?? total }
+        case .taskSourceChanged: received = 0
+        case .taskWaiting: wait(event)
+        case .taskPaused: state = TaskState.paused.rawValue
+        case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
+        case .taskCompleted, .taskFailed, .taskCancelled: end(event)
+        case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .daemonStarted, .daemonStopping:
+            break
+        }
+        if !isRunning { (rate, eta, phase) = (0, nil, nil) }
+    }
+
+    private mutating func start(_ event: EventMessage) {
+        state = TaskState.running.rawValue
+        phase = TaskPhase.connecting.rawValue
+        if let payload = read(event, TaskStartedEvent.self) { received = payload.offset }
+    }
+
+    private mutating func takeProgress(_ event: EventMessage) {
+        guard let payload = read(event, TaskProgressEvent.self) else { return }
+        state = TaskState.running.rawValue
+        phase = payload.phase.description
+        take(payload.progress)
+    }
+
+    private mutating func wait(_ event: EventMessage) {
+        guard let payload = read(event, TaskWaitingEvent.self) else { return }
+        state = TaskState.waiting.rawValue
+        waitReason = payload.wait.reason.description
+        waitUntil = payload.wait.until
+        failure = payload.error.map(Failure.init)
+    }
+
+    private mutating func end(_ event: EventMessage) {
+        state = event.body["state"]?.stringValue ?? state
+        if let payload = read(event, TaskCompletedEvent.self) {
+            finalPath = payload.path
+            received = payload.size
+            total = payload.size
+            isSkipped = payload.skipped ?? false
+            isNotModified = payload.notModified ?? false
+        }
+        failure = read(event, TaskFailedEvent.self).map { Failure($0.error) }
+    }
+
+    /// Nil for other types of event, and for one whose fields a newer daemon changed: the state alone is shown then.
+    private func read<E: WireEvent>(_ event: EventMessage, _ type: E.Type) -> E? {
+        (try? event.payload(type)) ?? nil
+    }
+
+    /// The label, else the file's name, else what the URL ends in, else the URL.
+    private static func name(of record: TaskRecord) -> String {
+        if let label = record.label { return label }
+        if let path = record.finalPath ?? record.output, let name = path.split(separator: "/").last {
+            return String(name)
+        }
+        return record.url.map(shortName(of:)) ?? "task \(record.id)"
+    }
+
+    static func shortName(of url: String) -> String {
+        let path = url.prefix { $0 != "?" && $0 != "#" }
+        let afterScheme = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
+        let parts = afterScheme.split(separator: "/")
+        guard parts.count > 1, let last = parts.last else { return String(path) }
+        return String(last)
+    }
+}
+
+extension TaskGlance.Failure {
+    init(_ record: FailureRecord) {
+        self.init(reason: record.reason.description, message: record.message, isRetriable: record.isRetriable)
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import XferProtocol
+
+/// `xferctl`: the tree of verbs.
+struct RootCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "xferctl",
+        abstract: "Command the background transfer service xferd.",
+        discussion: """
+            Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
+            restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Tasks:",
+                subcommands: [
+                    AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
+                    PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
+                    UpdateCommand.self, MoveCommand.self,
+                ]),
+            CommandGroup(
+                name: "Service:",
+                subcommands: [
+                    QueueCommand.self, LimitCommand.self, EventsCommand.self, StatusCommand.self, ShutdownCommand.self,
+                    RPCCommand.self,
+                ]),
+            CommandGroup(name: "Shell:", subcommands: [CompletionsCommand.self, ManualCommand.self]),
+        ])
+}

@@ -1,0 +1,103 @@
+import StrictJSON
+import XferClient
+import XferModel
+import XferProtocol
+
+/// A connection to the daemon that the user chose, whose errors are what a command ends with.
+struct DaemonSession {
+    let connection: XferConnection
+
+    /// How long a call may take: restoring a large queue comes before the socket answers.
+    static let patience = Duration.seconds(60)
+
+    /// Connects; says on standard error when it is not the first choice.
+    /// - Parameter interruption: becomes readable when the user presses Ctrl-C.
+    static func open(
+        _ options: ConnectionOptions, interruption: Int32? = nil, error: Output = .error
+    ) throws(CommandFailure) -> DaemonSession {
+        do throws(NoDaemonError) {
+            let located = try SocketLocator.ofThisProcess().connect(to: options.instance)
+            if let notice = located.fallbackNotice { error.line("xferctl: \(SafeText.sanitised(notice))") }
+            located.connection.interruptDescriptor = interruption
+            return DaemonSession(connection: located.connection)
+        } catch {
+            throw CommandFailure(.noDaemon, SafeText.sanitised(error.description))
+        }
+    }
+
+    /// Calls a method and gives the answer both as it came and as values.
+    func call<Method: RPCMethod>(
+        _ method: Method.Type, _ params: Method.Params, timeout: Duration? = patience
+    ) throws(CommandFailure) -> Answer<Method.Result> {
+        let raw = try call(Method.name, params.wire, timeout: timeout)
+        do throws(WireError) {
+            return Answer(raw: raw, value: try Method.Result(lenient: raw))
+        } catch {
+            throw CommandFailure(.refused, "the daemon's answer to \(Method.name) is not understood: \(error)")
+        }
+    }
+
+    func call<Method: RPCMethod>(_ method: Method.Type) throws(CommandFailure) -> Answer<Method.Result>
+    where Method.Params == NoParams {
+        try call(method, NoParams())
+    }
+
+    /// Calls a method by name.
+    func call(
+        _ method: String, _ params: JSONValue?, timeout: Duration? = patience
+    ) throws(CommandFailure) -> JSONValue {
+        do throws(CallError) {
+            return try connection.call(method, params, timeout: timeout)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    struct Answer<Value> {
+        let raw: JSONValue
+        let value: Value
+    }
+}
+
+extension ConnectionOptions {
+    var instance: SocketLocator.Instance {
+        if let socket { .socket(socket) } else if isUser { .user } else if isSystem { .system } else { .automatic }
+    }
+}
+
+extension CommandFailure {
+    init(_ error: CallError) {
+        switch error {
+        case .refused(let failure): self.init(failure)
+        case .connection(let error): self.init(error)
+        case .malformedResult: self.init(.refused, SafeText.sanitised(error.description))
+        }
+    }
+
+    init(_ error: ConnectionError) {
+        switch error {
+        case .interrupted: self.init(.interrupted)
+        case .timedOut: self.init(.timedOut, SafeText.sanitised(error.description))
+        default: self.init(.noDaemon, SafeText.sanitised(error.description))
+        }
+    }
+
+    /// The daemon's words, with the field at fault in front and what can be done about it behind.
+    init(_ failure: RPCFailure) {
+        var message = SafeText.sanitised(failure.message)
+        if let path = failure.data?.path.map({ SafeText.sanitised($0) }), !path.isEmpty, !message.contains(path) {
+            message = "\(path): \(message)"
+        }
+        if let advice = Self.advice(failure.knownCode) { message += "; \(advice)" }
+        self.init(.refused, message)
+    }
+
+    private static func advice(_ code: ErrorCode?) -> String? {
+        switch code {
+        case .methodNotFound: "this daemon is older than xferctl, or the method's name is wrong"
+        case .storageUnavailable: "make room on the disk that holds the daemon's state, it goes on by itself"
+        case .shuttingDown: "try again when it is up again"
+        default: nil
+        }
+    }
+}

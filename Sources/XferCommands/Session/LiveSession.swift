@@ -1,0 +1,90 @@
+import Glibc
+import StrictJSON
+import XferClient
+import XferProtocol
+
+/// A session that follows events: waits for them, for signals and for keys at once, and finds the daemon again when it
+/// was restarted.
+struct LiveSession {
+    private(set) var daemon: DaemonSession
+    private let options: ConnectionOptions
+    private let signals: SignalPipe?
+    /// A terminal to read keys from.
+    private let keyboard: Int32?
+
+    /// How long a daemon may be away.
+    static let patience = Duration.seconds(30)
+    /// How often it is looked for.
+    private static let retryInterval = Duration.milliseconds(250)
+
+    init(_ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil) throws(CommandFailure) {
+        self.options = options
+        self.signals = signals
+        self.keyboard = keyboard
+        daemon = try DaemonSession.open(options, interruption: signals?.descriptor)
+    }
+
+    enum Occurrence {
+        /// The event as values and as it came.
+        case event(EventMessage, raw: JSONValue)
+        /// The daemon went away.
+        case lost
+        case signals(Set<Int32>)
+        case keys([UInt8])
+        case timeUp
+    }
+
+    /// The next thing that happens, at the latest when `deadline` has passed.
+    mutating func next(until deadline: ContinuousClock.Instant?) -> Occurrence {
+        while true {
+            do {
+                if let notification = try daemon.connection.nextNotification(timeout: .zero) {
+                    if let event = try notification.event() { return .event(event, raw: notification.params) }
+                    continue
+                }
+            } catch ConnectionError.interrupted {
+                // Signals are read below, whatever noticed them.
+            } catch is WireError {
+                continue
+            } catch {
+                return .lost
+            }
+            let timeout = deadline.map { Readiness.now.duration(to: $0) }
+            if let timeout, timeout <= .zero { return .timeUp }
+            let ready = Readiness.wait(for: descriptors + [daemon.connection.descriptor], timeout: timeout)
+            if let occurrence = interruption(ready) { return occurrence }
+        }
+    }
+
+    /// Connects again as soon as a daemon answers.
+    /// - Parameter end: when to give up and throw what is wrong.
+    /// - Returns: nil once connected, else the signals that came meanwhile.
+    mutating func reconnect(until end: ContinuousClock.Instant) throws(CommandFailure) -> Set<Int32>? {
+        while true {
+            do throws(CommandFailure) {
+                daemon = try DaemonSession.open(options, interruption: signals?.descriptor, error: .discarding)
+                return nil
+            } catch {
+                guard Readiness.now < end else { throw error }
+            }
+            let ready = Readiness.wait(for: descriptors, timeout: Self.retryInterval)
+            if case .signals(let caught)? = interruption(ready), caught != [SIGWINCH] { return caught }
+        }
+    }
+
+    private var descriptors: [Int32] { [signals?.descriptor, keyboard].compactMap(\.self) }
+
+    private func interruption(_ ready: Set<Int32>) -> Occurrence? {
+        if let signals, ready.contains(signals.descriptor) {
+            let caught = signals.drain()
+            if !caught.isEmpty { return .signals(caught) }
+        }
+        if let keyboard, ready.contains(keyboard) {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = read(keyboard, &bytes, bytes.count)
+            // A terminal that hung up reads as "quit".
+            return .keys(count > 0 ? Array(bytes[..<count]) : [UInt8(ascii: "q")])
+        }
+        return nil
+    }
+}

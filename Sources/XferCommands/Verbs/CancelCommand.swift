@@ -1,0 +1,17 @@
+import ArgumentParser
+import XferProtocol
+
+struct CancelCommand: SelectionVerb {
+    typealias Method = TaskCancel
+
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "End tasks and delete their partial bytes.",
+        discussion: """
+            Published files are never touched.
+            """)
+    static let deed = "cancelled"
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var options: VerbOptions
+}

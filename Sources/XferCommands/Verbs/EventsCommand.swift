@@ -1,0 +1,44 @@
+import ArgumentParser
+import XferProtocol
+
+struct EventsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "Follow what happens, or read what happened.",
+        discussion: """
+            Events are durable and numbered: --since N replays what came after number N, also after restarts. \
+            Without --no-follow new ones are printed until Ctrl-C.
+            """)
+
+    @Option(help: ArgumentHelp("Begin after this number; 0 is the oldest that is kept.", valueName: "seq"))
+    var since: Int64?
+
+    @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")
+    var type: [WordArgument<EventName>] = []
+
+    @Option(help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"))
+    var task: [TaskIDArgument] = []
+
+    @Flag(help: "End after what happened so far.")
+    var noFollow = false
+
+    @Flag(help: "Show progress, too.")
+    var progress = false
+
+    @OptionGroup var options: VerbOptions
+
+    mutating func validate() throws {
+        if let since, since < 0 { throw ValidationError("--since: expected 0 or more.") }
+    }
+
+    func run() throws {
+        var stream = EventStream(options: options.connection, isRaw: options.output.json)
+        if !type.isEmpty {
+            stream.types = type.map(\.word)
+        } else if progress {
+            stream.types = EventName.allCases
+        }
+        stream.tasks = task.isEmpty ? nil : task.map(\.id)
+        stream.since = since
+        if noFollow { try stream.readAll() } else { try stream.follow() }
+    }
+}

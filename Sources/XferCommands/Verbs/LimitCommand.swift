@@ -1,0 +1,51 @@
+import ArgumentParser
+import StrictJSON
+import XferProtocol
+
+struct LimitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "limit", abstract: "Show or change the queue's limits.",
+        discussion: """
+            Limits set here hold over restarts and beat the configuration until they are set to `default`. \
+            The rate of one task is changed with `xferctl update ID --limit-rate RATE`.
+            """)
+
+    @Option(help: ArgumentHelp("Most transfers at once, or `default`.", valueName: "count"))
+    var maxActive: LimitArgument<Int>?
+
+    @Option(help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"))
+    var maxActivePerHost: LimitArgument<Int>?
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        let daemon = try options.open()
+        guard maxActive != nil || maxActivePerHost != nil else {
+            return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
+                QueueText(style: terminal.style).lines(stats.limits)
+            }
+        }
+        var params = QueueSetLimits.Params()
+        params.maxActive = maxActive?.patch ?? .unchanged
+        params.maxActivePerHost = maxActivePerHost?.patch ?? .unchanged
+        options.show(try daemon.call(QueueSetLimits.self, params)) { result, terminal in
+            QueueText(style: terminal.style).lines(result.limits)
+        }
+    }
+}
+
+/// A value, or `default` for what the configuration says.
+struct LimitArgument<Value: WireValue>: ExpressibleByArgument {
+    let patch: Patch<Value>
+
+    init?(argument: String) {
+        guard argument != "default" else {
+            patch = .clear
+            return
+        }
+        guard let value = try? Value(strict: Int64(argument).map { .integer($0) } ?? .string(argument)) else {
+            return nil
+        }
+        patch = .set(value)
+    }
+}

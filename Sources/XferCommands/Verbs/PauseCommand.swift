@@ -1,0 +1,17 @@
+import ArgumentParser
+import XferProtocol
+
+struct PauseCommand: SelectionVerb {
+    typealias Method = TaskPause
+
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Hold tasks back, keeping their bytes.",
+        discussion: """
+            Running tasks stop at their last durable byte; `xferctl resume` goes on from there.
+            """)
+    static let deed = "paused"
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var options: VerbOptions
+}

@@ -1,0 +1,17 @@
+import ArgumentParser
+import XferProtocol
+
+struct ResumeCommand: SelectionVerb {
+    typealias Method = TaskResume
+
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Let paused tasks go on.",
+        discussion: """
+            A task that waits for its next try, the network or a host is tried now.
+            """)
+    static let deed = "resumed"
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var options: VerbOptions
+}

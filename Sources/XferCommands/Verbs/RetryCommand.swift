@@ -1,0 +1,17 @@
+import ArgumentParser
+import XferProtocol
+
+struct RetryCommand: SelectionVerb {
+    typealias Method = TaskRetry
+
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Try failed tasks again.",
+        discussion: """
+            A retry goes on from the bytes that are kept.
+            """)
+    static let deed = "retried"
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var options: VerbOptions
+}

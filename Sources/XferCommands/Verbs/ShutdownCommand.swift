@@ -1,0 +1,29 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+struct ShutdownCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shutdown", abstract: "Stop the daemon.",
+        discussion: """
+            By default everything is suspended and goes on at the next start. Where systemd keeps the daemon, \
+            use systemctl to stop it for good.
+            """)
+
+    @Option(
+        help: "suspend: stop now, go on at the next start; drain: finish what runs first; cancel: cancel everything.")
+    var mode = WordArgument(ShutdownMode.suspend)
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        let answer = try options.open().call(DaemonShutdown.self, DaemonShutdown.Params(mode: mode.word))
+        options.show(answer) { result, _ in
+            switch result.mode.value {
+            case .suspend, nil: ["the daemon stops; unfinished tasks go on at its next start"]
+            case .drain: ["the daemon stops when what runs has ended; it takes no new tasks"]
+            case .cancel: ["the daemon cancels every unfinished task and stops"]
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+import XferProtocol
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show which daemon answers and how it is.")
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        options.show(try options.open().call(DaemonStatus.self)) { status, terminal in
+            QueueText(style: terminal.style).lines(status)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+struct UpdateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update", abstract: "Change an unfinished task.",
+        discussion: """
+            Priority, group, label, meta, retries, rate and progress interval can be changed at any time, \
+            the rest only while the task is not running (pause it first).
+            """)
+
+    @Argument(help: ArgumentHelp("Id of the task.", valueName: "id"))
+    var id: TaskIDArgument
+
+    @Option(help: "Higher starts first.")
+    var priority: WordArgument<Priority>?
+
+    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"))
+    var group: String?
+
+    @Option(help: ArgumentHelp("Give it this label.", valueName: "text"))
+    var label: String?
+
+    @Option(help: ArgumentHelp("Small JSON of your own.", valueName: "json"), transform: JSONValue.argument)
+    var meta: JSONValue?
+
+    @Option(help: ArgumentHelp("Receive at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
+    var limitRate: ByteAmount?
+
+    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
+    var maxRetries: Int?
+
+    @Option(help: ArgumentHelp("Keep trying for so long without progress.", valueName: "time"))
+    var retryFor: TimeSpan?
+
+    @Option(help: ArgumentHelp("Report progress this often.", valueName: "time"))
+    var progressInterval: TimeSpan?
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Write to this file.", valueName: "file"), completion: .file())
+    var output: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("dir")],
+        help: ArgumentHelp("Write into this directory.", valueName: "dir"), completion: .directory)
+    var directory: String?
+
+    @Option(help: "What to do when the name is taken.")
+    var onConflict: WordArgument<ConflictPolicy>?
+
+    @Option(
+        help: ArgumentHelp("Refuse the file unless it has this digest.", valueName: "digest"),
+        transform: Checksum.argument)
+    var checksum: Checksum?
+
+    @Option(
+        name: [.customShort("H"), .customLong("header")],
+        help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"))
+    var headers: [HeaderArgument] = []
+
+    @Option(help: ArgumentHelp("Longest time to connect.", valueName: "time"))
+    var connectTimeout: TimeSpan?
+
+    @Option(help: ArgumentHelp("Longest time without a byte.", valueName: "time"))
+    var idleTimeout: TimeSpan?
+
+    @Option(help: ArgumentHelp("Longest time for one attempt.", valueName: "time"))
+    var totalTimeout: TimeSpan?
+
+    @Option(help: "Unset this field; may be repeated.")
+    var clear: [ClearableField] = []
+
+    @OptionGroup var options: VerbOptions
+
+    /// Fields that can be unset.
+    enum ClearableField: String, CaseIterable, ExpressibleByArgument {
+        case group, label, meta, maxRetries = "max-retries", output, checksum, credential
+    }
+
+    func run() throws {
+        let params = TaskUpdate.Params(id: id.id, changes: try changes())
+        options.show(try options.open().call(TaskUpdate.self, params)) { result, terminal in
+            TaskDetails(style: terminal.style, now: .now).lines(result.task)
+        }
+    }
+
+    func changes(paths: PathResolver? = .current()) throws(CommandFailure) -> TaskChanges {
+        var changes = TaskChanges()
+        changes.priority = priority?.word
+        changes.group = patch(group, .group)
+        changes.label = patch(label, .label)
+        changes.meta = patch(meta, .meta)
+        changes.maxReceiveRate = limitRate?.bytes
+        changes.maxRetries = patch(maxRetries, .maxRetries)
+        changes.retryFor = retryFor?.wholeSeconds
+        changes.progressInterval = progressInterval?.seconds
+        changes.onConflict = onConflict?.word
+        changes.checksum = patch(checksum, .checksum)
+        changes.credential = clear.contains(.credential) ? .clear : .unchanged
+        if !headers.isEmpty {
+            changes.headers = HeaderList(headers.map { HeaderField(name: $0.name, value: $0.value) })
+        }
+        changes.connectTimeout = connectTimeout?.seconds
+        changes.idleTimeout = idleTimeout?.seconds
+        changes.totalTimeout = totalTimeout?.seconds
+        guard let paths else { throw .usage("the current directory is gone; change to another one") }
+        let destination = try paths.destination(directory: directory, output: output)
+        changes.dir = destination.directory
+        changes.output = patch(destination.name, .output)
+        guard changes != TaskChanges() else { throw .usage("nothing to change; see `xferctl update --help`") }
+        return changes
+    }
+
+    private func patch<Value>(_ value: Value?, _ field: ClearableField) -> Patch<Value> {
+        if let value { return .set(value) }
+        return clear.contains(field) ? .clear : .unchanged
+    }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// Waits until tasks have ended, with one live bar each on a terminal and plain lines elsewhere; outlives restarts of
+/// the daemon.
+struct TaskWaiter {
+    private var board: TaskBoard
+    private var session: LiveSession
+    private var region: LiveRegion
+    private let terminal: Terminal
+    /// Nothing is printed but problems: for `--json`.
+    private let isQuiet: Bool
+    private let deadline: ContinuousClock.Instant?
+    private var lastFrame = Readiness.now - .seconds(1)
+    private var needsFrame = true
+
+    /// Least time between two frames.
+    private static let frameInterval = Duration.milliseconds(100)
+
+    /// - Parameter timeout: nil waits without end.
+    init(
+        _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, terminal: Terminal = .standard
+    ) throws(CommandFailure) {
+        board = TaskBoard(ids: ids)
+        session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM, SIGWINCH]))
+        region = LiveRegion(terminal)
+        self.terminal = terminal
+        self.isQuiet = isQuiet
+        deadline = timeout.map { Readiness.now.advanced(by: $0) }
+    }
+
+    /// The session, for a last call after waiting.
+    var daemon: DaemonSession { session.daemon }
+
+    /// Waits and prints how each task ended.
+    mutating func run() throws(CommandFailure) -> ExitStatus {
+        defer { region.finish() }
+        do throws(CommandFailure) {
+            try follow(isFirst: true)
+            try loop()
+        } catch {
+            // Ctrl-C while a call was under way.
+            throw error.status == .interrupted ? interrupted : error
+        }
+        region.clear()
+        return board.status
+    }
+
+    private mutating func loop() throws(CommandFailure) {
+        while !board.isFinished {
+            if needsFrame && Readiness.now >= lastFrame + Self.frameInterval { draw() }
+            switch session.next(until: wakeUp) {
+            case .event(let event, _): try take(event)
+            case .lost: try recover()
+            case .signals(let caught): try take(caught)
+            case .keys: break
+            case .timeUp:
+                if let deadline, Readiness.now >= deadline { throw timedOut }
+                needsFrame = true
+            }
+        }
+    }
+
+    // MARK: What happens
+
+    /// Subscribes, then lists: what changes in between comes as an event, so nothing is missed.
+    private mutating func follow(isFirst: Bool) throws(CommandFailure) {
+        // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
+        let selected = board.unfinished.count <= TaskLimits.batchSize ? board.unfinished.map { TaskID($0) } : nil
+        _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: selected))
+        var present: Set<Int64> = []
+        var ended: [TaskGlance] = []
+        let unfinished = board.unfinished
+        for start in stride(from: 0, to: unfinished.count, by: TaskPages.largest) {
+            let ids = unfinished[start..<min(start + TaskPages.largest, unfinished.count)]
+            var params = TaskList.Params()
+            params.filter = TaskFilter()
+            params.filter?.ids = OneOrMany(ids.map { TaskID($0) })
+            params.fields = TaskGlance.columns
+            params.limit = TaskPages.largest
+            for record in try session.daemon.call(TaskList.self, params).value.tasks {
+                present.insert(record.id.rawValue)
+                if let end = board.onListed(TaskGlance(record)) { ended.append(end) }
+            }
+        }
+        let missing = board.onListingEnd(present: present)
+        if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }
+        report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
+    }
+
+    private mutating func take(_ event: EventMessage) throws(CommandFailure) {
+        if event.type == .known(.overflow) { return try follow(isFirst: false) }
+        if let ended = board.onEvent(event) { return report(outcome(ended)) }
+        if event.type == .known(.durable(.taskRemoved)), let id = event.taskID?.rawValue {
+            let others = Set(board.unfinished).subtracting([id])
+            return report(board.onListingEnd(present: others).map { "#\($0) was removed" })
+        }
+        if !terminal.isInteractive, event.type == .known(.durable(.taskWaiting)), let id = event.taskID?.rawValue,
+            let task = board.tasks[id]
+        {
+            report(["#\(id) \(ProgressLine.standing(task, now: event.time)): \(SafeText.sanitised(task.name))"])
+        }
+        needsFrame = true
+    }
+
+    private mutating func recover() throws(CommandFailure) {
+        region.clear()
+        let patience = DurationText.short(LiveSession.patience.components.seconds)
+        Output.error.line("xferctl: the daemon went away; looking for it for \(patience)")
+        let end = Readiness.now + LiveSession.patience
+        while true {
+            if let caught = try session.reconnect(until: end) { return try take(caught) }
+            do throws(CommandFailure) {
+                try follow(isFirst: false)
+                break
+            } catch {
+                // It went away again while starting.
+                guard error.status == .noDaemon else { throw error }
+            }
+        }
+        Output.error.line("xferctl: the daemon is back")
+        needsFrame = true
+    }
+
+    private mutating func take(_ signals: Set<Int32>) throws(CommandFailure) {
+        if signals.contains(SIGINT) || signals.contains(SIGTERM) { throw interrupted }
+        needsFrame = true
+    }
+
+    private var interrupted: CommandFailure {
+        let ids = board.unfinished
+        let name = ids.count == 1 ? "\(ids[0])" : "ID"
+        return CommandFailure(
+            .interrupted,
+            "interrupted; \(goesOn). Look with `xferctl show \(name)` or `xferctl watch`, stop with `xferctl cancel \(name)`."
+        )
+    }
+
+    private var timedOut: CommandFailure { CommandFailure(.timedOut, "time is up; \(goesOn)") }
+
+    private var goesOn: String {
+        let count = board.unfinished.count
+        return (count == 1 ? "the transfer goes on" : "\(count) transfers go on") + " in the daemon"
+    }
+
+    // MARK: What is shown
+
+    private func outcome(_ task: TaskGlance) -> [String] { OutcomeText(style: terminal.style).lines(task) }
+
+    private mutating func report(_ lines: [String]) {
+        guard !isQuiet, !lines.isEmpty else { return }
+        if terminal.isInteractive { draw(finished: lines) } else { lines.forEach { terminal.output.line($0) } }
+    }
+
+    private mutating func draw(finished: [String] = []) {
+        guard terminal.isInteractive, !isQuiet else { return needsFrame = false }
+        let renderer = ProgressLine(terminal: terminal, now: .now)
+        let rows = board.rows(limit: max(1, terminal.size.rows - 2)).map { renderer.line($0) }
+        region.show(rows, finished: finished.map { LiveRegion.Line($0) })
+        lastFrame = Readiness.now
+        needsFrame = false
+    }
+
+    /// When to look again without an event: for a frame that was held back, a countdown, or the end of patience.
+    private var wakeUp: ContinuousClock.Instant? {
+        var times = [deadline].compactMap(\.self)
+        if needsFrame { times.append(lastFrame + Self.frameInterval) }
+        if terminal.isInteractive, !isQuiet, board.rows(limit: 100).contains(where: { $0.waitUntil != nil }) {
+            times.append(Readiness.now + .seconds(1))
+        }
+        return times.min()
+    }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import XferCommands
+
+@Suite struct AmountTests {
+    @Test(
+        arguments: [
+            ("0", 0), ("500", 500), ("64K", 64_000), ("64k", 64_000), ("64Ki", 65_536), ("1.5M", 1_500_000),
+            ("256MiB", 268_435_456),
+            ("2G", 2_000_000_000), ("1Gi", 1_073_741_824), ("1T", 1_000_000_000_000), (".5Ki", 512),
+            ("10 MB/s", 10_000_000),
+        ] as [(String, Int64)])
+    func `sizes are read`(text: String, bytes: Int64) {
+        #expect(ByteAmount(parsing: text)?.bytes == bytes)
+    }
+
+    @Test(arguments: ["", "K", "-1", "1X", "1..2", "1e3", "9223372036854775808", "9300000T", "0x10", "٣", "1 K i"])
+    func `other texts are no sizes`(text: String) {
+        #expect(ByteAmount(parsing: text) == nil)
+    }
+
+    @Test(arguments: [
+        ("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400), ("0.5", 0.5),
+        ("250ms", 0.25),
+    ])
+    func `spans are read`(text: String, seconds: Double) {
+        #expect(TimeSpan(parsing: text)?.seconds == seconds)
+    }
+
+    @Test(arguments: ["", "s", "-5", "5x", "1h30", "1h 30m", "99999999999999d"])
+    func `other texts are no spans`(text: String) {
+        #expect(TimeSpan(parsing: text) == nil)
+    }
+
+    @Test func `a short span never becomes none`() {
+        #expect(TimeSpan(seconds: 0.25).wholeSeconds == 1)
+    }
+}
+
+@Suite struct PathResolverTests {
+    private let paths = PathResolver(workingDirectory: "/home/me")
+
+    @Test(
+        arguments: [
+            (nil, "a.iso", "/home/me", "a.iso"), (nil, "sub/a.iso", "/home/me/sub", "a.iso"),
+            ("/data", "a.iso", "/data", "a.iso"),
+            ("data", "x/../a.iso", "/home/me/data", "a.iso"), ("data", "/abs/a", "/abs", "a"), (nil, "/a", "/", "a"),
+            ("../you", "a", "/home/you", "a"),
+        ] as [(String?, String, String, String)])
+    func `relative paths mean the caller's directory`(
+        directory: String?, output: String, expected: String, name: String
+    ) throws {
+        let destination = try paths.destination(directory: directory, output: output)
+        #expect(destination.directory == expected)
+        #expect(destination.name == name)
+    }
+
+    @Test func `no directory and no name leave both to the daemon`() throws {
+        let destination = try paths.destination(directory: nil, output: nil)
+        #expect(destination.directory == nil && destination.name == nil)
+    }
+
+    @Test(arguments: ["", "dir/", "..", "a/..", "/"])
+    func `a directory as output is refused`(output: String) {
+        #expect(throws: CommandFailure.self) { try paths.destination(directory: nil, output: output) }
+    }
+}
+
+@Suite struct ArgumentTextTests {
+    @Test func `headers are read as curl reads them`() {
+        #expect(HeaderArgument(argument: "X-Token:  a b: c")?.value == "a b: c")
+        #expect(HeaderArgument(argument: "Accept:")?.value == "")
+        #expect(HeaderArgument(argument: "no colon") == nil)
+        #expect(HeaderArgument(argument: "Bad Name: x") == nil)
+        #expect(HeaderArgument(argument: "X: a\r\nEvil: b") == nil)
+    }
+
+    @Test func `modes are octal`() {
+        #expect(FileModeArgument(argument: "640")?.octal == "0640")
+        #expect(FileModeArgument(argument: "0007")?.octal == "0007")
+        #expect(FileModeArgument(argument: "4755") == nil)
+        #expect(FileModeArgument(argument: "648") == nil)
+        #expect(FileModeArgument(argument: "+40") == nil)
+    }
+
+    @Test func `URL lists skip comments and blanks`() throws {
+        let text = "# mirrors\nhttp://a/1\r\n\n  http://a/2  \n#http://a/3\n"
+        #expect(try URLList.parse(text, name: "list") == ["http://a/1", "http://a/2"])
+        #expect(throws: CommandFailure.self) { try URLList.parse("# nothing\n", name: "list") }
+    }
+}

@@ -1,0 +1,93 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+@testable import XferCommands
+
+@Suite struct UsageTests {
+    @Test(arguments: [
+        ["bogus"], ["add"], ["add", "--checksum", "sha-256=xyz", "http://h/"], ["add", "-o", "dir/", "http://h/"],
+        ["add", "-o", "x", "http://h/a", "http://h/b"], ["add", "-o", "x", "-O", "http://h/a"],
+        ["add", "--mode", "999", "http://h/"],
+        ["add", "--limit-rate", "-5", "http://h/"], ["add", "--priority", "urgent", "http://h/"],
+        ["add", "-u", "me:secret", "http://h/"], ["add", "-i", "/nonexistent"], ["add", "--meta", "{", "http://h/"],
+        ["add", "--timeout", "5", "http://h/"], ["add", "-H", "no colon", "http://h/"], ["pause"],
+        ["pause", "7", "--all"], ["pause", "x"], ["pause", "-1"], ["show"], ["move", "7"],
+        ["move", "7", "--top", "--bottom"], ["list", "--state", "stuck"], ["list", "--fields", "colour"],
+        ["update", "7"], ["rpc", "task.list", "{"], ["limit", "--max-active", "0x"], ["list", "--user", "--system"],
+        ["events", "--since", "-1"], ["shutdown", "--mode", "hard"], ["wait"],
+    ])
+    func `a wrong command line exits with 2 and says so`(arguments: [String]) async throws {
+        let result = try await Program.run(arguments)
+        #expect(result.exit == .code(2), "\(result)")
+        #expect(result.errors.hasPrefix("xferctl: "), "\(result)")
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func `a password on the command line is refused and not repeated`() async throws {
+        let result = try await Program.run(["add", "-u", "me:hunter2", "http://h/"])
+        #expect(result.exit == .code(2))
+        #expect(!result.description.contains("hunter2"))
+        #expect(result.errors.contains("--password-file"))
+    }
+
+    @Test(arguments: [
+        ["--help"], ["--version"], ["help", "add"], ["add", "--help"], ["completions", "bash"], ["man"],
+    ])
+    func `help, version, completions and manual need no daemon`(arguments: [String]) async throws {
+        let result = try await Program.run(arguments)
+        #expect(result.exit == .code(0) && !result.output.isEmpty && result.errors.isEmpty, "\(result)")
+    }
+
+    @Test func `without a daemon it says which sockets were tried and how to start one`() async throws {
+        let empty = try TemporaryDirectory()
+        let result = try await Program.run(
+            ["list"], environment: ["XFERD_SOCKET": "", "XDG_RUNTIME_DIR": empty.path])
+        // The system's daemon may run on this machine; then the command fails for another reason or works.
+        guard !FileTree.exists("/run/xferd/xferd.sock") else { return }
+        #expect(result.exit == .code(4))
+        #expect(result.errors.contains("\(empty.path)/xferd.sock") && result.errors.contains("/run/xferd/xferd.sock"))
+        #expect(result.errors.contains("xferd &") && result.errors.contains("systemctl --user enable --now xferd"))
+    }
+}
+
+@Suite struct ManualTests {
+    @Test func `the manual describes every verb, every option and every exit status`() throws {
+        let page = try ManualCommand.page()
+        for verb in [
+            "add", "list", "show", "wait", "watch", "pause", "resume", "cancel", "retry", "remove", "update", "move",
+            "queue stats", "queue pause", "queue resume", "limit", "events", "status", "shutdown", "rpc", "completions",
+        ] {
+            #expect(page.contains(".SS \"xferctl \(verb)"), "\(verb)")
+        }
+        for option in ["checksum", "limit\\-rate", "password\\-file", "on\\-conflict", "no\\-follow", "socket"] {
+            #expect(page.contains("\\fB\\-\\-\(option)\\fR"), "\(option)")
+        }
+        for status in ExitStatus.allCases { #expect(page.contains("\\fB\(status.rawValue)\\fR")) }
+    }
+
+    @Test func `man and groff take the manual without a complaint`() async throws {
+        guard let groff = Command.find("groff") else { return }
+        let directory = try TemporaryDirectory()
+        try FileTree.write(try ManualCommand.page(), to: directory.file("xferctl.1"))
+        let result = try await Command.run(groff, ["-man", "-Tutf8", "-ww", "-z", directory.file("xferctl.1")])
+        #expect(result.isSuccess && result.errors.isEmpty, "\(result)")
+    }
+
+    @Test func `roff's own characters are escaped`() {
+        #expect(Roff.escaped("a-b\\c`d") == "a\\-b\\ec\\(gad")
+        var page = Roff()
+        page.text(".not a request")
+        #expect(page.output == "\\&.not a request\n")
+    }
+
+    @Test func `bash takes the completion script`() async throws {
+        guard let bash = Command.find("bash") else { return }
+        let directory = try TemporaryDirectory()
+        try FileTree.write(RootCommand.completionScript(for: .bash), to: directory.file("script"))
+        let result = try await Command.run(bash, ["-n", directory.file("script")])
+        #expect(result.isSuccess, "\(result)")
+    }
+}

@@ -1,0 +1,274 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+@testable import XferCommands
+
+/// One call answered with one result; everything else is refused.
+private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDaemon {
+    try ScriptedDaemon { called, _ in
+        called == method ? .result(result) : .failure(RPCFailure(.methodNotFound, "no method \(called)"))
+    }
+}
+
+@Suite struct AddTests {
+    @Test func `options become the task's fields, relative paths the caller's`() async throws {
+        let daemon = try daemon("task.add", ["task": Wire.task(17, "queued")])
+        let directory = try TemporaryDirectory()
+        try FileTree.write("hunter2\nsecond line\n", to: directory.file("pw"))
+        let result = try await Program.run(
+            [
+                "add", "-o", "sub/x.iso", "-H", "Accept: a", "-H", "Accept: b", "-u", "me", "--password-file", "pw",
+                "--limit-rate", "64Ki", "--priority", "high", "--paused", "--on-conflict", "skip", "--mode", "640",
+                "-R", "--group", "g", "--label", "l", "--client-key", "k", "--max-retries", "3", "--retry-for", "2h",
+                "--connect-timeout", "5", "--idle-timeout", "1m", "--total-timeout", "1h", "--http1.1", "--redirect",
+                "same_origin", "--allow-downgrade", "--meta", #"{"job":1}"#, "--resume", "unsafe", "--accept-status",
+                "200", "--checksum", "md5=d41d8cd98f00b204e9800998ecf8427e", "http://host/file.iso",
+            ], daemon: daemon, directory: directory.path)
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.output == "#17 queued: file17.iso\n")
+        let params = try #require(daemon.calls(of: "task.add").first)
+        #expect(
+            params == [
+                "url": "http://host/file.iso", "headers": ["Accept": ["a", "b"]], "output": "x.iso",
+                "dir": .string("\(directory.path)/sub"), "on_conflict": "skip",
+                "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "mode": "0640", "remote_time": true,
+                "priority": "high", "group": "g", "label": "l", "client_key": "k", "paused": true, "max_retries": 3,
+                "retry_for": 7200, "max_recv_rate": 65_536, "resume": "unsafe", "redirect": "same_origin",
+                "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": 60,
+                "total_timeout": 3600, "accept_status": "200",
+                "credential": ["user": "me", "password": "hunter2"], "meta": ["job": 1],
+            ])
+        // What is sent is what the daemon's own strict reader takes.
+        _ = try TaskAdd.Params(strict: params)
+    }
+
+    @Test func `without -d and -o the daemon's directory is used`() async throws {
+        let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
+        _ = try await Program.run(["add", "http://host/f"], daemon: daemon)
+        #expect(daemon.calls(of: "task.add") == [["url": "http://host/f"]])
+    }
+
+    @Test func `-O means the current directory under the server's name`() async throws {
+        let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
+        let directory = try TemporaryDirectory()
+        _ = try await Program.run(["add", "-O", "http://host/f"], daemon: daemon, directory: directory.path)
+        #expect(daemon.calls(of: "task.add") == [["url": "http://host/f", "dir": .string(directory.path)]])
+    }
+
+    @Test func `--json prints exactly what was answered, unknown fields included`() async throws {
+        let answer: JSONValue = ["task": Wire.task(17, "queued", ["from_the_future": [1, 2]]), "later": nil]
+        let daemon = try daemon("task.add", answer)
+        let result = try await Program.run(["add", "--json", "http://host/f"], daemon: daemon)
+        #expect(result.output == answer.text + "\n")
+    }
+
+    @Test func `a list of URLs is added in batches of ten thousand`() async throws {
+        let daemon = try ScriptedDaemon { _, params in
+            let count = params["tasks"]?.arrayValue?.count ?? 0
+            return .result(["ids": .array((1...Int64(max(1, count))).map { .integer($0) }), "existing": []])
+        }
+        let list = "# list\n" + (1...10_001).map { "http://host/\($0)\n" }.joined()
+        let result = try await Program.run(["add", "-i", "-", "--group", "mirror"], daemon: daemon, input: list)
+        #expect(result.exit == .code(0), "\(result)")
+        let batches = daemon.calls(of: "task.add").map { $0["tasks"]?.arrayValue ?? [] }
+        #expect(batches.map(\.count) == [10_000, 1])
+        #expect(batches[1] == [["url": "http://host/10001", "group": "mirror"]])
+        #expect(result.output == "10000 tasks: #1 to #10000\n#1 http://host/10001\n")
+    }
+
+    @Test func `batches stay below the longest message`() {
+        let tasks = (0..<3000).map { NewTask(url: "http://host/\($0)?" + String(repeating: "x", count: 4000)) }
+        let batches = Array(TaskBatches(tasks))
+        #expect(batches.flatMap { $0 } == tasks)
+        #expect(batches.count > 1)
+        for batch in batches {
+            #expect(TaskAdd.Params.many(Array(batch)).wire.text.utf8.count < 4 << 20)
+        }
+    }
+
+    @Test func `a task too large for any message goes alone`() {
+        let tasks = [NewTask(url: "a"), NewTask(url: String(repeating: "x", count: 4 << 20)), NewTask(url: "b")]
+        #expect(TaskBatches(tasks).map(\.count) == [1, 1, 1])
+    }
+
+    @Test func `a refused entry is named by its number`() async throws {
+        let daemon = try ScriptedDaemon { _, _ in
+            let data = ErrorData(reason: "invalid_value", path: "tasks[1].url", expected: "an http or https URL")
+            return .failure(RPCFailure(.invalidParams, "tasks[1].url: expected an http or https URL", data: data))
+        }
+        let result = try await Program.run(["add", "http://host/a", "ftp://host/b"], daemon: daemon)
+        #expect(result.exit == .code(3))
+        #expect(
+            result.errors
+                == "xferctl: tasks[1].url: expected an http or https URL; this is URL number 2; nothing was added\n")
+    }
+}
+
+@Suite struct VerbTests {
+    @Test(arguments: [
+        ("pause", "paused"), ("resume", "resumed"), ("cancel", "cancelled"), ("retry", "retried"),
+        ("remove", "removed"),
+    ])
+    func `ids are acted on in one call`(verb: String, deed: String) async throws {
+        let daemon = try daemon(
+            "task.\(verb)", ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []])
+        let result = try await Program.run([verb, "17", "#18"], daemon: daemon)
+        #expect(result.exit == .code(0))
+        #expect(result.output == "\(deed): #17\nunchanged: #18 is completed\n")
+        #expect(daemon.calls(of: "task.\(verb)") == [["ids": [17, 18]]])
+    }
+
+    @Test func `an id that does not exist exits with 3 after the others were acted on`() async throws {
+        let daemon = try daemon("task.pause", ["changed": [1], "unchanged": [], "missing": [99]])
+        let result = try await Program.run(["pause", "1", "99"], daemon: daemon)
+        #expect(result.exit == .code(3))
+        #expect(result.output == "paused: #1\n" && result.errors == "xferctl: there is no task 99\n")
+    }
+
+    @Test(
+        arguments: [
+            (["--all"], ["all": true]), (["--state", "failed"], ["state": "failed"]),
+            (
+                ["--state", "queued", "--state", "waiting", "--group", "g", "--label", "l", "--host", "h"],
+                ["state": ["queued", "waiting"], "group": "g", "label": "l", "host": "h"]
+            ),
+        ] as [([String], JSONValue)])
+    func `filters select`(arguments: [String], filter: JSONValue) async throws {
+        let daemon = try daemon("task.cancel", ["changed_count": 3, "unchanged_count": 1])
+        let result = try await Program.run(["cancel"] + arguments, daemon: daemon)
+        #expect(result.output == "3 cancelled, 1 unchanged\n")
+        #expect(daemon.calls(of: "task.cancel") == [["filter": filter]])
+    }
+
+    @Test func `list follows the pages up to its limit`() async throws {
+        let daemon = try ScriptedDaemon { _, params in
+            let limit = params["limit"]?.integerValue ?? 0
+            let first = params["cursor"] == nil ? Int64(2000) : 1000
+            let tasks = (0..<limit).map { Wire.task(first - $0, "queued") }
+            return .result(["tasks": .array(tasks), "next_cursor": "more"])
+        }
+        let result = try await Program.run(["list", "-n", "1500"], daemon: daemon)
+        #expect(daemon.calls(of: "task.list").map { $0["limit"] } == [1000, 500])
+        #expect(result.output.split(separator: "\n").count == 1501)
+        #expect(result.errors.contains("there are more"))
+    }
+
+    @Test func `list is an aligned table without escapes when piped`() async throws {
+        let daemon = try daemon(
+            "task.list",
+            [
+                "tasks": [
+                    Wire.task(
+                        12, "running",
+                        [
+                            "phase": "transferring",
+                            "progress": ["received": 524_288, "sent": 0, "total": 1_048_576, "rate": 2048, "eta": 256],
+                        ]),
+                    Wire.task(
+                        7, "failed",
+                        [
+                            "label": "evil\u{1b}[2J",
+                            "error": ["reason": "dns_failure", "message": "no such host", "is_retriable": true],
+                        ]),
+                ], "next_cursor": nil,
+            ])
+        let result = try await Program.run(["list"], daemon: daemon)
+        #expect(
+            result.output
+                == """
+                ID  STATE    DONE     SIZE       RATE  NAME         NOTE
+                12  running   50%  1.0 MiB  2.0 KiB/s  file12.iso
+                 7  failed                             evil␛[2J     dns failure
+
+                """.replacing("file12.iso\n", with: "file12.iso   \n"))
+    }
+
+    @Test func `show tells what to do about a failure`() async throws {
+        let daemon = try daemon(
+            "task.get",
+            [
+                "task": Wire.task(
+                    7, "failed",
+                    ["error": ["reason": "checksum_mismatch", "message": "sha-256 differs", "is_retriable": false]])
+            ])
+        let result = try await Program.run(["show", "7"], daemon: daemon)
+        #expect(result.output.contains("error              sha-256 differs (checksum_mismatch)"))
+        #expect(result.output.contains("what to do         Check the digest"))
+    }
+
+    @Test func `update sends only what is to change, and clears what is to be unset`() async throws {
+        let daemon = try daemon("task.update", ["task": Wire.task(7, "queued")])
+        let result = try await Program.run(
+            ["update", "7", "--priority", "low", "--limit-rate", "0", "--clear", "label"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(
+            daemon.calls(of: "task.update")
+                == [["id": 7, "changes": ["priority": "low", "label": nil, "max_recv_rate": 0]]])
+    }
+
+    @Test func `limits can be set, and set back to the configuration`() async throws {
+        let daemon = try daemon(
+            "queue.set_limits", ["limits": ["max_active": 2, "max_active_per_host": 4]])
+        let result = try await Program.run(
+            ["limit", "--max-active", "2", "--max-active-per-host", "default"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(
+            daemon.calls(of: "queue.set_limits")
+                == [["max_active": 2, "max_active_per_host": nil]])
+    }
+
+    @Test func `move names its target`() async throws {
+        let daemon = try daemon("task.move", ["changed": [7], "unchanged": [], "missing": []])
+        _ = try await Program.run(["move", "7", "--before", "3"], daemon: daemon)
+        #expect(daemon.calls(of: "task.move") == [["ids": [7], "to": "before", "target": 3]])
+    }
+
+    @Test func `rpc passes parameters and prints the result`() async throws {
+        let daemon = try daemon("any.method", ["x": [1, nil, 2.5]])
+        let result = try await Program.run(["rpc", "any.method", #"{"a": "b"}"#], daemon: daemon)
+        #expect(result.output == #"{"x":[1,null,2.5]}"# + "\n")
+        #expect(daemon.calls(of: "any.method") == [["a": "b"]])
+    }
+
+    @Test(arguments: [
+        (RPCFailure(.permissionDenied, "only operators may do this"), "only operators may do this"),
+        (
+            RPCFailure(.rejectedByPolicy, "outside every root", data: ErrorData(reason: "roots", path: "dir")),
+            "dir: outside every root"
+        ),
+        (
+            RPCFailure(.storageUnavailable, "the database cannot be written"),
+            "the database cannot be written; make room on the disk that holds the daemon's state, it goes on by itself"
+        ),
+    ])
+    func `a refusal exits with 3, names the field and says what to do`(failure: RPCFailure, text: String) async throws {
+        let daemon = try ScriptedDaemon { _, _ in .failure(failure) }
+        let result = try await Program.run(["status"], daemon: daemon)
+        #expect(result.exit == .code(3))
+        #expect(result.errors == "xferctl: \(text)\n")
+    }
+
+    @Test func `a daemon that hangs up exits with 4`() async throws {
+        let daemon = try ScriptedDaemon { _, _ in .hangUp }
+        let result = try await Program.run(["status"], daemon: daemon)
+        #expect(result.exit == .code(4))
+        #expect(result.errors == "xferctl: the daemon closed the connection\n")
+    }
+
+    @Test func `events are read page by page, over a gap`() async throws {
+        let daemon = try ScriptedDaemon { _, params in
+            switch params["seq"]?.integerValue {
+            case 0: .result(["gap": true, "first_seq": 5])
+            case 4: .result(["events": [Wire.completed(7, seq: 5)], "last_seq": 6])
+            default: .result(["events": [], "last_seq": 6])
+            }
+        }
+        let result = try await Program.run(["events", "--no-follow", "--since", "0"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.output == "03:04:05      5 task.completed      #7     path=/d/file7.iso size=1024\n")
+        #expect(result.errors.contains("the oldest is number 5"))
+    }
+}

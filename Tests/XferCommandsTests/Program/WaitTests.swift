@@ -1,0 +1,236 @@
+import Glibc
+import NIOConcurrencyHelpers
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+@testable import XferCommands
+
+/// A daemon whose tasks a test moves by hand.
+private final class Tasks: Sendable {
+    private let states: NIOLockedValueBox<[Int64: JSONValue]>
+
+    init(_ tasks: [Int64: JSONValue]) { states = NIOLockedValueBox(tasks) }
+
+    subscript(id: Int64) -> JSONValue? {
+        get { states.withLockedValue { $0[id] } }
+        set { states.withLockedValue { $0[id] = newValue } }
+    }
+
+    func answer(_ method: String, _ params: JSONValue) -> ScriptedDaemon.Answer {
+        switch method {
+        case "task.add": return .result(["task": self[7] ?? .null])
+        case "events.subscribe": return .result(["subscription": 1, "last_seq": 1])
+        case "task.list":
+            let asked = params["filter"]?["ids"]
+            let ids = asked?.arrayValue?.compactMap(\.integerValue) ?? asked?.integerValue.map { [$0] }
+            let found = states.withLockedValue { states in states.sorted { $0.key < $1.key } }
+            let tasks = found.filter { ids?.contains($0.key) ?? true }.map(\.value)
+            return .result(["tasks": .array(tasks), "next_cursor": nil])
+        case "queue.stats":
+            var counts = StateCounts()
+            counts.running = Int64(states.withLockedValue { $0.count })
+            var stats = QueueStats.Result()
+            stats.counts = counts
+            return .result(stats.wire)
+        case "task.wait": return .result(["tasks": .array(self[7].map { [$0] } ?? []), "timed_out": false])
+        default: return .failure(RPCFailure(.methodNotFound, "no method \(method)"))
+        }
+    }
+}
+
+@Suite struct WaitTests {
+    private func daemon(_ tasks: Tasks) throws -> ScriptedDaemon {
+        try ScriptedDaemon { method, params in tasks.answer(method, params) }
+    }
+
+    /// Runs a command beside what the test does to the daemon.
+    private func running(
+        _ arguments: [String], _ daemon: ScriptedDaemon, _ act: () async throws -> Void
+    ) async throws -> Command.Result {
+        async let result = Program.run(arguments, daemon: daemon)
+        try await act()
+        return try await result
+    }
+
+    @Test func `add --wait ends with the task and names its file`() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
+        let result = try await running(["add", "--wait", "http://host/file7.iso"], daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(Wire.progress(7, received: 512, total: 1024))
+            daemon.emit(Wire.completed(7))
+        }
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.output == "#7 running: file7.iso\n#7 completed: file7.iso -> /d/file7.iso (1.0 KiB)\n")
+    }
+
+    @Test func `one failure among several exits with 1 and says why`() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running"), 8: Wire.task(8, "queued")]))
+        let result = try await running(["wait", "7", "8"], daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(Wire.failed(8, seq: 2))
+            daemon.emit(Wire.completed(7, seq: 3))
+        }
+        #expect(result.exit == .code(1))
+        #expect(
+            result.output.contains("#8 failed: file8.iso: the server answered 404 (http_status)\n    Check the URL"))
+        #expect(result.output.contains("#7 completed"))
+    }
+
+    @Test func `a task that ended before is told at once`() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "cancelled")]))
+        let result = try await Program.run(["wait", "7"], daemon: daemon)
+        #expect(result.exit == .code(1) && result.output == "#7 cancelled: file7.iso\n", "\(result)")
+    }
+
+    @Test func `a task that does not exist is refused`() async throws {
+        let result = try await Program.run(["wait", "7"], daemon: try daemon(Tasks([:])))
+        #expect(result.exit == .code(3) && result.errors == "xferctl: there is no task 7\n", "\(result)")
+    }
+
+    @Test func `time that is up exits with 5 and leaves the transfer`() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
+        let result = try await Program.run(["wait", "7", "--timeout", "50ms"], daemon: daemon)
+        #expect(result.exit == .code(5) && result.errors.contains("the transfer goes on"), "\(result)")
+    }
+
+    @Test func `waiting outlives a restart of the daemon`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running")])
+        let daemon = try daemon(tasks)
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            daemon.stop()
+            try daemon.start()
+            try await daemon.called("task.list", times: 2)
+            daemon.emit(Wire.completed(7))
+        }
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(result.errors.contains("the daemon went away") && result.errors.contains("the daemon is back"))
+    }
+
+    @Test func `what ended while the daemon was away is found in the listing`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running")])
+        let daemon = try daemon(tasks)
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            daemon.stop()
+            tasks[7] = Wire.task(7, "completed", ["final_path": "/d/x"])
+            try daemon.start()
+        }
+        #expect(result.exit == .code(0) && result.output.contains("#7 completed: x -> /d/x"), "\(result)")
+    }
+
+    @Test func `a task that is removed meanwhile ends the waiting with 1`() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "failed"), 8: Wire.task(8, "paused")]))
+        let result = try await running(["wait", "7", "8"], daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(Wire.event("task.removed", 8, seq: 3))
+        }
+        #expect(result.exit == .code(1) && result.output.contains("#8 was removed"), "\(result)")
+    }
+
+    @Test func `an overflow makes it look again`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running")])
+        let daemon = try daemon(tasks)
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            tasks[7] = Wire.task(7, "completed")
+            daemon.emit(["time": "2026-01-02T03:04:05Z", "type": "events.overflow", "last_seq": 1])
+        }
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(daemon.calls(of: "events.subscribe").count == 2)
+    }
+
+    @Test func `--json prints what task.wait answers and nothing else`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running")])
+        let daemon = try daemon(tasks)
+        let result = try await running(["wait", "7", "--json"], daemon) {
+            try await daemon.called("task.list")
+            tasks[7] = Wire.task(7, "completed")
+            daemon.emit(Wire.completed(7))
+        }
+        #expect(result.exit == .code(0), "\(result)")
+        let answer: JSONValue = ["tasks": [Wire.task(7, "completed")], "timed_out": false]
+        #expect(result.output == answer.text + "\n")
+    }
+
+    @Test func `waiting tasks say why when piped`() async throws {
+        let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            daemon.emit(
+                Wire.event(
+                    "task.waiting", 7, seq: 2,
+                    [
+                        "wait": ["reason": "retry", "until": "2026-01-02T03:04:08.678Z"],
+                        "error": ["reason": "connection_lost", "message": "reset", "is_retriable": true],
+                    ]))
+            daemon.emit(Wire.completed(7))
+        }
+        #expect(result.output.contains("#7 waiting next try in 3s after connection lost: file7.iso\n"), "\(result)")
+    }
+}
+
+@Suite struct TerminalSessionTests {
+    @Test func `on a terminal a bar is drawn and Ctrl-C leaves the transfer alone`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running")])
+        let daemon = try ScriptedDaemon { method, params in tasks.answer(method, params) }
+        let terminal = try FakeTerminal(columns: 80, rows: 24)
+        let process = try Program.start(["wait", "7"], daemon: daemon, on: terminal)
+        try await daemon.called("task.list")
+        daemon.emit(Wire.progress(7, received: 512, total: 1024))
+        var seen = ""
+        try await eventually("the bar shows half") {
+            seen += terminal.written()
+            return seen.contains("50%")
+        }
+        process.signal(SIGINT)
+        let exit = await process.exit()
+        seen += terminal.written()
+        #expect(exit == .code(130))
+        #expect(seen.contains("the transfer goes on in the daemon") && seen.contains("xferctl cancel 7"))
+        #expect(seen.hasPrefix("\u{1b}[?25l"), "the cursor is hidden")
+        #expect(seen.contains("\u{1b}[?25h"), "the cursor is shown again")
+        #expect(daemon.calls.allSatisfy { $0.method != "task.cancel" })
+    }
+
+    @Test func `watch fills the screen, follows, and q quits`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running"), 8: Wire.task(8, "running")])
+        let daemon = try ScriptedDaemon { method, params in tasks.answer(method, params) }
+        let terminal = try FakeTerminal(columns: 80, rows: 24)
+        let process = try Program.start(["watch"], daemon: daemon, on: terminal)
+        try await daemon.called("queue.stats")
+        daemon.emit(Wire.progress(8, received: 256, total: 1024))
+        var seen = ""
+        try await eventually("the view follows") {
+            seen += terminal.written()
+            return seen.contains("running 2") && seen.contains("25%")
+        }
+        terminal.type("q")
+        #expect(await process.exit() == .code(0))
+        seen += terminal.written()
+        #expect(seen.contains("\u{1b}[?1049h") && seen.hasSuffix("\u{1b}[?25h\u{1b}[?1049l"))
+    }
+
+    @Test func `events follow live and outlive a restart without a gap`() async throws {
+        let tasks = Tasks([:])
+        let daemon = try ScriptedDaemon { method, params in tasks.answer(method, params) }
+        let terminal = try FakeTerminal(columns: 80, rows: 24)
+        let process = try Program.start(["events", "--json"], daemon: daemon, on: terminal)
+        try await daemon.called("events.subscribe")
+        daemon.emit(Wire.completed(7, seq: 12))
+        var seen = ""
+        try await eventually("the event is printed") {
+            seen += terminal.written()
+            return seen.contains(#""seq":12"#)
+        }
+        daemon.stop()
+        try daemon.start()
+        try await daemon.called("events.subscribe", times: 2)
+        #expect(daemon.calls(of: "events.subscribe").map { $0["since"] } == [nil, 12])
+        process.signal(SIGINT)
+        #expect(await process.exit() == .code(130))
+    }
+}

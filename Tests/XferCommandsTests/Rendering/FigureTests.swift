@@ -1,0 +1,52 @@
+import Testing
+import XferModel
+
+@testable import XferCommands
+
+@Suite struct FigureTests {
+    @Test(
+        arguments: [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (10_239, "10 KiB"), (1_048_064, "1.0 MiB"),
+            (1_300_000_000, "1.2 GiB"),
+            (Int64.max, "8.0 EiB"), (-5, "0 B"),
+        ] as [(Int64, String)])
+    func `sizes have at most four figures`(bytes: Int64, text: String) {
+        #expect(ByteText.size(bytes) == text)
+    }
+
+    @Test func `a limit of zero is none`() {
+        #expect(ByteText.limit(0) == "unlimited")
+        #expect(ByteText.limit(65_536) == "64 KiB/s")
+    }
+
+    @Test(
+        arguments: [
+            (0, "0s"), (59, "59s"), (200, "3m20s"), (3900, "1h05m"), (183_600, "2d03h"), (-1, "0s"),
+            (Int64.max, "long"),
+        ] as [(Int64, String)])
+    func `durations have at most two units`(seconds: Int64, text: String) {
+        #expect(DurationText.short(seconds) == text)
+    }
+
+    @Test func `a hundred percent means all of it`() {
+        #expect(Bar.percent(999_999, of: 1_000_000) == "99%")
+        #expect(Bar.percent(1_000_000, of: 1_000_000) == "100%")
+        #expect(Bar.percent(0, of: 0) == "100%")
+        #expect(Bar.percent(5, of: nil) == "")
+    }
+
+    @Test func `bars fill in eighths or in letters`() {
+        #expect(Bar(usesUnicode: true).text(0.5, width: 5) == "██▌░░")
+        #expect(Bar(usesUnicode: true).text(1, width: 4) == "████")
+        #expect(Bar(usesUnicode: false).text(0.5, width: 8) == "===>----")
+        #expect(Bar(usesUnicode: false).text(nil, width: 3) == "---")
+        #expect(Bar(usesUnicode: false).text(1, width: 3) == "===")
+    }
+
+    @Test(arguments: 0...64)
+    func `bars are always as wide as asked`(step: Int) {
+        for bar in [Bar(usesUnicode: true), Bar(usesUnicode: false)] {
+            #expect(bar.text(Double(step) / 64, width: 17).count == 17)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Testing
+import XferModel
+
+@testable import XferCommands
+
+@Suite struct ProgressLineTests {
+    private func renderer(_ width: Int) -> ProgressLine {
+        ProgressLine(style: .plain, bar: Bar(usesUnicode: true), width: width, now: Timestamp(microseconds: 0))
+    }
+
+    private var running: TaskGlance {
+        TaskGlance(
+            id: 7, name: "debian.iso", state: "running", phase: "transferring", received: 300 << 20, total: 600 << 20,
+            rate: 12 << 20, eta: 25)
+    }
+
+    @Test func `a running task has bar, percent, rate, time left and amount`() {
+        #expect(
+            renderer(80).line(running).text
+                == "debian.iso                  █████▌░░░░░  50%   12 MiB/s    25s   300 MiB/600 MiB")
+    }
+
+    @Test(arguments: [10, 14, 20, 30, 40, 60, 80, 120, 250])
+    func `it never exceeds the terminal and says how wide it is`(width: Int) {
+        var wide = running
+        wide.name = "日本語のとても長いファイル名です.tar.gz"
+        for task in [running, wide] {
+            let line = renderer(width).line(task)
+            #expect(line.columns <= width)
+            #expect(line.columns == TextWidth.columns(of: line.text))
+        }
+    }
+
+    @Test func `an unknown length shows what has come so far`() {
+        var task = running
+        task.total = nil
+        task.eta = nil
+        let text = renderer(80).line(task).text
+        #expect(text.contains("300 MiB") && !text.contains("%"))
+    }
+
+    @Test func `a waiting task says why and until when`() {
+        var task = running
+        task.state = "waiting"
+        task.waitReason = "retry"
+        task.waitUntil = Timestamp(microseconds: 11_500_000)
+        task.failure = .init(reason: "connection_lost", message: "reset")
+        #expect(renderer(100).line(task).text.hasSuffix("waiting next try in 12s after connection lost"))
+    }
+
+    @Test func `verifying is shown as such`() {
+        var task = running
+        task.phase = "verifying"
+        #expect(renderer(80).line(task).text.contains("verifying 300 MiB/600 MiB"))
+    }
+}
+
+@Suite struct OutcomeTextTests {
+    private let text = OutcomeText(style: .plain)
+
+    @Test func `a completed task names its file`() {
+        let task = TaskGlance(
+            id: 7, name: "a.iso", state: "completed", received: 10, total: 10, finalPath: "/d/a (1).iso")
+        #expect(text.lines(task) == ["#7 completed: a.iso -> /d/a (1).iso (10 B)"])
+    }
+
+    @Test func `a failed task has reason, message and advice`() {
+        let failure = TaskGlance.Failure(reason: "http_status", message: "the server answered 404 Not Found")
+        let task = TaskGlance(id: 7, name: "a.iso", state: "failed", failure: failure)
+        #expect(
+            text.lines(task) == [
+                "#7 failed: a.iso: the server answered 404 Not Found (http_status)",
+                "    Check the URL; when the server has the file again, `xferctl retry 7`.",
+            ])
+    }
+
+    @Test(arguments: FailureReason.allCases)
+    func `every reason of the closed list has advice`(reason: FailureReason) throws {
+        let advice = try #require(FailureAdvice.sentence(reason: reason.rawValue, id: 1))
+        #expect(advice.hasSuffix(".") && advice.count > 20)
+    }
+
+    @Test func `a reason of a newer daemon still leads somewhere`() {
+        #expect(FailureAdvice.sentence(reason: "quota_exceeded", id: 3) == "See `xferctl show 3`.")
+    }
+}

@@ -1,0 +1,142 @@
+import Glibc
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+/// A Unix socket that speaks JSON-RPC by a script: what a daemon would answer, without one.
+///
+/// Blocking work runs on threads of its own.
+final class ScriptedDaemon: Sendable {
+    typealias Script = @Sendable (_ method: String, _ params: JSONValue) -> Answer
+
+    enum Answer: Sendable {
+        case result(JSONValue)
+        case failure(RPCFailure)
+        /// Closes the connection without an answer.
+        case hangUp
+    }
+
+    private struct State {
+        var listener: Int32 = -1
+        var connections: Set<Int32> = []
+        var calls: [(method: String, params: JSONValue)] = []
+
+    }
+
+    let directory: TemporaryDirectory
+    private let script: Script
+    private let state = NIOLockedValueBox(State())
+
+    init(_ script: @escaping Script) throws {
+        directory = try TemporaryDirectory("scripted")
+        self.script = script
+        try start()
+    }
+
+    deinit { stop() }
+
+    var socket: String { directory.file("xferd.sock") }
+
+    /// Calls in the order they came.
+    var calls: [(method: String, params: JSONValue)] { state.withLockedValue { $0.calls } }
+
+    func calls(of method: String) -> [JSONValue] { calls.filter { $0.method == method }.map(\.params) }
+
+    /// Returns when the method was called so often in all.
+    func called(_ method: String, times: Int = 1) async throws {
+        try await eventually("\(method) is called") { self.calls(of: method).count >= times }
+    }
+
+    /// Listens, again after `stop`.
+    func start() throws {
+        let listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socket.utf8)) }
+        unlink(socket)
+        let failed = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard failed == 0, listen(listener, 16) == 0 else { throw PosixError("listen \(socket)") }
+        state.withLockedValue { $0.listener = listener }
+        Task { [weak self] in
+            while let connection = try? await offThread({ accept(listener, nil, nil) }), connection >= 0 {
+                guard let self else { return }
+                _ = state.withLockedValue { $0.connections.insert(connection) }
+                serve(connection)
+            }
+        }
+    }
+
+    /// Goes away as a daemon does that is killed.
+    func stop() {
+        let (listener, connections) = state.withLockedValue { state in
+            defer { (state.listener, state.connections) = (-1, []) }
+            return (state.listener, state.connections)
+        }
+        unlink(socket)
+        if listener >= 0 {
+            shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+        }
+        for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
+    }
+
+    /// Sends an event to every connection.
+    func emit(_ event: JSONValue) {
+        let message: JSONValue = ["jsonrpc": "2.0", "method": "event", "params": event]
+        for connection in state.withLockedValue({ $0.connections }) { Self.send(message, to: connection) }
+    }
+
+    private func serve(_ connection: Int32) {
+        Task { [weak self] in
+            var buffer: [UInt8] = []
+            while let chunk = try? await offThread({ Self.receive(from: connection) }), !chunk.isEmpty {
+                buffer += chunk
+                while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                    self?.answer(Array(buffer[..<end]), to: connection)
+                    buffer.removeFirst(end + 1)
+                }
+            }
+            self?.state.withLockedValue { _ = $0.connections.remove(connection) }
+            close(connection)
+        }
+    }
+
+    private func answer(_ line: [UInt8], to connection: Int32) {
+        guard let call = try? JSONValue(parsing: line), let method = call["method"]?.stringValue else { return }
+        let params = call["params"] ?? [:]
+        let reply: JSONValue
+        switch script(method, params) {
+        case .result(let result): reply = ["jsonrpc": "2.0", "id": call["id"] ?? .null, "result": result]
+        case .failure(let failure): reply = ["jsonrpc": "2.0", "id": call["id"] ?? .null, "error": failure.wire]
+        case .hangUp:
+            shutdown(connection, Int32(SHUT_RDWR))
+            return
+        }
+        Self.send(reply, to: connection)
+        // Recorded after the answer: a test that saw the call may rely on the answer being under way.
+        state.withLockedValue { $0.calls.append((method, params)) }
+    }
+
+    private static func receive(from connection: Int32) -> [UInt8] {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(connection, &chunk, chunk.count, 0)
+        return Array(chunk.prefix(max(0, count)))
+    }
+
+    private static func send(_ message: JSONValue, to connection: Int32) {
+        var rest = Array((message.text + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
