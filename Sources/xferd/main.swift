@@ -1,1 +1,47 @@
-print("xferd")
+import ArgumentParser
+import Glibc
+import XferDaemon
+
+/// `xferd`: the background transfer service.
+struct XferdCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "xferd", abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
+        version: XferVersion.current)
+
+    @Option(help: "Configuration file.") var config: String?
+    @Option(help: "Directory for the database and the lock.") var stateDir: String?
+    @Option(help: "Unix socket to listen on.") var socket: String?
+    @Option(name: .customLong("set"), help: "A setting, for example queue.max_active=3.") var settings: [String] = []
+    @Flag(help: "Log as text to standard error.") var foregroundLog = false
+    @Flag(help: "Print the effective configuration and where each value came from.") var printConfig = false
+    @Flag(help: "Check the configuration; exit 2 with the line at fault.") var checkConfig = false
+    @Flag(help: "Print the OpenRPC document.") var printSchema = false
+    @Flag(help: "Check the whole database.") var checkDatabase = false
+    @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
+
+    func run() async throws {
+        let options = DaemonOptions(
+            paths: InstancePaths.Flags(
+                configurationFile: config, stateDirectory: stateDir, socket: socket, currentDirectory: currentDirectory),
+            settings: try parsedSettings(), logsToForeground: foregroundLog)
+        let exit =
+            if printSchema { OneShotCommands.printSchema() }
+            else if printConfig { OneShotCommands.printConfiguration(options) }
+            else if checkConfig { OneShotCommands.checkConfiguration(options) }
+            else if checkDatabase { OneShotCommands.checkDatabase(options) }
+            else if recover { OneShotCommands.recover(options) }
+            else { await Daemon.run(options) }
+        throw ExitCode(exit.rawValue)
+    }
+
+    private func parsedSettings() throws -> [String: String] {
+        try settings.reduce(into: [:]) { parsed, text in
+            guard let equals = text.firstIndex(of: "=") else { throw ValidationError("--set \(text): expected KEY=VALUE") }
+            parsed[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+    }
+
+    private var currentDirectory: String { getcwd(nil, 0).map { path in defer { free(path) }; return String(cString: path) } ?? "/" }
+}
+
+await XferdCommand.main()

@@ -12,7 +12,7 @@ struct DaemonHandlers: Sendable {
     let socket: String
     let startedAt: MonotonicInstant
     let configuration: @Sendable () -> LoadedSettings
-    let configurationFile: @Sendable () -> String?
+    let configurationFile: String
     /// Called after the answer to `daemon.shutdown` is on its way.
     let shutDown: @Sendable (ShutdownMode) -> Void
 
@@ -31,10 +31,11 @@ struct DaemonHandlers: Sendable {
         result.uptime = Int64(startedAt.duration(to: Clocks.monotonic()).inSeconds)
         result.stateDirectory = stateDirectory
         result.socket = socket
-        result.storeID = manager.store.storeID
+        result.storeID = manager.storeID
         result.degraded = manager.isDegraded
         result.shuttingDown = await manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
+        result.activity = stats.activeCount > 0
         return result
     }
 
@@ -45,7 +46,7 @@ struct DaemonHandlers: Sendable {
                 key: key.path, value: .string(key.write(loaded.settings)),
                 origin: loaded.origin(of: key).description, reloadable: key.appliesOnReload)
         }
-        return DaemonConfig.Result(file: configurationFile(), settings: settings)
+        return DaemonConfig.Result(file: configurationFile, settings: settings)
     }
 
     private func shutdown(_ params: DaemonShutdown.Params, _: CallContext) async -> DaemonShutdown.Result {
@@ -57,5 +58,5 @@ struct DaemonHandlers: Sendable {
 
 extension OpenRPCDocument {
     /// The document as a value, made once.
-    static let cached = document.objectValue ?? JSONObject()
+    static let cached = value.objectValue ?? JSONObject()
 }

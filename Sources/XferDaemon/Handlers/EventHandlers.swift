@@ -1,3 +1,4 @@
+import JSONRPC
 import XferManager
 import XferModel
 import XferProtocol

@@ -39,7 +39,6 @@ struct QueueHandlers: Sendable {
         try await manager.setLimits { limits in
             limits.maxActive = params.maxActive.applied(to: limits.maxActive)
             limits.maxActivePerHost = params.maxActivePerHost.applied(to: limits.maxActivePerHost)
-            limits.order = params.order.applied(to: limits.order)
         }
         return QueueSetLimits.Result(limits: QueueLimits(try await manager.stats(for: context.caller.principal)))
     }
@@ -48,7 +47,6 @@ struct QueueHandlers: Sendable {
 extension QueueLimits {
     init(_ stats: XferManager.QueueStats) {
         self.init(
-            maxActive: stats.limits.maxActive, maxActivePerHost: stats.limits.maxActivePerHost,
-            order: stats.limits.order)
+            maxActive: stats.maxActive, maxActivePerHost: stats.maxActivePerHost, order: stats.order)
     }
 }

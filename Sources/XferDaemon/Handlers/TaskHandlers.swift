@@ -2,7 +2,6 @@ import StrictJSON
 import XferManager
 import XferModel
 import XferProtocol
-import XferStore
 
 /// `task.*`: decode, authorise, call, encode.
 struct TaskHandlers: Sendable {
@@ -49,7 +48,7 @@ struct TaskHandlers: Sendable {
 
     private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
         let page = try await manager.list(
-            params.filter?.stored ?? XferStore.TaskFilter(), ascending: params.order == .ascending,
+            params.filter?.stored ?? XferModel.TaskFilter(), ascending: params.order == .ascending,
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
         return TaskList.Result(
             tasks: await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor)
@@ -112,8 +111,8 @@ struct TaskHandlers: Sendable {
 
 extension XferProtocol.TaskFilter {
     /// The filter as the store takes it.
-    var stored: XferStore.TaskFilter {
-        XferStore.TaskFilter(
+    var stored: XferModel.TaskFilter {
+        XferModel.TaskFilter(
             states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
             owners: owner?.values, hosts: host?.values, ids: ids?.values)
     }

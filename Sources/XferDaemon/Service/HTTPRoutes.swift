@@ -1,4 +1,5 @@
 import JSONRPC
+import StrictJSON
 import XferManager
 import XferModel
 import XferProtocol

@@ -25,12 +25,10 @@ public struct Settings: Hashable, Sendable {
         public var maxActive = 6
         /// Of those, transfers from one host.
         public var maxActivePerHost = 4
-        public var order = Order.fifo
+        /// Which of a host's tasks starts next within a priority.
+        public var order = QueueOrder.fifo
         /// How long a transfer is tried again since its last progress.
         public var retryFor = Duration.seconds(86_400)
-
-        /// Which of a host's tasks starts next within a priority.
-        public enum Order: String, Hashable, Sendable, CaseIterable { case fifo, lifo }
     }
 
     public struct Download: Hashable, Sendable {

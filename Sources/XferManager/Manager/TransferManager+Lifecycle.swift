@@ -53,13 +53,7 @@ extension TransferManager {
     /// - `drain` first lets what runs finish; nothing new starts and adds are refused.
     /// - `cancel` first cancels every unfinished task.
     public func shutdown(_ mode: ShutdownMode) async {
-        beginShutdown()
-        if mode == .cancel {
-            for state in TaskState.allCases where !state.isTerminal {
-                _ = try? await apply(.cancel, to: TaskFilter(states: [state]), for: .service)
-            }
-        }
-        if mode == .drain { await runsEnded() }
+        await prepareShutdown(mode)
         for live in runs.values { await stop(live) }
         await runsEnded()
         let now = clock()
@@ -71,6 +65,23 @@ extension TransferManager {
             try store.close()
         } catch {
             logger.error("closing the database failed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The part of a shutdown that may take long, during which clients are still answered: drains or cancels.
+    public func prepareShutdown(_ mode: ShutdownMode) async {
+        beginShutdown()
+        switch mode {
+        case .suspend: break
+        case .drain: await runsEnded()
+        case .cancel:
+            let unfinished = TaskState.allCases.filter { !$0.isTerminal }
+            do {
+                _ = try await apply(.cancel, to: TaskFilter(states: unfinished), for: .service)
+            } catch {
+                logger.error("cancelling all tasks failed", metadata: ["error": "\(error)"])
+            }
+            await runsEnded()
         }
     }
 

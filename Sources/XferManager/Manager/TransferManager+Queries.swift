@@ -1,6 +1,5 @@
-public import XferCore
 public import XferModel
-public import XferStore
+import XferStore
 
 /// Reading: nothing here changes anything.
 extension TransferManager {
@@ -60,9 +59,16 @@ extension TransferManager {
         let counts = try await store.read { try $0.counts(owner: owner) }
         return QueueStats(
             counts: counts, rate: progressOfAll(visibleTo: owner).reduce(0) { $0 + $1.rate },
-            activeCount: scheduler.activeCount, limits: scheduler.limits, overrides: overrides,
+            activeCount: scheduler.activeCount, maxActive: scheduler.limits.maxActive,
+            maxActivePerHost: scheduler.limits.maxActivePerHost, order: scheduler.limits.order,
             isPaused: scheduler.holds.contains(.pausedByOperator))
     }
+
+    /// Changes with a new database.
+    public nonisolated var storeID: String { store.storeID }
+
+    /// Whether the service is about to stop.
+    public var isShuttingDown: Bool { scheduler.holds.contains(.shuttingDown) }
 
     /// Whether the database cannot be written.
     public nonisolated var isDegraded: Bool { store.isDegraded }
@@ -87,10 +93,10 @@ public struct QueueStats: Sendable {
     public var rate: Int64
     /// Transfers whose bodies are on the way.
     public var activeCount: Int
-    /// Limits in force.
-    public var limits: SchedulerLimits
-    /// Those of them that were set over RPC.
-    public var overrides: LimitOverrides
+    /// Limits in force, those set over RPC included.
+    public var maxActive: Int
+    public var maxActivePerHost: Int
+    public var order: QueueOrder
     public var isPaused: Bool
 }
 

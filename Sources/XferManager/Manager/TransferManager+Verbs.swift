@@ -1,7 +1,7 @@
 import XferCore
 import XferCurl
 public import XferModel
-public import XferStore
+import XferStore
 
 /// A command over tasks.
 public enum TaskVerb: String, Sendable, CaseIterable {

@@ -16,6 +16,8 @@ public actor TransferManager {
     public nonisolated let store: TaskStore
     nonisolated let services: RunServices
     nonisolated let logger: Logger
+    /// Holds the lock: one daemon per state directory.
+    nonisolated let stateDirectory: StateDirectory
     nonisolated let clock: WallClock
     let version: String
 
@@ -46,31 +48,37 @@ public actor TransferManager {
         var lastProgress: MonotonicInstant?
     }
 
-    /// Opens the database in the state directory and readies the engine. Nothing starts before `start`.
+    /// Locks the state directory, opens the database in it and readies the engine. Nothing starts before `start`.
     ///
-    /// - Throws: `StoreError` and `EngineStartError`: the daemon cannot run.
+    /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
     public static func open(
-        databasePath: String, settings: ManagerSettings, version: String, logger: Logger,
+        stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
         clock: @escaping WallClock = Clocks.wall
     ) async throws -> TransferManager {
+        let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
         let store = try TaskStore.open(
             StoreConfiguration(
-                path: databasePath, onCommit: { hub.publish($0) }, onDegradedChange: { continuation.yield($0) }))
+                path: stateDirectory.databasePath, onCommit: { hub.publish($0) }, onDegradedChange: { continuation.yield($0) }))
         hub.begin(after: try await store.read { try $0.lastSeq() })
         let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
         let pool = BlockingPool()
         let services = RunServices(
             store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), clock: clock, logger: logger)
-        let manager = TransferManager(hub: hub, services: services, settings: settings, version: version)
+        let manager = TransferManager(
+            hub: hub, services: services, stateDirectory: stateDirectory, settings: settings, version: version)
         Task { for await reason in degradations { await manager.onDegradedChange(reason) } }
         return manager
     }
 
-    private init(hub: EventHub, services: RunServices, settings: ManagerSettings, version: String) {
+    private init(
+        hub: EventHub, services: RunServices, stateDirectory: StateDirectory, settings: ManagerSettings,
+        version: String
+    ) {
         self.hub = hub
+        self.stateDirectory = stateDirectory
         self.services = services
         self.settings = settings
         self.version = version

@@ -1,17 +1,5 @@
 public import XferModel
 
-/// One page of a list.
-public struct TaskPage: Hashable, Sendable {
-    public var tasks: [TransferTask]
-    /// Nil on the last page.
-    public var nextCursor: String?
-
-    public init(tasks: [TransferTask], nextCursor: String? = nil) {
-        self.tasks = tasks
-        self.nextCursor = nextCursor
-    }
-}
-
 extension StoreReader {
     /// One page ordered by id. The cursor is opaque and bound to filter and order; a task that matches throughout appears
     /// exactly once over all pages.

@@ -85,7 +85,11 @@ extension Migration {
                 content_encoding TEXT,
                 skipped INTEGER NOT NULL DEFAULT 0,
                 not_modified INTEGER NOT NULL DEFAULT 0,
-                response_headers TEXT
+                response_headers TEXT,
+                -- The furthest committed offset ever: going past it is progress.
+                furthest INTEGER NOT NULL DEFAULT 0,
+                directory_device INTEGER,
+                directory_inode INTEGER
             ) STRICT;
 
             CREATE INDEX task_state ON task (state);
@@ -99,6 +103,7 @@ extension Migration {
             CREATE INDEX task_wait ON task (wait_reason) WHERE wait_reason IS NOT NULL;
             CREATE INDEX task_transfer ON task (transfer_id) WHERE transfer_id IS NOT NULL;
             CREATE INDEX task_finished ON task (finished_at) WHERE state IN ('completed', 'failed', 'cancelled');
+            CREATE INDEX task_published ON task (final_path) WHERE state = 'completed' AND final_path IS NOT NULL;
             CREATE INDEX task_keeping_bytes ON task (finished_at) WHERE state = 'failed' AND transfer_id IS NOT NULL;
 
             -- One row per host and priority with queued tasks; `turn` is the place in the rotation.

@@ -110,11 +110,3 @@ extension StoreTransaction {
             level, .text(host), .integer(first.turn - 1))
     }
 }
-
-/// Which of a host's tasks starts first.
-public enum QueueOrder: String, Sendable, Codable, CaseIterable {
-    /// The lowest rank.
-    case fifo
-    /// The highest rank.
-    case lifo
-}

@@ -8,6 +8,9 @@ struct SpecificationColumns {
     let label: Value
     let url: Value
     let directory: Value
+    /// Device and inode of the directory; no part of what was asked for, so not of the fingerprint either.
+    let directoryDevice: Value
+    let directoryInode: Value
     let name: Value
     let checksum: Value
     let options: Value
@@ -20,6 +23,9 @@ struct SpecificationColumns {
         label = Value(specification.label)
         url = .text(specification.request.url.string)
         directory = .text(specification.destination.directory)
+        let identity = specification.destination.directoryIdentity
+        directoryDevice = Value(identity.map { Int64(bitPattern: $0.device) })
+        directoryInode = Value(identity.map { Int64(bitPattern: $0.inode) })
         name = Value(specification.destination.name)
         checksum = Value(specification.checksum?.description)
         if let options = TaskOptions(specification) {

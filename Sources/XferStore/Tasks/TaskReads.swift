@@ -41,6 +41,16 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
+    /// The task that last completed a file under this path; nil when none did, or its row is gone.
+    public func lastCompleted(path: String) throws(StoreError) -> TransferTask? {
+        try connection.first(
+            """
+            SELECT * FROM task INDEXED BY task_published WHERE state = 'completed' AND final_path = ?1
+            ORDER BY id DESC LIMIT 1
+            """, .text(path)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+
     /// The tasks that share this transfer, ascending.
     public func tasks(subscribingTo transfer: TransferID) throws(StoreError) -> [TransferTask] {
         try connection.all(

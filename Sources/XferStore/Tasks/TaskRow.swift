@@ -7,7 +7,7 @@ enum TaskColumn: Int32, CaseIterable {
     case created_at, started_at, finished_at, last_progress_at
     case url, directory, name, checksum, options, meta
     case error_reason, error, final_path, final_url, http_status, etag, content_encoding, skipped, not_modified
-    case response_headers
+    case response_headers, furthest, directory_device, directory_inode
 }
 
 /// A row of `task`, read into the model.
@@ -28,6 +28,7 @@ struct TaskRow {
         }
         task.transferID = row.optionalInteger(TaskColumn.transfer_id.rawValue).map { TransferID($0) }
         task.attempts = Int(integer(.attempts))
+        task.furthest = integer(.furthest)
         task.lastProgressAt = time(.last_progress_at)
         task.outcome = try outcome()
         task.startedAt = time(.started_at)
@@ -44,6 +45,12 @@ struct TaskRow {
             destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
             kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
             group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta))
+        if let device = row.optionalInteger(TaskColumn.directory_device.rawValue),
+            let inode = row.optionalInteger(TaskColumn.directory_inode.rawValue)
+        {
+            specification.destination.directoryIdentity = FileIdentity(
+                device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode))
+        }
         if let checksum = text(.checksum) {
             specification.checksum = try decoded(try? Checksum(parsing: checksum), .checksum)
         }

@@ -10,14 +10,14 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
-                fingerprint, created_at, url, directory, name, checksum, options, meta)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
             """,
             Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
             Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
             Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
-            columns.name,
-            columns.checksum, columns.options, columns.meta)
+            columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
+            columns.directoryInode)
         let id = TaskID(connection.lastInsertedID)
         var task = TransferTask(
             id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
@@ -31,7 +31,8 @@ extension StoreTransaction {
         let columns = try SpecificationColumns(task.specification)
         let found = try connection.first(
             """
-            SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta
+            SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta, directory_device,
+                directory_inode
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
@@ -40,7 +41,8 @@ extension StoreTransaction {
                 isSameSpecification: row.holds(columns.group, 1) && row.holds(columns.priority, 3)
                     && row.holds(columns.url, 5) && row.holds(columns.label, 6) && row.holds(columns.directory, 7)
                     && row.holds(columns.name, 8) && row.holds(columns.checksum, 9) && row.holds(columns.options, 10)
-                    && row.holds(columns.meta, 11)
+                    && row.holds(columns.meta, 11) && row.holds(columns.directoryDevice, 12)
+                    && row.holds(columns.directoryInode, 13)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
@@ -71,7 +73,7 @@ extension StoreTransaction {
             UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, received = ?6, total = ?7,
                 attempts = ?8, started_at = ?9, finished_at = ?10, last_progress_at = ?11, error_reason = ?12, error = ?13,
                 final_path = ?14, final_url = ?15, http_status = ?16, etag = ?17, content_encoding = ?18, skipped = ?19,
-                not_modified = ?20, response_headers = ?21
+                not_modified = ?20, response_headers = ?21, furthest = ?22
             WHERE id = ?1
             """,
             Value(task.id), Value(task.state), Value(wait?.reason.rawValue), Value(wait?.until), Value(task.transferID),
@@ -79,18 +81,19 @@ extension StoreTransaction {
             Value(task.finishedAt), Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
             Value(outcome.finalPath), Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
             Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
-            Value(JSONText.encode(headers: outcome.responseHeaders)))
+            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest))
     }
 
     private func updateSpecification(of id: TaskID, _ columns: SpecificationColumns) throws(StoreError) {
         try connection.run(
             """
             UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
-                checksum = ?9, options = ?10, meta = ?11
+                checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13
             WHERE id = ?1
             """,
             Value(id), columns.priority, columns.host, columns.group, columns.label, columns.url, columns.directory,
-            columns.name, columns.checksum, columns.options, columns.meta)
+            columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
+            columns.directoryInode)
     }
 }
 

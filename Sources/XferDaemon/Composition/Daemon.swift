@@ -1,0 +1,97 @@
+import CoreMetrics
+import Glibc
+import JSONRPC
+import Logging
+import NIOConcurrencyHelpers
+import ServiceLifecycle
+import XferManager
+import XferModel
+import XferProtocol
+
+/// The composition root: everything is made here, once, and put together.
+public enum Daemon {
+    /// Runs the service until it is told to stop.
+    public static func run(_ options: DaemonOptions) async -> DaemonExit {
+        let instance: Instance
+        do {
+            instance = try Instance(options)
+        } catch {
+            complain("\(error)")
+            return .needsAttention
+        }
+        let log = makeLog(instance)
+        log.bootstrap()
+        let logger = Logger(label: "xferd")
+        SignalEvents.ignoreBrokenPipes()
+        for warning in instance.loaded.warnings { logger.warning("\(warning)") }
+        do {
+            return try await serve(instance, log: log, logger: logger)
+        } catch {
+            logger.critical("\(error)")
+            return StartFailure.needsAttention(error) ? .needsAttention : .failure
+        }
+    }
+
+    private static func serve(_ instance: Instance, log: ServiceLog, logger: Logger) async throws -> DaemonExit {
+        let startedAt = Clocks.monotonic()
+        let sockets = try SocketActivation.take(environment: instance.environment)
+        let metrics = PrometheusRegistry()
+        MetricsSystem.bootstrap(metrics)
+
+        let settings = instance.loaded.settings
+        let manager = try await TransferManager.open(
+            stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
+            version: XferVersion.current, logger: logger)
+        let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
+        let shutdown = ShutdownRequest()
+        let endpoint = RPCEndpoint(sockets.first, path: instance.paths.socket, settings: settings)
+        let handlers =
+            TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
+            + QueueHandlers(manager: manager).all
+            + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
+            + DaemonHandlers(
+                manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
+                socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
+                configuration: { configuration.loaded }, configurationFile: configuration.path,
+                shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
+            ).all
+        let service = DaemonService(handlers: handlers, access: configuration.access)
+        configuration.onAccessChange { service.setAccess($0) }
+        let server = RPCServer(
+            service: service, routes: HTTPRoutes(manager: manager, service: service, metrics: metrics).all,
+            limits: RPCLimits(settings))
+
+        // Everything is as the last daemon left it before anybody can ask.
+        try await manager.start()
+        let notifier = ServiceNotifier(environment: instance.environment)
+        let group = ServiceGroup(
+            services: [
+                ManagerService(manager: manager, shutdown: shutdown),
+                SocketService(server: server, endpoint: endpoint, notifier: notifier, logger: logger),
+                WatchdogService(watchdog: Watchdog(environment: instance.environment), manager: manager),
+                ReloadService(configuration: configuration, notifier: notifier),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        shutdown.onRequest { await group.triggerGracefulShutdown() }
+        let check = Task {
+            guard await manager.findsDamageAfterUncleanStop() else { return false }
+            await group.triggerGracefulShutdown()
+            return true
+        }
+        try await group.run()
+        check.cancel()
+        return await check.value ? .needsAttention : .success
+    }
+
+    private static func makeLog(_ instance: Instance) -> ServiceLog {
+        let settings = instance.loaded.settings.log
+        let format = instance.options.logsToForeground ? .text : settings.format
+        return ServiceLog(level: settings.level, format: format.resolved(environment: instance.environment))
+    }
+
+    /// Before there is a log, and for commands that only print.
+    static func complain(_ message: String) {
+        let line = Array("xferd: \(message)\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,30 @@
+/// What the command line of `xferd` says.
+public struct DaemonOptions: Hashable, Sendable {
+    public var paths: InstancePaths.Flags
+    /// Settings by key path, as `--set queue.max_active=3` gives them.
+    public var settings: [String: String]
+    /// Text with timestamps on standard error, whatever the configuration says.
+    public var logsToForeground: Bool
+
+    public init(paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false) {
+        self.paths = paths
+        self.settings = settings
+        self.logsToForeground = logsToForeground
+    }
+}
+
+/// Exit codes of `xferd`.
+public enum DaemonExit: Int32, Sendable {
+    case success = 0
+    /// Something outside went wrong; trying again may help.
+    case failure = 1
+    /// `--check-config` found a fault.
+    case badConfiguration = 2
+    /// Configuration or database need a person (EX_CONFIG, sysexits.h): the unit does not restart after it.
+    case needsAttention = 78
+}
+
+/// The program's version.
+public enum XferVersion {
+    public static let current = "1.0.0"
+}

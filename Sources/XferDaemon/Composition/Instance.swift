@@ -1,0 +1,84 @@
+import Glibc
+import XferManager
+import XferModel
+
+/// An instance of the service before it runs: where it lives and what its settings are.
+struct Instance: Sendable {
+    let options: DaemonOptions
+    let environment: [String: String]
+    let paths: InstancePaths
+    let loaded: LoadedSettings
+
+    /// - Throws: `InstancePathsError`, `SettingsRejection`.
+    init(_ options: DaemonOptions, environment: [String: String] = Instance.processEnvironment) throws {
+        self.options = options
+        self.environment = environment
+        paths = try InstancePaths(
+            flags: options.paths, environment: environment, uid: geteuid(),
+            accountHome: AccountDirectory.home(of: geteuid()))
+        loaded = try Self.load(options, environment, paths)
+    }
+
+    /// Reads the settings again.
+    func reloaded() throws -> LoadedSettings { try Self.load(options, environment, paths) }
+
+    private static func load(
+        _ options: DaemonOptions, _ environment: [String: String], _ paths: InstancePaths
+    ) throws -> LoadedSettings {
+        try LoadedSettings(
+            flags: options.settings, environment: environment, file: try ConfigurationFile.read(paths), instance: paths)
+    }
+
+    /// The settings as the manager takes them.
+    func managerSettings(_ settings: Settings) -> ManagerSettings {
+        var result = ManagerSettings(
+            downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
+        result.maxActive = settings.queue.maxActive
+        result.maxActivePerHost = settings.queue.maxActivePerHost
+        result.order = settings.queue.order
+        result.retryFor = settings.queue.retryFor.components.seconds
+        result.forbiddenDirectories = forbiddenDirectories
+        result.reserve = settings.download.reserve
+        result.fileMode = fileMode
+        result.checkpointBytes = settings.download.checkpointBytes
+        result.checkpointInterval = settings.download.checkpointInterval
+        result.authoritiesFile = settings.trust.authoritiesFile
+        result.retention.maxEvents = settings.events.maxCount
+        result.retention.maxEventAge = settings.events.maxAge.components.seconds
+        result.retention.maxHistory = settings.history.maxCount
+        result.retention.maxHistoryAge = settings.history.maxAge.components.seconds
+        return result
+    }
+
+    /// State, configuration and credentials are never a destination.
+    private var forbiddenDirectories: [String] {
+        let configuration = paths.configurationFile
+        let parent = configuration.lastIndex(of: "/").map { String(configuration[..<$0]) } ?? ""
+        // A configuration in a directory of other things, such as /etc or a home, does not forbid all of those.
+        let isOwn = parent.hasSuffix("/xferd")
+        return [paths.stateDirectory] + (isOwn ? [parent] : [])
+            + [environment["CREDENTIALS_DIRECTORY"]].compactMap(\.self)
+    }
+
+    /// 0640 in the system instance, else what the umask leaves of 0666.
+    private var fileMode: UInt16 {
+        guard paths.kind == .user else { return 0o640 }
+        let mask = umask(0o077)
+        umask(mask)
+        return UInt16(0o666 & ~mask)
+    }
+
+    /// The environment of this process.
+    static var processEnvironment: [String: String] {
+        var found: [String: String] = [:]
+        var entry = environ
+        while let pointer = entry.pointee {
+            let text = String(cString: pointer)
+            if let equals = text.firstIndex(of: "=") {
+                found[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            entry += 1
+        }
+        return found
+    }
+}

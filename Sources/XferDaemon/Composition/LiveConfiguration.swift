@@ -1,0 +1,75 @@
+import Glibc
+import Logging
+import NIOConcurrencyHelpers
+import XferManager
+import XferModel
+import XferProtocol
+
+/// The settings in force, and what a reload changes.
+final class LiveConfiguration: Sendable {
+    private struct State {
+        var loaded: LoadedSettings
+        var access: AccessPolicy
+        var onAccessChange: (@Sendable (AccessPolicy) -> Void)?
+    }
+
+    private let instance: Instance
+    private let manager: TransferManager
+    private let log: ServiceLog
+    private let logger: Logger
+    private let state: NIOLockedValueBox<State>
+
+    init(_ instance: Instance, manager: TransferManager, log: ServiceLog, logger: Logger) {
+        self.instance = instance
+        self.manager = manager
+        self.log = log
+        self.logger = logger
+        let (access, warnings) = AccessPolicy.load(instance.loaded.settings, ownUID: geteuid())
+        for warning in warnings { logger.warning("\(warning)") }
+        state = NIOLockedValueBox(State(loaded: instance.loaded, access: access))
+    }
+
+    var path: String { instance.paths.configurationFile }
+    var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
+    var access: AccessPolicy { state.withLockedValue(\.access) }
+
+    func onAccessChange(_ body: @escaping @Sendable (AccessPolicy) -> Void) {
+        state.withLockedValue { $0.onAccessChange = body }
+    }
+
+    /// What holds for new tasks where their fields say nothing.
+    var taskDefaults: TaskDefaults {
+        let settings = loaded.settings
+        return TaskDefaults(
+            directory: settings.download.directory,
+            retry: RetryLimits(retryFor: settings.queue.retryFor.components.seconds))
+    }
+
+    /// Reads the configuration again; a faulty one changes nothing.
+    func reload() async {
+        let newer: LoadedSettings
+        do {
+            newer = try instance.reloaded()
+        } catch {
+            logger.error("the configuration has faults and is not taken over:\n\(error)")
+            return
+        }
+        let reload = loaded.reload(to: newer)
+        let (access, warnings) = AccessPolicy.load(reload.inForce.settings, ownUID: geteuid())
+        for warning in warnings + newer.warnings { logger.warning("\(warning)") }
+        let notify = state.withLockedValue { state in
+            state.loaded = reload.inForce
+            state.access = access
+            return state.onAccessChange
+        }
+        notify?(access)
+        log.level = reload.inForce.settings.log.level
+        await manager.reload(instance.managerSettings(reload.inForce.settings))
+        logger.notice("configuration read again", metadata: ["changed": "\(reload.applied.joined(separator: " "))"])
+        if !reload.waitingForRestart.isEmpty {
+            logger.warning(
+                "some changes take a restart",
+                metadata: ["keys": "\(reload.waitingForRestart.joined(separator: " "))"])
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Glibc
+import JSONRPC
+import Logging
+import NIOConcurrencyHelpers
+import ServiceLifecycle
+import XferManager
+import XferModel
+
+// The parts of the running service, in the order in which they start; they stop in the reverse order.
+
+/// Keeps the manager until everything else has stopped, then checkpoints and closes.
+struct ManagerService: Service {
+    let manager: TransferManager
+    let shutdown: ShutdownRequest
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await manager.shutdown(shutdown.mode)
+    }
+}
+
+/// Answers on the socket.
+struct SocketService: Service {
+    let server: RPCServer
+    let endpoint: RPCEndpoint
+    let notifier: ServiceNotifier
+    let logger: Logger
+
+    /// How long calls under way may take to end when the service stops.
+    private static let grace = Duration.milliseconds(300)
+
+    func run() async throws {
+        try await server.start(on: endpoint)
+        notifier.send(.ready, .status("ready"), .mainProcess(getpid()))
+        logger.notice("ready", metadata: ["socket": "\(endpoint)"])
+        try? await gracefulShutdown()
+        notifier.send(.stopping, .status("stopping"))
+        await server.shutdown(grace: Self.grace)
+    }
+}
+
+/// Keeps the service manager's watchdog content while the manager and the database answer.
+struct WatchdogService: Service {
+    let watchdog: Watchdog?
+    let manager: TransferManager
+
+    func run() async throws {
+        guard let watchdog else {
+            try? await gracefulShutdown()
+            return
+        }
+        await cancelWhenGracefulShutdown {
+            await watchdog.run { await manager.isAlive() }
+        }
+    }
+}
+
+/// Reads the configuration again on SIGHUP and when its file changes.
+struct ReloadService: Service {
+    let configuration: LiveConfiguration
+    let notifier: ServiceNotifier
+
+    func run() async throws {
+        let signals = try SignalEvents.stream([.hangUp])
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = try? ConfigurationWatch(path: configuration.path) { continuation.yield() }
+        let forward = Task { for await _ in signals { continuation.yield() } }
+        await cancelWhenGracefulShutdown {
+            for await _ in changes {
+                notifier.sendReloading()
+                await configuration.reload()
+                notifier.send(.ready)
+            }
+        }
+        forward.cancel()
+        _ = consume watch
+    }
+}
+
+/// How the service is to stop: `suspend` unless an operator asked for something else.
+final class ShutdownRequest: Sendable {
+    private let state = NIOLockedValueBox<(mode: ShutdownMode, stop: (@Sendable () async -> Void)?)>((.suspend, nil))
+
+    var mode: ShutdownMode { state.withLockedValue(\.mode) }
+
+    /// What brings the service down.
+    func onRequest(_ stop: @escaping @Sendable () async -> Void) { state.withLockedValue { $0.stop = stop } }
+
+    /// Does what takes long while clients are still answered, then brings the service down.
+    func perform(_ mode: ShutdownMode, on manager: TransferManager) async {
+        state.withLockedValue { $0.mode = mode }
+        await manager.prepareShutdown(mode)
+        await state.withLockedValue(\.stop)?()
+    }
+}

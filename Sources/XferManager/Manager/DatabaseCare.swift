@@ -1,0 +1,59 @@
+import Logging
+import XferFiles
+import XferStore
+
+/// Looking after the database: on demand while no daemon runs, and by itself after an unclean stop.
+public enum DatabaseCare {
+    /// Checks the whole database of a state directory that no daemon uses.
+    ///
+    /// - Throws: `FileError` when a daemon uses it, `StoreError.damaged` with what was found.
+    public static func check(stateDirectory path: String) throws {
+        let directory = try StateDirectory(path: path)
+        try TaskStore.check(at: directory.databasePath, thoroughly: true)
+    }
+
+    /// Sets a damaged database aside and salvages what can be read into a new one; says in text what was saved.
+    public static func recover(stateDirectory path: String) throws -> String {
+        let directory = try StateDirectory(path: path)
+        let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
+        let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
+        let losses = report.losses.map { "  lost: \($0)" }
+        return (["The damaged database lies in \(report.setAside); a new one holds:"] + salvaged + losses)
+            .joined(separator: "\n")
+    }
+}
+
+extension TransferManager {
+    /// Whether an error at start means that a person has to look after the database.
+    public static func isDamage(_ error: any Error) -> Bool {
+        switch error as? StoreError {
+        case .damaged, .newerDatabase, .foreignFile, .unreadable: true
+        default: false
+        }
+    }
+
+    /// After a crash or power cut, checks the database on a connection of its own; true when it is damaged.
+    public nonisolated func findsDamageAfterUncleanStop() async -> Bool {
+        guard store.wasStoppedUncleanly else { return false }
+        let path = stateDirectory.databasePath
+        do {
+            try await services.pool.run { try TaskStore.check(at: path, thoroughly: false) }
+            return false
+        } catch {
+            guard Self.isDamage(error) else { return false }
+            logger.critical(
+                "the database is damaged: stop and run xferd --check-database, then xferd --recover",
+                metadata: ["error": "\(error)"])
+            return true
+        }
+    }
+
+    /// Whether manager and database answer: for the watchdog.
+    public func isAlive() async -> Bool {
+        (try? await store.read { try $0.lastSeq() }) != nil
+    }
+}
+
+extension StateDirectory {
+    var databasePath: String { self.path(of: "xferd.sqlite") }
+}

@@ -1,0 +1,25 @@
+/// Which tasks a list or a verb is about: fields are ANDed, values within a field ORed; nil does not restrict, an empty
+/// array matches nothing.
+public struct TaskFilter: Hashable, Sendable {
+    public var states: [TaskState]?
+    public var kinds: [TaskKind]?
+    public var groups: [String]?
+    public var labels: [String]?
+    public var owners: [Owner]?
+    /// As the scheduler counts them, see `HTTPURL.hostKey`.
+    public var hosts: [String]?
+    public var ids: [TaskID]?
+
+    public init(
+        states: [TaskState]? = nil, kinds: [TaskKind]? = nil, groups: [String]? = nil, labels: [String]? = nil,
+        owners: [Owner]? = nil, hosts: [String]? = nil, ids: [TaskID]? = nil
+    ) {
+        self.states = states
+        self.kinds = kinds
+        self.groups = groups
+        self.labels = labels
+        self.owners = owners
+        self.hosts = hosts
+        self.ids = ids
+    }
+}
