@@ -1,5 +1,15 @@
 import Glibc
 
+extension LoadedSettings {
+    /// Settings as a start or a reload takes them: the instance's file with the environment and the flags over it.
+    public static func load(
+        _ instance: InstancePaths, flags: [String: String] = [:], environment: [String: String]
+    ) throws(SettingsRejection) -> LoadedSettings {
+        let file = try ConfigurationFile.read(instance)
+        return try LoadedSettings(flags: flags, environment: environment, file: file, instance: instance)
+    }
+}
+
 /// Reads the configuration file of an instance.
 public enum ConfigurationFile {
     /// The file's text, nil when it does not exist and need not.

@@ -63,7 +63,7 @@ struct ConfigurationSyntaxError: Error, Hashable {
 extension ConfigurationNode {
     /// Nodes a configuration may have with its aliases written out.
     static let maxNodes = 20_000
-    /// Mappings and lists inside each other.
+    /// Mappings and lists inside each other; libYAML itself, which Yams walks recursively, stops at 1,000.
     static let maxDepth = 16
     /// Bytes of a configuration.
     static let maxBytes = 1 << 20
@@ -72,10 +72,6 @@ extension ConfigurationNode {
     static func parse(yaml: String) throws(ConfigurationSyntaxError) -> ConfigurationNode? {
         guard yaml.utf8.count <= maxBytes else {
             throw ConfigurationSyntaxError(message: "longer than \(maxBytes) bytes", position: nil)
-        }
-        // libYAML's composer recurses: what nests deeper than the stack has to be seen before it does.
-        if let position = firstTooDeepFlow(in: yaml) {
-            throw ConfigurationSyntaxError(message: "nested deeper than \(maxDepth)", position: position)
         }
         do {
             var budget = maxNodes
@@ -117,24 +113,6 @@ extension ConfigurationNode {
         case .alias:
             throw ConfigurationSyntaxError(message: "an alias without its anchor", position: position)
         }
-    }
-
-    /// Where more brackets are open than `maxDepth` times four; quotes are ignored, so the bound is a generous one.
-    private static func firstTooDeepFlow(in yaml: String) -> ConfigurationPosition? {
-        var open = 0
-        var line = 1
-        var column = 0
-        for byte in yaml.utf8 {
-            column += 1
-            switch byte {
-            case UInt8(ascii: "["), UInt8(ascii: "{"): open += 1
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): open = max(0, open - 1)
-            case UInt8(ascii: "\n"): (line, column) = (line + 1, 0)
-            default: break
-            }
-            if open > maxDepth * 4 { return ConfigurationPosition(line: line, column: column) }
-        }
-        return nil
     }
 }
 

@@ -4,16 +4,15 @@ import Glibc
 /// Tells when the configuration file was written, replaced or removed (inotify(7)), without polling.
 ///
 /// The directory is watched, not the file: editors rename a new file over the old one, and the file may not exist yet.
-/// A directory that does not exist is not watched; SIGHUP always works.
+/// A directory that does not exist is not watched, nor is what a symbolic link points to; SIGHUP always works.
 public struct ConfigurationWatch: ~Copyable {
     private let source: any DispatchSourceRead
 
     /// - Parameter onChange: called on a queue of the watch's own, once for changes that come together.
     /// - Throws: the error number, ENOENT when the directory does not exist.
     public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemError) {
-        let separator = path.lastIndex(of: "/") ?? path.startIndex
-        let directory = separator == path.startIndex ? "/" : String(path[..<separator])
-        let name = Array(path[separator...].drop { $0 == "/" }.utf8)
+        let directory = InstancePaths.directory(of: path)
+        let name = Array((path.split(separator: "/").last ?? "").utf8)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else { throw SystemError(call: "inotify_init1") }
         let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)

@@ -16,6 +16,12 @@ public struct InstancePaths: Hashable, Sendable {
     public let configurationFile: String
     /// Whether the configuration file was named by the caller and so has to exist.
     public let isConfigurationFileRequired: Bool
+    /// Where files go when neither the configuration nor the task says.
+    public let downloadDirectory: String
+    /// The one directory beneath which files may be written when the configuration does not say.
+    public let defaultRoot: String
+    /// Where the service manager put credentials.
+    public let credentialsDirectory: String?
 
     /// What the command line says of the paths; nil where it says nothing. Relative paths mean `currentDirectory`.
     public struct Flags: Hashable, Sendable {
@@ -41,8 +47,8 @@ public struct InstancePaths: Hashable, Sendable {
     ) throws(InstancePathsError) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         /// systemd joins several directories with colons, the unit's first one is the instance's.
-        func managed(_ name: String) -> String? {
-            absolute(name).map { String($0.prefix { $0 != ":" }) }
+        func managed(_ name: String) -> [String] {
+            absolute(name)?.split(separator: ":").map { Self.normalized(String($0)) } ?? []
         }
         func chosen(_ flag: String?, _ variable: String) -> String? {
             (flag ?? environment[variable]).flatMap { path in
@@ -50,20 +56,30 @@ public struct InstancePaths: Hashable, Sendable {
             }
         }
         guard let home = absolute("HOME") ?? accountHome else { throw .noHome(uid: uid) }
-        let managedState = managed("STATE_DIRECTORY")
-        kind = managedState?.hasPrefix("/var/lib/") == true ? .system : .user
+        let managedStates = managed("STATE_DIRECTORY")
+        kind = managedStates.first?.hasPrefix("/var/lib/") == true ? .system : .user
         self.home = Self.normalized(home)
         stateDirectory = Self.normalized(
-            chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedState
+            chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedStates.first
                 ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/xferd")
         socket = Self.normalized(
-            chosen(flags.socket, "XFERD_SOCKET") ?? managed("RUNTIME_DIRECTORY").map { $0 + "/xferd.sock" }
+            chosen(flags.socket, "XFERD_SOCKET") ?? managed("RUNTIME_DIRECTORY").first.map { $0 + "/xferd.sock" }
                 ?? (absolute("XDG_RUNTIME_DIR") ?? "/run/user/\(uid)") + "/xferd.sock")
         let named = chosen(flags.configurationFile, "XFERD_CONFIG")
         isConfigurationFileRequired = named != nil
         configurationFile = Self.normalized(
-            named ?? managed("CONFIGURATION_DIRECTORY").map { $0 + "/config.yaml" }
+            named ?? managed("CONFIGURATION_DIRECTORY").first.map { $0 + "/config.yaml" }
                 ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/xferd/config.yaml")
+        credentialsDirectory = absolute("CREDENTIALS_DIRECTORY").map(Self.normalized)
+        switch kind {
+        case .user:
+            downloadDirectory = Self.normalized(home + "/Downloads")
+            defaultRoot = self.home
+        case .system:
+            let given = managedStates.dropFirst().first { $0.hasSuffix("/downloads") }
+            downloadDirectory = given ?? (managedStates.first ?? stateDirectory) + "/downloads"
+            defaultRoot = downloadDirectory
+        }
         guard socket.utf8.count <= Self.longestSocketPath else { throw .socketPathTooLong(socket) }
     }
 
@@ -73,11 +89,21 @@ public struct InstancePaths: Hashable, Sendable {
     /// The variables of the environment that place an instance; all others beginning with `XFERD_` are settings.
     public static let environmentNames = ["XFERD_CONFIG", "XFERD_STATE_DIR", "XFERD_SOCKET"]
 
-    /// Where files go when neither the configuration nor the task says.
-    public var downloadDirectory: String { kind == .system ? stateDirectory + "/downloads" : home + "/Downloads" }
+    /// Directories that are never source or destination of a task, whatever the roots allow.
+    ///
+    /// A configuration file that was named may lie anywhere, so its directory is not one of them.
+    public var forbiddenDirectories: [String] {
+        let holdsDownloads = (downloadDirectory + "/").hasPrefix(stateDirectory + "/")
+        let state = holdsDownloads ? ["/cache", "/spool"].map { stateDirectory + $0 } : [stateDirectory]
+        let configuration = isConfigurationFileRequired ? [] : [Self.directory(of: configurationFile)]
+        return state + configuration + (credentialsDirectory.map { [$0] } ?? [])
+    }
 
-    /// The one directory beneath which files may be written when the configuration does not say.
-    public var defaultRoot: String { kind == .system ? downloadDirectory : home }
+    /// The directory a path's last component lies in.
+    static func directory(of path: String) -> String {
+        let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+        return directory.isEmpty ? "/" : String(directory)
+    }
 
     /// Without empty and `.` components; `..` stays, for it cannot be resolved by looking at text.
     static func normalized(_ path: String) -> String {

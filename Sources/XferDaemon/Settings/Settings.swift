@@ -71,6 +71,9 @@ public struct Settings: Hashable, Sendable {
 
         /// Whether anyone but operators may call.
         public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }
+
+        /// Permission bits of a socket of our own: its group may connect only where somebody else may call.
+        public var socketMode: UInt32 { isConfigured ? 0o660 : 0o600 }
     }
 
     /// What an allowed user may do.

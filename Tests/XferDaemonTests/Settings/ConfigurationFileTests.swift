@@ -19,6 +19,13 @@ struct ConfigurationFileTests {
         let text = String(repeating: "# é\n", count: 50_000)
         try write(text, to: directory.file("config.yaml"))
         #expect(try ConfigurationFile.read(instance(directory.path, isNamed: false))?.text == text)
+        try write("queue: { max_active: 2 }", to: directory.file("config.yaml"))
+        let loaded = try LoadedSettings.load(
+            instance(directory.path, isNamed: false), flags: ["log.format": "json"],
+            environment: ["XFERD_QUEUE_ORDER": "lifo"])
+        #expect(loaded.settings.queue.maxActive == 2)
+        #expect(loaded.settings.queue.order == .lifo)
+        #expect(loaded.settings.log.format == .json)
     }
 
     @Test("A missing file is no file, unless it was named")

@@ -22,12 +22,18 @@ struct ConfigurationNodeTests {
 
     @Test("Deep nesting ends with an error, in flow style and in block style")
     func deep() throws {
-        let flow = try problems(of: String(repeating: "[", count: 100_000))
-        #expect(flow.first?.contains("nested deeper than 16") == true, "\(flow)")
-        let block = try problems(of: String(repeating: "- ", count: 100_000) + "x")
-        #expect(block.first?.contains("nested deeper than 16") == true, "\(block)")
-        let mappings = (0..<60).map { String(repeating: " ", count: $0) + "k:" }.joined(separator: "\n")
-        #expect(try problems(of: mappings).count == 1)
+        for depth in [30, 900] {
+            let flow = try problems(of: String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
+            #expect(flow == ["/c.yaml:1:18: nested deeper than 16"])
+            let block = try problems(of: String(repeating: "- ", count: depth) + "x")
+            #expect(block == ["/c.yaml:1:35: nested deeper than 16"])
+            let mappings = (0..<depth).map { String(repeating: " ", count: $0) + "k:" }.joined(separator: "\n")
+            #expect(try problems(of: mappings).first?.hasSuffix("nested deeper than 16") == true)
+        }
+        for opening in ["[", "{", "- "] {
+            let found = try problems(of: String(repeating: opening, count: 100_000))
+            #expect(found.first?.contains("Maximum nesting level reached") == true, "\(found)")
+        }
     }
 
     @Test("Aliases that multiply are counted written out")

@@ -14,6 +14,7 @@ struct InstancePathsTests {
         #expect(!paths.isConfigurationFileRequired)
         #expect(paths.downloadDirectory == "/home/ann/Downloads")
         #expect(paths.defaultRoot == "/home/ann")
+        #expect(paths.forbiddenDirectories == ["/home/ann/.local/state/xferd", "/home/ann/.config/xferd"])
     }
 
     @Test("XDG directories are followed when absolute and ignored when not, as their specification says")
@@ -30,17 +31,28 @@ struct InstancePathsTests {
     @Test("Under the system's service manager its directories count, the first of several")
     func system() throws {
         let environment = [
-            "HOME": "/var/lib/xferd", "STATE_DIRECTORY": "/var/lib/xferd:/var/lib/xferd/downloads",
-            "RUNTIME_DIRECTORY": "/run/xferd", "CONFIGURATION_DIRECTORY": "/etc/xferd",
+            "HOME": "/var/lib/xferd", "STATE_DIRECTORY": "/var/lib/xferd/state:/var/lib/xferd/downloads",
+            "CREDENTIALS_DIRECTORY": "/run/credentials/xferd.service", "RUNTIME_DIRECTORY": "/run/xferd",
+            "CONFIGURATION_DIRECTORY": "/etc/xferd",
         ]
         let paths = try InstancePaths(environment: environment, uid: 990)
         #expect(paths.kind == .system)
-        #expect(paths.stateDirectory == "/var/lib/xferd")
+        #expect(paths.stateDirectory == "/var/lib/xferd/state")
         #expect(paths.socket == "/run/xferd/xferd.sock")
         #expect(paths.configurationFile == "/etc/xferd/config.yaml")
         #expect(paths.downloadDirectory == "/var/lib/xferd/downloads")
         #expect(paths.defaultRoot == "/var/lib/xferd/downloads")
         #expect(!paths.isConfigurationFileRequired)
+        #expect(
+            paths.forbiddenDirectories == ["/var/lib/xferd/state", "/etc/xferd", "/run/credentials/xferd.service"])
+    }
+
+    @Test("A system unit with one state directory has its downloads within, and keeps tasks out of the rest")
+    func oneStateDirectory() throws {
+        let paths = try InstancePaths(environment: ["HOME": "/", "STATE_DIRECTORY": "/var/lib/xferd"], uid: 990)
+        #expect(paths.downloadDirectory == "/var/lib/xferd/downloads")
+        #expect(paths.defaultRoot == "/var/lib/xferd/downloads")
+        #expect(paths.forbiddenDirectories == ["/var/lib/xferd/cache", "/var/lib/xferd/spool", "/.config/xferd"])
     }
 
     @Test("A user's service manager does not make it the system's instance")
@@ -69,6 +81,8 @@ struct InstancePathsTests {
         #expect(fromFlags.stateDirectory == "/cwd/state")
         #expect(fromFlags.socket == "/f/sock")
         #expect(fromFlags.configurationFile == "/cwd/c.yaml")
+        // The current directory holds more than a configuration.
+        #expect(fromFlags.forbiddenDirectories == ["/cwd/state"])
     }
 
     @Test("The password database's home is used when HOME is unset, and there has to be one")

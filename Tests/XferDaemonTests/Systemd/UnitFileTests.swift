@@ -33,7 +33,7 @@ struct UnitFileTests {
     func systemService() throws {
         let lines = try unit("xferd.service")
         for line in [
-            "StateDirectory=xferd xferd/downloads", "RuntimeDirectory=xferd", "ConfigurationDirectory=xferd",
+            "StateDirectory=xferd/state xferd/downloads", "RuntimeDirectory=xferd", "ConfigurationDirectory=xferd",
             "User=xferd", "UMask=0027",
         ] { #expect(lines.contains(line), "lacks \(line)") }
         #expect(try unit("xferd.socket").contains("ListenStream=/run/xferd/xferd.sock"))
