@@ -25,6 +25,7 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -84,7 +85,7 @@ let package = Package(
         library(
             "XferDaemon",
             [
-                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, yams, logging, metrics,
+                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals, yams, logging, metrics,
                 coreMetrics, nioLocks,
             ]),
         .executableTarget(name: "xferd", dependencies: ["XferDaemon", argumentParser], swiftSettings: house),

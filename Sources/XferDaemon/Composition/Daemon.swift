@@ -4,6 +4,7 @@ import JSONRPC
 import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
+import UnixSignals
 import XferManager
 import XferModel
 import XferProtocol

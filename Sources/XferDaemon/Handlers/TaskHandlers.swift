@@ -48,7 +48,7 @@ struct TaskHandlers: Sendable {
 
     private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
         let page = try await manager.list(
-            params.filter?.stored ?? XferModel.TaskFilter(), ascending: params.order == .ascending,
+            params.filter?.stored ?? TaskQuery(), ascending: params.order == .ascending,
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
         return TaskList.Result(
             tasks: await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor)
@@ -109,10 +109,10 @@ struct TaskHandlers: Sendable {
     }
 }
 
-extension XferProtocol.TaskFilter {
+extension TaskFilter {
     /// The filter as the store takes it.
-    var stored: XferModel.TaskFilter {
-        XferModel.TaskFilter(
+    var stored: TaskQuery {
+        TaskQuery(
             states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
             owners: owner?.values, hosts: host?.values, ids: ids?.values)
     }

@@ -77,7 +77,7 @@ extension TransferManager {
         case .cancel:
             let unfinished = TaskState.allCases.filter { !$0.isTerminal }
             do {
-                _ = try await apply(.cancel, to: TaskFilter(states: unfinished), for: .service)
+                _ = try await apply(.cancel, to: TaskQuery(states: unfinished), for: .service)
             } catch {
                 logger.error("cancelling all tasks failed", metadata: ["error": "\(error)"])
             }

@@ -1,3 +1,4 @@
+import XferCore
 public import XferModel
 import XferStore
 
@@ -13,7 +14,7 @@ extension TransferManager {
 
     /// One page of tasks ordered by id.
     public func list(
-        _ filter: TaskFilter, ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+        _ filter: TaskQuery, ascending: Bool, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
         do {

@@ -76,7 +76,7 @@ extension TransferManager {
     }
 
     /// Applies a verb to every matching task that exists at the call, in chunks; not atomic over all of them.
-    public func apply(_ verb: TaskVerb, to filter: TaskFilter, for principal: Principal) async throws -> VerbCounts {
+    public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         let filter = filter.restricted(to: principal)
         guard let last = try await store.read({ try $0.maxTaskID() }) else { return VerbCounts() }
         var counts = VerbCounts()
@@ -193,7 +193,7 @@ extension TransferManager {
         try await translatingStoreErrors {
             try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
         }
-        if stopsRunning { _ = try await apply(.pause, to: TaskFilter(states: [.running]), for: .service) }
+        if stopsRunning { _ = try await apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
     }
 
     public func resumeQueue() async throws {
@@ -260,9 +260,9 @@ extension StoreReader {
     }
 }
 
-extension TaskFilter {
+extension TaskQuery {
     /// The filter cut down to what the caller may touch.
-    func restricted(to principal: Principal) -> TaskFilter {
+    func restricted(to principal: Principal) -> TaskQuery {
         guard !principal.isOperator else { return self }
         var copy = self
         copy.owners = owners.map { $0.filter { $0 == principal.owner } } ?? [principal.owner]

@@ -4,7 +4,7 @@ extension StoreReader {
     /// One page ordered by id. The cursor is opaque and bound to filter and order; a task that matches throughout appears
     /// exactly once over all pages.
     public func list(
-        _ filter: TaskFilter, ascending: Bool = false, limit: Int, cursor: String? = nil
+        _ filter: TaskQuery, ascending: Bool = false, limit: Int, cursor: String? = nil
     ) throws(StoreError) -> TaskPage {
         var last: TaskID?
         if let cursor { last = try ListCursor(cursor, filter, ascending: ascending).last }
@@ -22,7 +22,7 @@ extension StoreReader {
 
     /// Ids of matching tasks above `after` and up to `upTo`, ascending: verbs work through a filter with it in chunks.
     public func ids(
-        matching filter: TaskFilter, after: TaskID? = nil, upTo: TaskID, limit: Int
+        matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, limit: Int
     ) throws(StoreError) -> [TaskID] {
         try pageOfIDs(filter, above: after, below: TaskID(upTo.rawValue + 1), ascending: true, limit: limit)
     }
@@ -32,7 +32,7 @@ extension StoreReader {
     /// Walks the index of the restriction that leaves least to look at, in the order of ids; where several values are
     /// allowed, their walks are merged. It never sorts and stops at the limit.
     private func pageOfIDs(
-        _ filter: TaskFilter, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int
+        _ filter: TaskQuery, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int
     ) throws(StoreError) -> [TaskID] {
         let restrictions = filter.restrictions
         guard restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return [] }
@@ -73,7 +73,7 @@ extension StoreReader {
 
     /// The restriction to walk along: ids, else the one with the fewest tasks as far as that is known for nothing. One
     /// with more values than SQLite merges well is not walked along.
-    private func leader(of restrictions: [Restriction], _ filter: TaskFilter) throws(StoreError) -> Restriction? {
+    private func leader(of restrictions: [Restriction], _ filter: TaskQuery) throws(StoreError) -> Restriction? {
         var best: (restriction: Restriction, size: Int64)?
         for restriction in restrictions {
             if restriction.dimension == .id { return restriction }
@@ -84,7 +84,7 @@ extension StoreReader {
         return best?.restriction
     }
 
-    private func size(of restriction: Restriction, _ filter: TaskFilter) throws(StoreError) -> Int64 {
+    private func size(of restriction: Restriction, _ filter: TaskQuery) throws(StoreError) -> Int64 {
         let total = try counts().values.reduce(0, +)
         switch restriction.dimension {
         case .state:

@@ -1,6 +1,6 @@
 import XferModel
 
-extension TaskFilter {
+extension TaskQuery {
     /// The columns it restricts, each with the values it allows, without repetitions and in a fixed order.
     var restrictions: [Restriction] {
         var found: [Restriction] = []

@@ -1,6 +1,6 @@
 /// Which tasks a list or a verb is about: fields are ANDed, values within a field ORed; nil does not restrict, an empty
 /// array matches nothing.
-public struct TaskFilter: Hashable, Sendable {
+public struct TaskQuery: Hashable, Sendable {
     public var states: [TaskState]?
     public var kinds: [TaskKind]?
     public var groups: [String]?

@@ -3,6 +3,7 @@ import Glibc
 import XferDaemon
 
 /// `xferd`: the background transfer service.
+@main
 struct XferdCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xferd", abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
@@ -43,5 +44,3 @@ struct XferdCommand: AsyncParsableCommand {
 
     private var currentDirectory: String { getcwd(nil, 0).map { path in defer { free(path) }; return String(cString: path) } ?? "/" }
 }
-
-await XferdCommand.main()
