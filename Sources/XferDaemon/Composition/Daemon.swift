@@ -71,6 +71,7 @@ public enum Daemon {
                 SocketService(server: server, endpoint: endpoint, notifier: notifier, logger: logger),
                 WatchdogService(watchdog: Watchdog(environment: instance.environment), manager: manager),
                 ReloadService(configuration: configuration, notifier: notifier),
+                StatusService(manager: manager, notifier: notifier),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         shutdown.onRequest { await group.triggerGracefulShutdown() }

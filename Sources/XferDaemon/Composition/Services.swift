@@ -93,3 +93,27 @@ final class ShutdownRequest: Sendable {
         await state.withLockedValue(\.stop)?()
     }
 }
+
+/// Keeps the status line of `systemctl status` true: written when activity changes, never on a timer.
+struct StatusService: Service {
+    let manager: TransferManager
+    let notifier: ServiceNotifier
+
+    func run() async throws {
+        guard notifier.isEnabled else {
+            try? await gracefulShutdown()
+            return
+        }
+        let subscription = manager.hub.subscribe(EventFilter(types: [.activityChanged, .queueIdle]))
+        await cancelWhenGracefulShutdown {
+            while await subscription.next() != nil {
+                guard let counts = try? await manager.counts() else { continue }
+                let parts = [TaskState.running, .queued, .waiting, .paused].compactMap { state in
+                    counts[state].flatMap { $0 > 0 ? "\($0) \(state.rawValue)" : nil }
+                }
+                notifier.send(.status(parts.isEmpty ? "idle" : parts.joined(separator: ", ")))
+            }
+        }
+        manager.hub.unsubscribe(subscription)
+    }
+}

@@ -35,7 +35,7 @@ struct DaemonHandlers: Sendable {
         result.degraded = manager.isDegraded
         result.shuttingDown = await manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
-        result.activity = stats.activeCount > 0
+        result.activity = await manager.isActive
         return result
     }
 

@@ -59,6 +59,7 @@ extension TransferManager {
         let now = clock()
         _ = try? await store.write { try $0.append(.daemonStopping(mode: mode), at: now) }
         ticker?.cancel()
+        activityTimer?.cancel()
         timer.arm(for: nil, now: now) { _ in }
         await services.engine.shutdown()
         do {

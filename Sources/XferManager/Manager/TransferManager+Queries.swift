@@ -65,6 +65,9 @@ extension TransferManager {
             isPaused: scheduler.holds.contains(.pausedByOperator))
     }
 
+    /// Tasks by state, everybody's.
+    public func counts() async throws -> [TaskState: Int64] { try await store.read { try $0.counts() } }
+
     /// Changes with a new database.
     public nonisolated var storeID: String { store.storeID }
 

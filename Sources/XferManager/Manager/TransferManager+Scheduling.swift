@@ -68,6 +68,7 @@ extension TransferManager {
             run: run, control: control, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval))
         startTicker()
+        noteRunning()
         Task {
             let result = await run.execute()
             await self.onRunEnd(id, transfer, result)
@@ -89,7 +90,8 @@ extension TransferManager {
                 metadata: ["task": "\(id)", "error": "\(error)"])
         }
         scheduler.onEnd(id)
-        runs[id] = nil
+        if let live = runs.removeValue(forKey: id) { metrics.onReceived(live.control.receivedBytes) }
+        noteRunning()
         if runs.isEmpty {
             for waiter in drainWaiters { waiter.resume() }
             drainWaiters = []
@@ -122,6 +124,11 @@ extension TransferManager {
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
                 transition = try Self.retryOrFail(&machine, after: error, retry, in: tx, at: now, using: &generator)
+                // Nothing was received, so there is nothing to keep for a later try.
+                if machine.task.state == .failed, machine.task.received == 0 {
+                    machine.unsubscribe()
+                    fate = .discard
+                }
             case .stopped, .storageFailed, .overtaken:
                 break
             }

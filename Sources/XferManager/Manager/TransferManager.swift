@@ -15,6 +15,7 @@ public actor TransferManager {
     public nonisolated let hub: EventHub
     public nonisolated let store: TaskStore
     nonisolated let services: RunServices
+    nonisolated let metrics: ServiceMetrics
     nonisolated let logger: Logger
     /// Holds the lock: one daemon per state directory.
     nonisolated let stateDirectory: StateDirectory
@@ -34,6 +35,8 @@ public actor TransferManager {
     var wantsScheduling = false
     var timer = WakeTimer()
     var ticker: Task<Void, Never>?
+    var activity = ActivityDebouncer()
+    var activityTimer: Task<Void, Never>?
     var lastCare: MonotonicInstant?
     /// Resumed when the last run has ended.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
@@ -57,10 +60,16 @@ public actor TransferManager {
     ) async throws -> TransferManager {
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
+        let metrics = ServiceMetrics()
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
         let store = try TaskStore.open(
             StoreConfiguration(
-                path: stateDirectory.databasePath, onCommit: { hub.publish($0) }, onDegradedChange: { continuation.yield($0) }))
+                path: stateDirectory.databasePath,
+                onCommit: { events in
+                    hub.publish(events)
+                    metrics.onCommit(events)
+                },
+                onDegradedChange: { continuation.yield($0) }))
         hub.begin(after: try await store.read { try $0.lastSeq() })
         let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
         let pool = BlockingPool()
@@ -68,16 +77,17 @@ public actor TransferManager {
             store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), clock: clock, logger: logger)
         let manager = TransferManager(
-            hub: hub, services: services, stateDirectory: stateDirectory, settings: settings, version: version)
+            hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings, version: version)
         Task { for await reason in degradations { await manager.onDegradedChange(reason) } }
         return manager
     }
 
     private init(
-        hub: EventHub, services: RunServices, stateDirectory: StateDirectory, settings: ManagerSettings,
+        hub: EventHub, metrics: ServiceMetrics, services: RunServices, stateDirectory: StateDirectory, settings: ManagerSettings,
         version: String
     ) {
         self.hub = hub
+        self.metrics = metrics
         self.stateDirectory = stateDirectory
         self.services = services
         self.settings = settings

@@ -12,11 +12,16 @@ final class RunControl: Sendable {
         var attempt: AttemptHandle?
         var received: Int64 = 0
         var total: Int64?
+        /// Body bytes of attempts that have ended.
+        var receivedBytes: Int64 = 0
     }
 
     private let state = NIOLockedValueBox(State())
 
     var isStopRequested: Bool { state.withLockedValue(\.isStopRequested) }
+
+    /// Body bytes received over the network by the attempts that have ended, those thrown away included.
+    var receivedBytes: Int64 { state.withLockedValue(\.receivedBytes) }
 
     /// The live attempt, if there is one.
     var attempt: AttemptHandle? { state.withLockedValue(\.attempt) }
@@ -53,6 +58,7 @@ final class RunControl: Sendable {
     /// The attempt has ended with this many bytes kept.
     func endAttempt(received: Int64) {
         state.withLockedValue { state in
+            state.receivedBytes += state.attempt?.progress.snapshot.received ?? 0
             state.attempt = nil
             state.received = received
         }

@@ -1,0 +1,35 @@
+public import XferModel
+
+/// Whether transfers are going on, without flicker: active once something has run for 1 s, inactive 0.17 s after the
+/// last one ended; new work within that time keeps it active. Class of origin: AFNetworkActivityIndicatorManager.
+public struct ActivityDebouncer: Hashable, Sendable {
+    public static let activationDelay = Duration.seconds(1)
+    public static let completionDelay = Duration.milliseconds(170)
+
+    public private(set) var isActive = false
+    /// When the number of running transfers came to differ from what is shown.
+    private var differingSince: MonotonicInstant?
+
+    public init() {}
+
+    /// So many transfers run now. Answers when to call `onTimer`, nil when nothing is pending.
+    public mutating func onCount(_ running: Int, at now: MonotonicInstant) -> MonotonicInstant? {
+        guard (running > 0) != isActive else {
+            differingSince = nil
+            return nil
+        }
+        let since = differingSince ?? now
+        differingSince = since
+        return since.advanced(by: isActive ? Self.completionDelay : Self.activationDelay)
+    }
+
+    /// The time has come. Answers the new state when it changed.
+    public mutating func onTimer(at now: MonotonicInstant) -> Bool? {
+        guard let since = differingSince,
+            since.advanced(by: isActive ? Self.completionDelay : Self.activationDelay) <= now
+        else { return nil }
+        differingSince = nil
+        isActive.toggle()
+        return isActive
+    }
+}
