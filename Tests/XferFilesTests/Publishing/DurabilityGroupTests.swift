@@ -40,9 +40,9 @@ struct DurabilityGroupTests {
                 }
             }
             ask()
-            while begun.withLock({ $0 }) == 0 { await Task.yield() }
+            #expect(await eventually { begun.withLock { $0 } == 1 })
             for _ in 0..<99 { ask() }
-            while await group.waiterCount(of: directory) < 99 { await Task.yield() }
+            #expect(await eventually { await group.waiterCount(of: directory) == 99 })
             gate.open()
             let seen = try await tasks.reduce(into: []) { $0.append($1) }
             #expect(seen.filter { $0 == 2 }.count >= 99)

@@ -19,6 +19,7 @@ struct BlockingPoolTests {
     @Test("runs as many at once as it has threads, never more")
     func width() async throws {
         let pool = BlockingPool(threadCount: 4)
+        let deadline = ContinuousClock.now + .seconds(30)
         let counts = Locked((running: 0, most: 0))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
@@ -28,8 +29,8 @@ struct BlockingPoolTests {
                             $0.running += 1
                             $0.most = max($0.most, $0.running)
                         }
-                        // Everybody waits for the pool to be full once: with fewer threads this would never end.
-                        while counts.withLock({ $0.most }) < 4 { sched_yield() }
+                        // Everybody waits for the pool to be full once.
+                        while counts.withLock({ $0.most }) < 4, ContinuousClock.now < deadline { sched_yield() }
                         counts.withLock { $0.running -= 1 }
                     }
                 }
@@ -56,19 +57,27 @@ struct BlockingPoolTests {
             for _ in 0..<200 { own.add { finished.withLock { $0 += 1 } } }
             own.end()
         }
-        let deadline = ContinuousClock.now + .seconds(30)
-        while queue != nil, ContinuousClock.now < deadline { await Task.yield() }
-        #expect(queue == nil)
+        #expect(await eventually { queue == nil })
         #expect(finished.withLock { $0 } == 200)
     }
 
-    @Test("takes no signals")
+    @Test("takes no signals, whoever starts its threads")
     func signals() async {
-        let isBlocked = await BlockingPool(threadCount: 1).run {
-            var mask = sigset_t()
-            pthread_sigmask(SIG_SETMASK, nil, &mask)
-            return sigismember(&mask, SIGTERM) == 1
+        let isBlocked = Locked<Bool?>(nil)
+        await BlockingPool(threadCount: 1).run {
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+            let queue = WorkQueue(threadCount: 1)
+            queue.add {
+                var mask = sigset_t()
+                pthread_sigmask(SIG_SETMASK, nil, &mask)
+                let answer = sigismember(&mask, SIGTERM) == 1
+                isBlocked.withLock { $0 = answer }
+            }
+            queue.end()
         }
-        #expect(isBlocked)
+        #expect(await eventually { isBlocked.withLock { $0 } != nil })
+        #expect(isBlocked.withLock { $0 } == true)
     }
 }
