@@ -11,7 +11,7 @@ import XferTestSupport
         let lines = (0..<20).map { _ in
             [UInt8](repeating: UInt8(ascii: "a"), count: Int.random(in: 0...300, using: &random))
         }
-        let text = lines.flatMap { $0 + [0x0A] }
+        let text = [UInt8](lines.joined(separator: [0x0A])) + [0x0A]
         var framer = LineFramer(limit: 300)
         var found: [[UInt8]] = []
         var position = 0

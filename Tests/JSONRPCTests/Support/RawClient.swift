@@ -35,7 +35,7 @@ final class RawClient: Sendable {
             var sent = 0
             while sent < bytes.count {
                 let count = bytes[sent...].withUnsafeBytes {
-                    Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL.rawValue))
+                    Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { throw PosixError("send") }
                 sent += count
