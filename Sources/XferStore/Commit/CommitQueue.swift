@@ -18,7 +18,8 @@ struct CommitQueue<Change> {
     private var isCommitting = false
     private var isTimerRunning = false
 
-    var isEmpty: Bool { pending.isEmpty && !isCommitting }
+    /// Changes that no commit has taken yet.
+    var waitingCount: Int { pending.count }
 
     mutating func onChange(_ change: Change, _ urgency: Urgency) -> Action {
         pending.append(change)

@@ -28,6 +28,7 @@ final class GroupCommit: @unchecked Sendable {
 
     var degradation: String? { state.withLock { $0.degradation } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
+    var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
     func submit(_ change: any ChangeSet) {
         let (action, refusal) = state.withLock { state -> (CommitQueue<any ChangeSet>.Action, StoreError?) in

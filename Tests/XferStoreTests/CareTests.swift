@@ -1,0 +1,150 @@
+import Foundation
+import GRDB
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Finding damage and salvaging what it left.
+struct CareTests {
+    private static func filled() async throws -> (StoreDirectory, storeID: String) {
+        let directory = StoreDirectory()
+        let store = try directory.open()
+        try await store.write { transaction throws in
+            let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
+            for number in 1...2000 {
+                var task = try transaction.insertTask(
+                    specification("host\(number % 9)", path: "/\(number)", group: "g"), state: .queued, at: noon)
+                try transaction.append(.taskResumed, taskID: task.id, at: noon)
+                guard number.isMultiple(of: 10) else { continue }
+                let transfer = try transaction.insertTransfer(partial: partial, at: noon).id
+                try transaction.checkpoint(transfer, segments: [Segment(start: 0, committed: 9)])
+                task.transferID = transfer
+                task.state = .paused
+                try transaction.update(task)
+            }
+            try transaction.setSetting("a", "b")
+        }
+        try store.close()
+        return (directory, store.storeID)
+    }
+
+    /// Overwrites a page of a table with noise.
+    private static func damage(_ table: String, _ directory: StoreDirectory, pages: Int = 1) throws {
+        let queue = try DatabaseQueue(path: directory.database)
+        let numbers = try queue.read {
+            try Int.fetchAll(
+                $0, sql: "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path",
+                arguments: [table])
+        }
+        try queue.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.database))
+        for number in numbers[(numbers.count / 2)...].prefix(pages) {
+            try file.seek(toOffset: UInt64(number - 1) * 4096)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        }
+        try file.close()
+    }
+
+    @Test(arguments: [false, true]) func findsNothingInAGoodDatabase(thoroughly: Bool) async throws {
+        let (directory, _) = try await Self.filled()
+        try TaskStore.check(at: directory.database, thoroughly: thoroughly)
+        try TaskStore.check(at: directory.path + "/none.sqlite", thoroughly: thoroughly)
+    }
+
+    @Test(arguments: [false, true]) func findsAPageOfNoise(thoroughly: Bool) async throws {
+        let (directory, _) = try await Self.filled()
+        try Self.damage("task", directory)
+        let error = #expect(throws: StoreError.self) {
+            try TaskStore.check(at: directory.database, thoroughly: thoroughly)
+        }
+        guard case .damaged(let findings) = error else {
+            Issue.record("expected findings, got \(String(describing: error))")
+            return
+        }
+        #expect(!findings.isEmpty)
+    }
+
+    @Test func findsCountsThatAreWrong() async throws {
+        let (directory, _) = try await Self.filled()
+        try directory.execute("UPDATE host_queue SET queued = queued + 1 WHERE host = 'host1'")
+        try directory.execute("DELETE FROM task_count WHERE state = 'paused' AND owner = -1 AND group_name = 'g'")
+        try TaskStore.check(at: directory.database, thoroughly: false)
+        #expect(
+            throws: StoreError.damaged([
+                "host_queue differs from the tasks in 2 rows", "task_count differs from the tasks in 1 rows",
+            ])
+        ) { try TaskStore.check(at: directory.database, thoroughly: true) }
+    }
+
+    @Test func recoversAGoodDatabaseWholeUnderANewId() async throws {
+        let (directory, storeID) = try await Self.filled()
+        let before = directory.bytes()
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.losses.isEmpty)
+        #expect(report.salvaged["task"] == 2000)
+        #expect(report.salvaged["transfer"] == 200)
+        #expect(FileManager.default.contents(atPath: report.setAside) == before)
+        try TaskStore.check(at: directory.database, thoroughly: true)
+        let store = try directory.open()
+        #expect(store.storeID != storeID)
+        #expect(try await store.read { try $0.counts() } == [.queued: 1800, .paused: 200])
+        #expect(try await store.read { try $0.nextHosts(priority: .normal, limit: 1) } == ["host1"])
+        #expect(try await store.read { try $0.setting("a") } == "b")
+        #expect(try await store.write { try $0.add(1) } == [TaskID(2001)])
+        #expect(try await store.read { try $0.lastSeq() } == 2000)
+        try store.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 2)
+    }
+
+    @Test(arguments: ["task", "event", "transfer", "segment"])
+    func salvagesTheRowsAroundADamagedPage(table: String) async throws {
+        let (directory, _) = try await Self.filled()
+        try Self.damage(table, directory, pages: 2)
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.losses.count == 1)
+        #expect(report.losses.first?.hasPrefix("\(table):") == true)
+        try TaskStore.check(at: directory.database, thoroughly: true)
+        let store = try directory.open()
+        let whole = ["task": 2000, "event": 2000, "transfer": 200, "segment": 200]
+        for (name, count) in whole where name != "segment" {
+            let salvaged = try #require(report.salvaged[name])
+            if name == table { #expect(salvaged < count && salvaged > count / 4) } else { #expect(salvaged == count) }
+        }
+        #expect(try await store.read { try $0.task(TaskID(2000)) } != nil)
+        #expect(try await store.write { try $0.add(1) } == [TaskID(2001)])
+        try store.close()
+    }
+
+    @Test func salvagesWhatIsOnlyInTheLog() async throws {
+        let directory = StoreDirectory()
+        let store = try directory.open()
+        try await store.write { try $0.add(3) }
+        let left = StoreDirectory()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: directory.database + suffix, toPath: left.database + suffix)
+        }
+        try store.close()
+        let report = try TaskStore.recover(at: left.database, now: noon)
+        #expect(report.salvaged["task"] == 3)
+        #expect(FileManager.default.fileExists(atPath: report.setAside + "-wal"))
+        let again = try left.open()
+        #expect(!again.wasStoppedUncleanly)
+        #expect(try await again.read { try $0.counts() } == [.queued: 3])
+        try again.close()
+    }
+
+    @Test func putsAnEmptyDatabaseInPlaceOfOneThatCannotBeReadAtAll() async throws {
+        let directory = StoreDirectory()
+        let noise = Data(repeating: 0x5A, count: 8192)
+        try noise.write(to: URL(fileURLWithPath: directory.database))
+        let first = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(!first.losses.isEmpty)
+        #expect(FileManager.default.contents(atPath: first.setAside) == noise)
+        let store = try directory.open()
+        #expect(try await store.read { try $0.counts() } == [:])
+        try store.close()
+        // A second time in the same second takes another name.
+        #expect(try TaskStore.recover(at: directory.database, now: noon).setAside != first.setAside)
+    }
+}

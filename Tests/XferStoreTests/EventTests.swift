@@ -1,0 +1,134 @@
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// The event log.
+struct EventTests {
+    private static let payloads: [EventPayload] = [
+        .taskAdded(url: "https://a/", label: nil, group: "g"), .taskStarted(attempt: 1, offset: 0),
+        .taskResponse(status: 200, total: nil, etag: "\"x\"", resumed: false),
+        .taskRedirected(status: 302, from: "a", to: "b"), .taskSourceChanged(reason: "etag", dropped: 1),
+        .taskWaiting(wait: Wait(.retry, until: noon), error: TransferError(.connectionLost, "gone")),
+        .taskPaused(received: 3), .taskResumed, .taskRestored(received: 4),
+        .taskCompleted(path: "/a", size: 5, skipped: false, notModified: true),
+        .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)), .taskCancelled, .taskRemoved,
+        .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
+        .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),
+    ]
+
+    @Test func keepsEveryKindOfEvent() async throws {
+        try await withStore { store in
+            let appended = try await store.write { transaction throws in
+                try Self.payloads.enumerated().map { index, payload in
+                    try transaction.append(
+                        payload, taskID: index.isMultiple(of: 2) ? TaskID(7) : nil,
+                        owner: index.isMultiple(of: 3) ? Owner(uid: .max) : nil,
+                        at: noon.advanced(by: .seconds(index)))
+                }
+            }
+            #expect(appended.map(\.seq) == Array(1...Int64(Self.payloads.count)))
+            #expect(try await store.read { try $0.events(since: 0, limit: 100) } == appended)
+            #expect(try await store.read { try $0.lastSeq() } == Int64(Self.payloads.count))
+        }
+    }
+
+    @Test func filtersByNumberTypeTaskAndOwner() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for number in 1...12 as ClosedRange<Int64> {
+                    try transaction.append(
+                        number.isMultiple(of: 2) ? .taskResumed : .taskCancelled, taskID: TaskID(number % 3),
+                        owner: number == 12 ? nil : Owner(uid: UInt32(number % 4)), at: noon)
+                }
+            }
+            func found(
+                since: Int64 = 0, _ types: Set<EventType>? = nil, _ ids: Set<TaskID>? = nil, _ owner: UInt32? = nil,
+                limit: Int = 100
+            ) async throws -> [Int64] {
+                let owner = owner.map(Owner.init(uid:))
+                return try await store.read {
+                    try $0.events(since: since, types: types, taskIDs: ids, owner: owner, limit: limit).map(\.seq)
+                }
+            }
+            #expect(try await found(since: 9) == [10, 11, 12])
+            #expect(try await found(since: 3, limit: 2) == [4, 5])
+            #expect(try await found(since: 12) == [])
+            #expect(try await found([.taskCancelled]) == [1, 3, 5, 7, 9, 11])
+            #expect(try await found(since: 1, nil, [TaskID(0), TaskID(1)]) == [3, 4, 6, 7, 9, 10, 12])
+            #expect(try await found([.taskResumed], [TaskID(1)]) == [4, 10])
+            // Events about nobody's task are everybody's.
+            #expect(try await found(nil, nil, 1) == [1, 5, 9, 12])
+            #expect(try await found([], nil) == [])
+            #expect(try await found(nil, []) == [])
+        }
+    }
+
+    @Test func leavesNoGapWhereAChangeSetFailed() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            for number in 0..<10 {
+                _ = try? await store.write { transaction throws in
+                    try transaction.append(.taskResumed, at: noon)
+                    if number % 3 == 1 { throw Refused() }
+                }
+            }
+            let events = try await store.read { try $0.events(since: 0, limit: 100) }
+            #expect(events.map(\.seq) == Array(1...7))
+        }
+    }
+
+    @Test func countsOnAfterEverythingWasTrimmedAndTheDatabaseReopened() async throws {
+        let directory = StoreDirectory()
+        var store = try directory.open()
+        try await store.write { transaction throws in
+            for _ in 0..<5 { try transaction.append(.taskResumed, at: noon) }
+        }
+        let later = noon.advanced(by: .seconds(90_000))
+        #expect(try await store.write { try $0.trimEvents(maxCount: 0, olderThan: later, now: later) } == 5)
+        #expect(try await store.read { try $0.firstSeq() } == nil)
+        #expect(try await store.read { try $0.lastSeq() } == 5)
+        try store.close()
+        store = try directory.open()
+        #expect(try await store.write { try $0.append(.taskResumed, at: later).seq } == 6)
+        #expect(try await store.read { try $0.firstSeq() } == 6)
+        try store.close()
+    }
+
+    @Test func trimsByNumberAndAgeInStepsButNothingYoungerThanADay() async throws {
+        try await withStore { store in
+            // One every hour.
+            try await store.write { transaction throws in
+                for hour in 0..<100 {
+                    try transaction.append(.taskResumed, at: noon.advanced(by: .seconds(hour * 3600)))
+                }
+            }
+            let now = noon.advanced(by: .seconds(100 * 3600))
+            func trim(_ count: Int64, olderThanHour hour: Int, step: Int) async throws -> Int {
+                try await store.write {
+                    try $0.trimEvents(
+                        maxCount: count, olderThan: noon.advanced(by: .seconds(hour * 3600)), now: now, step: step)
+                }
+            }
+            #expect(try await trim(100, olderThanHour: 0, step: 10) == 0)
+            #expect(try await trim(95, olderThanHour: 0, step: 10) == 5)
+            #expect(try await trim(100, olderThanHour: 20, step: 10) == 10)
+            #expect(try await trim(100, olderThanHour: 20, step: 10) == 5)
+            #expect(try await trim(100, olderThanHour: 20, step: 10) == 0)
+            #expect(try await trim(0, olderThanHour: 100, step: 1000) == 56)
+            #expect(try await store.read { try $0.firstSeq() } == 77)
+            #expect(try await trim(0, olderThanHour: 100, step: 1000) == 0)
+        }
+    }
+
+    @Test func isNotHeldUpByOneTimeInTheFuture() async throws {
+        try await withStore { store in
+            let now = noon.advanced(by: .seconds(200_000))
+            try await store.write { transaction throws in
+                try transaction.append(.taskResumed, at: noon.advanced(by: .seconds(1_000_000_000)))
+                for _ in 0..<9 { try transaction.append(.taskResumed, at: noon) }
+            }
+            #expect(try await store.write { try $0.trimEvents(maxCount: 100, olderThan: now, now: now) } == 10)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Lists, cursors and history.
+struct ListTests {
+    private struct Sample {
+        var filter = TaskFilter()
+
+        init(_ random: inout SplitMix) {
+            func maybe<T>(_ values: [T]) -> [T]? {
+                Bool.random(using: &random) && Bool.random(using: &random)
+                    ? values.filter { _ in Bool.random(using: &random) } : nil
+            }
+            filter.states = maybe(TaskState.allCases)
+            filter.kinds = maybe(TaskKind.allCases)
+            filter.groups = maybe(["x", "y", "\"z'"])
+            filter.labels = maybe(["one", "two"])
+            filter.owners = maybe([1, 2, 3].map { Owner(uid: $0) })
+            filter.hosts = maybe(["a", "b", "c:1"])
+            filter.ids = maybe((1...120).map { TaskID($0) })
+        }
+    }
+
+    private static func matches(_ task: TransferTask, _ filter: TaskFilter) -> Bool {
+        (filter.states?.contains(task.state) ?? true) && (filter.kinds?.contains(task.specification.kind) ?? true)
+            && (filter.groups.map { groups in task.specification.group.map(groups.contains) ?? false } ?? true)
+            && (filter.labels.map { labels in task.specification.label.map(labels.contains) ?? false } ?? true)
+            && (filter.owners?.contains(task.owner) ?? true) && (filter.hosts?.contains(task.host) ?? true)
+            && (filter.ids?.contains(task.id) ?? true)
+    }
+
+    private static func fill(_ transaction: StoreTransaction, _ random: inout SplitMix, count: Int) throws {
+        for _ in 0..<count {
+            var spec = specification(["a", "b"].randomElement(using: &random) ?? "a")
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                spec.request.url = HTTPURL(scheme: .http, host: "c", port: 1, target: "/")
+            }
+            spec.owner = Owner(uid: .random(in: 1...2, using: &random))
+            spec.group = ["x", "y", "\"z'", nil, nil].randomElement(using: &random) ?? nil
+            spec.label = ["one", nil].randomElement(using: &random) ?? nil
+            let state = TaskState.allCases.randomElement(using: &random) ?? .queued
+            _ = try transaction.insertTask(spec, state: state, at: noon)
+        }
+    }
+
+    @Test(arguments: 1...8) func pagesThroughExactlyWhatMatches(seed: UInt64) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                var random = SplitMix(state: seed)
+                try Self.fill(transaction, &random, count: 100)
+            }
+            try await store.read { reader throws in
+                var random = SplitMix(state: seed &+ 99)
+                let all = try reader.list(TaskFilter(), ascending: true, limit: 1000).tasks
+                #expect(all.count == 100)
+                for _ in 0..<60 {
+                    let filter = Sample(&random).filter
+                    let ascending = Bool.random(using: &random)
+                    let limit = Int.random(in: 1...40, using: &random)
+                    let expected = all.filter { Self.matches($0, filter) }
+                    var (found, cursor): ([TransferTask], String?) = ([], nil)
+                    repeat {
+                        let page = try reader.list(filter, ascending: ascending, limit: limit, cursor: cursor)
+                        #expect(page.tasks.count <= limit)
+                        #expect(page.nextCursor == nil || page.tasks.count == limit)
+                        found += page.tasks
+                        cursor = page.nextCursor
+                    } while cursor != nil
+                    #expect(found == (ascending ? expected : expected.reversed()), "\(filter)")
+                    let ids = try reader.ids(matching: filter, after: TaskID(10), upTo: TaskID(90), limit: limit)
+                    #expect(ids == Array(expected.map(\.id).filter { (11...90).contains($0.rawValue) }.prefix(limit)))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func showsATaskThatMatchesThroughoutOnceWhileOthersComeAndGo(ascending: Bool) async throws {
+        try await withStore { store in
+            try await store.write { try $0.add(60) }
+            let steady = Set((1...60).filter { $0 % 3 != 0 }.map { TaskID($0) })
+            var (found, cursor, round): ([TaskID], String?, Int64) = ([], nil, 0)
+            let filter = TaskFilter(states: [.queued])
+            repeat {
+                let page = try await store.read { [cursor] in
+                    try $0.list(filter, ascending: ascending, limit: 7, cursor: cursor)
+                }
+                found += page.tasks.map(\.id)
+                cursor = page.nextCursor
+                round += 1
+                if round <= 20 {
+                    try await store.write { [round] transaction throws in
+                        try transaction.add(1)
+                        if round % 2 == 0 {
+                            try transaction.deleteTask(TaskID(round * 3))
+                        } else {
+                            try transaction.setState(.paused, of: TaskID(round * 3))
+                        }
+                    }
+                }
+            } while cursor != nil
+            #expect(Set(found).count == found.count)
+            #expect(steady.isSubset(of: found))
+            #expect(found == (ascending ? found.sorted() : found.sorted().reversed()))
+        }
+    }
+
+    @Test func bindsACursorToFilterAndOrder() async throws {
+        try await withStore { store in
+            try await store.write { try $0.add(3) }
+            try await store.read { reader throws in
+                let filter = TaskFilter(states: [.queued, .paused], owners: [Owner(uid: 1000)])
+                let cursor = try #require(try reader.list(filter, limit: 1).nextCursor)
+                let same = TaskFilter(states: [.paused, .queued, .paused], owners: [Owner(uid: 1000)])
+                #expect(try reader.list(same, limit: 1, cursor: cursor).tasks.map(\.id.rawValue) == [2])
+                func refuses(_ filter: TaskFilter, _ ascending: Bool, _ cursor: String) {
+                    #expect(throws: StoreError.invalidCursor) {
+                        try reader.list(filter, ascending: ascending, limit: 1, cursor: cursor)
+                    }
+                }
+                refuses(filter, true, cursor)
+                refuses(TaskFilter(states: [.queued]), false, cursor)
+                refuses(TaskFilter(), false, cursor)
+                for nonsense in ["", "-", "2", "2-", "-5-\(cursor)", "zz zz", cursor + "0"] {
+                    refuses(filter, false, nonsense)
+                }
+            }
+        }
+    }
+
+    @Test func tellsAFilterForNothingFromNoFilter() async throws {
+        try await withStore { store in
+            try await store.write { try $0.add(3) }
+            try await store.read { reader throws in
+                #expect(try reader.list(TaskFilter(), limit: 9).tasks.count == 3)
+                #expect(try reader.list(TaskFilter(groups: []), limit: 9).tasks.isEmpty)
+                #expect(try reader.list(TaskFilter(), limit: 3).nextCursor == nil)
+            }
+        }
+    }
+
+    @Test func takesManyIdsAndManyGroups() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for number in 0..<300 {
+                    let spec = specification(group: "g\(number)")
+                    _ = try transaction.insertTask(spec, state: .queued, at: noon)
+                }
+            }
+            try await store.read { reader throws in
+                let ids = TaskFilter(ids: (1...20_000).reversed().map { TaskID($0) })
+                #expect(try reader.list(ids, limit: 1000).tasks.map(\.id.rawValue) == (1...300).reversed())
+                let groups = TaskFilter(groups: (0..<250).map { "g\($0)" })
+                #expect(
+                    try reader.list(groups, ascending: true, limit: 1000).tasks.map(\.id.rawValue) == Array(1...250))
+            }
+        }
+    }
+
+    @Test func forgetsTheTasksThatEndedFirst() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                let ids = try transaction.add(10)
+                for (index, id) in ids.enumerated().prefix(8) {
+                    let state: TaskState = [.completed, .failed, .cancelled][index % 3]
+                    // Ended in the opposite order of their ids.
+                    try transaction.setState(state, of: id, finishedAt: noon.advanced(by: .seconds(100 - index)))
+                }
+            }
+            let early = noon.advanced(by: .seconds(95))
+            func trim(_ count: Int64, _ time: Timestamp, step: Int) async throws -> [Int64] {
+                try await store.write {
+                    try $0.trimHistory(maxCount: count, olderThan: time, step: step).map(\.rawValue)
+                }
+            }
+            #expect(try await trim(100, noon, step: 5) == [])
+            #expect(try await trim(100, early, step: 1) == [8])
+            #expect(try await trim(100, early, step: 5) == [7])
+            #expect(try await trim(100, early, step: 5) == [])
+            #expect(try await trim(2, noon, step: 3) == [6, 5, 4])
+            #expect(try await trim(2, noon, step: 3) == [3])
+            #expect(try await trim(2, noon, step: 3) == [])
+            #expect(try await trim(0, noon.advanced(by: .seconds(1000)), step: 300) == [2, 1])
+            #expect(try await store.read { try $0.counts() } == [.queued: 2])
+        }
+    }
+
+    @Test func findsFailedTasksWhoseBytesAreKeptTooLong() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
+                for (index, state) in ([.failed, .failed, .completed, .failed] as [TaskState]).enumerated() {
+                    var task = try transaction.insertTask(specification(), state: .running, at: noon)
+                    task.state = state
+                    task.finishedAt = noon.advanced(by: .seconds(10 - index))
+                    if index != 1 { task.transferID = try transaction.insertTransfer(partial: partial, at: noon).id }
+                    try transaction.update(task)
+                }
+                let late = noon.advanced(by: .seconds(11))
+                #expect(try transaction.expiredFailed(olderThan: late, limit: 9).map(\.id.rawValue) == [4, 1])
+                #expect(try transaction.expiredFailed(olderThan: late, limit: 1).map(\.id.rawValue) == [4])
+                #expect(try transaction.expiredFailed(olderThan: noon, limit: 9).isEmpty)
+            }
+        }
+    }
+}

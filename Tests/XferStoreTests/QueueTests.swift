@@ -1,0 +1,243 @@
+import GRDB
+import GRDBSQLite
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Which task is next.
+struct QueueTests {
+    /// Takes the next task as a scheduler with one slot does.
+    private static func take(_ transaction: StoreTransaction, _ order: QueueOrder) throws -> TaskID? {
+        for priority in Priority.allCases.reversed() {
+            guard let host = try transaction.nextHosts(priority: priority, limit: 1).first else { continue }
+            guard let id = try transaction.head(priority: priority, host: host, order: order) else { continue }
+            try transaction.setState(.running, of: id)
+            try transaction.markServed(host: host, priority: priority)
+            return id
+        }
+        return nil
+    }
+
+    private static func takeAll(_ transaction: StoreTransaction, _ order: QueueOrder) throws -> [TaskID] {
+        var taken: [TaskID] = []
+        while let id = try take(transaction, order) { taken.append(id) }
+        return taken
+    }
+
+    @Test func servesTheNewestFirstUnderLifoAlsoWhenTasksAreAddedMeanwhile() async throws {
+        try await withStore { store in
+            try await store.write { try $0.add(7) }
+            let first = try await store.write { try Self.take($0, .lifo) }
+            try await store.write { try $0.add(7) }
+            let rest = try await store.write { try Self.takeAll($0, .lifo) }
+            #expect([first?.rawValue] + rest.map(\.rawValue) == [7] + (8...14).reversed() + (1...6).reversed())
+        }
+    }
+
+    @Test func servesTheOldestFirstUnderFifo() async throws {
+        try await withStore { store in
+            let ids = try await store.write { try $0.add(5) }
+            #expect(try await store.write { try Self.takeAll($0, .fifo) } == ids)
+        }
+    }
+
+    @Test func rotatesHostsWhateverTheirNumberOfTasks() async throws {
+        try await withStore { store in
+            let served = try await store.write { transaction throws in
+                try transaction.add(50, to: "big")
+                try transaction.add(3, to: "small")
+                func serve(_ count: Int) throws -> [String] {
+                    try (0..<count).map { _ in
+                        guard let id = try Self.take(transaction, .fifo) else { return "none" }
+                        return try transaction.task(id)?.host ?? "none"
+                    }
+                }
+                let early = try serve(4)
+                // Comes later and waits for one round, not for fifty tasks.
+                try transaction.add(2, to: "late")
+                return try early + serve(7)
+            }
+            #expect(
+                served == ["big", "small", "big", "small"] + ["big", "small", "late", "big", "late", "big", "big"])
+        }
+    }
+
+    @Test func preferPrioritiesStrictly() async throws {
+        try await withStore { store in
+            let taken = try await store.write { transaction throws in
+                let low = try transaction.add(1, to: "a", priority: .low)
+                let normal = try transaction.add(2, to: "a", priority: .normal)
+                let high = try transaction.add(1, to: "b", priority: .high)
+                return (try Self.takeAll(transaction, .fifo), high + normal + low)
+            }
+            #expect(taken.0 == taken.1)
+        }
+    }
+
+    @Test func followsATaskToItsNewPriority() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                let ids = try transaction.add(2)
+                var task = try #require(try transaction.task(ids[1]))
+                task.specification.priority = .high
+                try transaction.update(task)
+                #expect(try transaction.head(priority: .high, host: task.host, order: .fifo) == ids[1])
+                #expect(try Self.takeAll(transaction, .fifo) == ids.reversed())
+                #expect(try transaction.nextHosts(priority: .high, limit: 1).isEmpty)
+            }
+        }
+    }
+
+    @Test func keepsACoolingHostOutUntilItIsLetBackIn() async throws {
+        try await withStore { store in
+            let until = noon.advanced(by: .seconds(60))
+            try await store.write { transaction throws in
+                try transaction.add(1, to: "a")
+                try transaction.add(1, to: "b")
+                try transaction.setCooldown(host: "a", until: until)
+                try transaction.setCooldown(host: "c", until: until.advanced(by: .seconds(1)))
+            }
+            try await store.write { transaction throws in
+                try transaction.add(1, to: "a", priority: .high)
+                try transaction.add(1, to: "c")
+                #expect(try transaction.nextHosts(priority: .normal, limit: 9) == ["b"])
+                #expect(try transaction.nextHosts(priority: .high, limit: 9) == [])
+                #expect(try transaction.cooldown(of: "a") == until)
+                #expect(try transaction.earliestCooldown() == until)
+                #expect(try transaction.expiredCooldowns(now: noon) == [])
+                #expect(try transaction.expiredCooldowns(now: until) == ["a"])
+                try transaction.setCooldown(host: "a", until: nil)
+                #expect(try transaction.nextHosts(priority: .normal, limit: 9) == ["a", "b"])
+                #expect(try transaction.nextHosts(priority: .high, limit: 9) == ["a"])
+                #expect(try transaction.earliestCooldown() == until.advanced(by: .seconds(1)))
+            }
+        }
+    }
+
+    @Test func countsByStateOwnerAndGroup() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (owner, group) in [(1, "x"), (1, "y"), (2, "x"), (2, nil)] as [(UInt32, String?)] {
+                    let spec = specification(owner: owner, group: group)
+                    _ = try transaction.insertTask(spec, state: .queued, at: noon)
+                }
+                try transaction.setState(.completed, of: TaskID(1))
+                try transaction.setState(.paused, of: TaskID(4))
+            }
+            try await store.write { transaction throws in
+                var task = try #require(try transaction.task(TaskID(2)))
+                task.specification.group = "x"
+                try transaction.update(task)
+            }
+            try await store.read { reader throws in
+                #expect(try reader.counts() == [.queued: 2, .completed: 1, .paused: 1])
+                #expect(try reader.counts(owner: Owner(uid: 1)) == [.queued: 1, .completed: 1])
+                #expect(try reader.counts(group: "x") == [.queued: 2, .completed: 1])
+                #expect(try reader.counts(owner: Owner(uid: 2), group: "x") == [.queued: 1])
+                #expect(try reader.counts(group: "y") == [:])
+            }
+        }
+    }
+
+    @Test func findsWaitingTasksByTimeAndReason() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (seconds, reason) in [(30, .retry), (10, .retry), (nil, .network), (20, .schedule)]
+                    as [(Int?, WaitReason)]
+                {
+                    let until = seconds.map { noon.advanced(by: .seconds($0)) }
+                    _ = try transaction.insertTask(
+                        specification(), state: .waiting, wait: Wait(reason, until: until), at: noon)
+                }
+                #expect(try transaction.earliestWaitUntil() == noon.advanced(by: .seconds(10)))
+                let now = noon.advanced(by: .seconds(20))
+                #expect(try transaction.dueWaits(now: now, limit: 9).map(\.id.rawValue) == [2, 4])
+                #expect(try transaction.dueWaits(now: now, limit: 1).map(\.id.rawValue) == [2])
+                #expect(try transaction.waiting(for: .retry, limit: 9).map(\.id.rawValue) == [1, 2])
+                #expect(try transaction.waiting(for: .retry, after: TaskID(1), limit: 9).map(\.id.rawValue) == [2])
+                #expect(try transaction.waiting(for: .network, limit: 9).map(\.id.rawValue) == [3])
+                for id in 1...4 {
+                    var task = try #require(try transaction.task(TaskID(Int64(id))))
+                    task.state = .queued
+                    task.wait = nil
+                    try transaction.update(task)
+                }
+                #expect(try transaction.earliestWaitUntil() == nil)
+                #expect(try transaction.waiting(for: .retry, limit: 9).isEmpty)
+            }
+        }
+    }
+
+    /// 30,000 tasks, none of which may be walked: a few hundred steps of SQLite's machine are what a search in a B-tree
+    /// with its neighbours costs.
+    @Test(arguments: [1, 10_000]) func picksWithoutWalkingTheQueue(hostCount: Int) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for number in 0..<30_000 { try transaction.add(1, to: "host\(number % hostCount)") }
+                try transaction.setCooldown(host: "host0", until: hostCount > 1 ? noon : nil)
+            }
+            let steps = try await store.write { transaction throws in
+                let handle = transaction.connection.database.sqliteConnection
+                func work() -> Int32 {
+                    var (sum, statement): (Int32, OpaquePointer?) = (0, sqlite3_next_stmt(handle, nil))
+                    while let current = statement {
+                        sum += sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 0)
+                        statement = sqlite3_next_stmt(handle, current)
+                    }
+                    return sum
+                }
+                let before = work()
+                let host = try #require(try transaction.nextHosts(priority: .normal, limit: 4).last)
+                for order in QueueOrder.allCases {
+                    let id = try #require(try transaction.head(priority: .normal, host: host, order: order))
+                    try transaction.setState(.running, of: id)
+                    try transaction.markServed(host: host, priority: .normal)
+                    try transaction.move(TaskID(15_000), to: .top, order: order)
+                    _ = try transaction.counts()
+                    _ = try transaction.list(TaskFilter(states: [.queued], hosts: [host]), limit: 2)
+                }
+                return work() - before
+            }
+            #expect(steps < 5000)
+        }
+    }
+
+    /// Whatever happens to tasks, what the store keeps by differences is what counting them gives.
+    @Test(arguments: 1...4) func keepsItsTablesTrue(seed: UInt64) async throws {
+        let directory = StoreDirectory()
+        let store = try directory.open()
+        struct Refused: Error {}
+        for round in 0..<30 {
+            _ = try? await store.write { transaction throws in
+                var random = SplitMix(state: seed &* 1000 &+ UInt64(round))
+                for _ in 0..<20 {
+                    let host = "host\(Int.random(in: 0..<5, using: &random))"
+                    let group = [nil, "x", "y"].randomElement(using: &random) ?? nil
+                    let state = TaskState.allCases.randomElement(using: &random) ?? .queued
+                    let priority = Priority.allCases.randomElement(using: &random) ?? .low
+                    let owner = UInt32.random(in: 1...2, using: &random)
+                    let top = try transaction.maxTaskID()?.rawValue ?? 0
+                    let id = TaskID(Int64.random(in: 1...max(1, top), using: &random))
+                    switch Int.random(in: 0..<10, using: &random) {
+                    case 0...3:
+                        let spec = specification(host, owner: owner, priority: priority, group: group)
+                        _ = try transaction.insertTask(spec, state: state, at: noon)
+                    case 4...7:
+                        guard var task = try transaction.task(id) else { continue }
+                        task.state = state
+                        task.specification.priority = priority
+                        task.specification.group = group
+                        task.specification.request.url = specification(host).request.url
+                        try transaction.update(task)
+                    case 8: if try transaction.task(id) != nil { try transaction.deleteTask(id) }
+                    default: _ = try transaction.nextHosts(priority: priority, limit: 1)
+                    }
+                }
+                if round % 4 == 3 { throw Refused() }
+            }
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+}

@@ -1,0 +1,103 @@
+import GRDBSQLite
+
+@testable import XferStore
+
+/// Counts what SQLite writes and syncs, and makes it fail, by database: wraps the methods of SQLite's own VFS
+/// (https://sqlite.org/vfs.html) in this process. Databases without a plan are not affected.
+enum DiskFaults {
+    struct Plan: Sendable {
+        var syncs = 0
+        /// SQLite's result code for the next syncs of the log, one each; then they succeed.
+        var syncFailures: [Int32] = []
+        /// SQLite's result code for every write while it is set.
+        var writeFailure: Int32?
+    }
+
+    fileprivate struct Wrapped: @unchecked Sendable {
+        // Constant memory of SQLite.
+        let original: UnsafePointer<sqlite3_io_methods>
+        let database: String
+    }
+
+    fileprivate static let plans = Locked<[String: Plan]>([:])
+    fileprivate static let files = Locked<[UnsafeMutableRawPointer: Wrapped]>([:])
+
+    /// Must come before the database is opened.
+    static func watch(_ database: String) {
+        _ = installed
+        plans.withLock { $0[database] = Plan() }
+    }
+
+    static func plan(_ database: String) -> Plan { plans.withLock { $0[database] ?? Plan() } }
+    static func change(_ database: String, _ change: (inout Plan) -> Void) {
+        plans.withLock { change(&$0[database, default: Plan()]) }
+    }
+
+    // Set once, before the first connection that it matters for.
+    fileprivate nonisolated(unsafe) static var originalOpen:
+        (
+            @convention(c) (
+                UnsafeMutablePointer<sqlite3_vfs>?, sqlite3_filename?, UnsafeMutablePointer<sqlite3_file>?, Int32,
+                UnsafeMutablePointer<Int32>?
+            ) -> Int32
+        )?
+    private static let installed: Bool = {
+        sqlite3_initialize()
+        guard let vfs = sqlite3_vfs_find(nil) else { return false }
+        originalOpen = vfs.pointee.xOpen
+        vfs.pointee.xOpen = openWrapped
+        return true
+    }()
+}
+
+private func openWrapped(
+    _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: sqlite3_filename?, _ file: UnsafeMutablePointer<sqlite3_file>?,
+    _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+) -> Int32 {
+    guard let open = DiskFaults.originalOpen else { return SQLITE_ERROR }
+    let result = open(vfs, name, file, flags, outFlags)
+    guard result == SQLITE_OK, let file, let name, let original = file.pointee.pMethods else { return result }
+    var database = String(cString: name)
+    for suffix in ["-wal", "-journal"] where database.hasSuffix(suffix) { database.removeLast(suffix.count) }
+    guard DiskFaults.plans.withLock({ $0[database] != nil }) else { return result }
+    DiskFaults.files.withLock { $0[file] = DiskFaults.Wrapped(original: original, database: database) }
+    // Never freed: a few hundred bytes per test.
+    let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    methods.initialize(to: original.pointee)
+    methods.pointee.xSync = syncWrapped
+    methods.pointee.xWrite = writeWrapped
+    methods.pointee.xClose = closeWrapped
+    file.pointee.pMethods = UnsafePointer(methods)
+    return result
+}
+
+private func wrapped(_ file: UnsafeMutablePointer<sqlite3_file>?) -> DiskFaults.Wrapped? {
+    file.flatMap { file in DiskFaults.files.withLock { $0[UnsafeMutableRawPointer(file)] } }
+}
+
+private func syncWrapped(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
+    guard let wrapped = wrapped(file), let sync = wrapped.original.pointee.xSync else { return SQLITE_ERROR }
+    let failure = DiskFaults.plans.withLock { plans -> Int32? in
+        guard var plan = plans[wrapped.database] else { return nil }
+        defer { plans[wrapped.database] = plan }
+        plan.syncs += 1
+        return plan.syncFailures.isEmpty ? nil : plan.syncFailures.removeFirst()
+    }
+    return failure ?? sync(file, flags)
+}
+
+private func writeWrapped(
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
+) -> Int32 {
+    guard let wrapped = wrapped(file), let write = wrapped.original.pointee.xWrite else { return SQLITE_ERROR }
+    if let failure = DiskFaults.plan(wrapped.database).writeFailure { return failure }
+    return write(file, bytes, count, offset)
+}
+
+private func closeWrapped(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
+    guard let file, let wrapped = wrapped(file), let close = wrapped.original.pointee.xClose else {
+        return SQLITE_ERROR
+    }
+    _ = DiskFaults.files.withLock { $0.removeValue(forKey: UnsafeMutableRawPointer(file)) }
+    return close(file)
+}

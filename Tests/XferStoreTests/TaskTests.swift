@@ -1,0 +1,267 @@
+import GRDB
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Rows of tasks and what they are read back as.
+struct TaskTests {
+    /// A task in which nothing is as usual.
+    private static var unusual: TaskSpecification {
+        var spec = specification("[2001:db8::1]", path: "/a%20b?x=1&token=\"s\"", owner: 4_000_000_000, priority: .high)
+        spec.request = TransferRequest(
+            url: HTTPURL(scheme: .http, host: "[2001:db8::1]", port: 8080, target: "/a%20b?x=1:2/3"), method: .get,
+            headers: [HeaderField(name: "X-A", value: "1\t\"\\é"), HeaderField(name: "X-A", value: "")],
+            credential: Credential(user: "u", password: "p"), redirect: .sameOrigin, allowsDowngrade: true,
+            httpVersion: .http2, timeouts: Timeouts(connect: 1.5, idle: 2, total: 3), acceptedStatus: 200...206)
+        spec.destination = Destination(
+            directory: "/srv/ü", name: "name", onConflict: .overwrite, mode: 0o600, usesRemoteTime: true)
+        spec.checksum = Checksum(algorithm: .md5, bytes: Array(1...16))
+        spec.retry = RetryLimits(maxRetries: 3, retryFor: 10)
+        spec.startsPaused = true
+        spec.group = "g"
+        spec.label = ""
+        spec.clientKey = "key"
+        spec.maxReceiveRate = 1
+        spec.progressInterval = 2.5
+        spec.resumesUnsafely = true
+        spec.meta = "{\"a\":[1]}"
+        return spec
+    }
+
+    /// Every field that changes while a task runs.
+    private static func progressed(_ task: TransferTask, _ transfer: TransferID) -> TransferTask {
+        var task = task
+        task.state = .waiting
+        task.wait = Wait(.retry, until: noon)
+        task.error = TransferError(
+            .httpStatus, "503 \"busy\"", isRetriable: true, httpStatus: 503, curlCode: 22, host: "h", retryAfter: 7)
+        task.transferID = transfer
+        task.attempts = 3
+        task.lastProgressAt = noon
+        task.startedAt = noon
+        task.finishedAt = noon
+        task.received = 1 << 40
+        task.total = 1 << 41
+        task.outcome.finalPath = "/srv/x (1)"
+        task.outcome.finalURL = HTTPURL(scheme: .https, host: "b.example", port: 443, target: "/")
+        task.outcome.httpStatus = 200
+        task.outcome.etag = "W/\"a\""
+        task.outcome.contentEncoding = "gzip"
+        task.outcome.skipped = true
+        task.outcome.notModified = true
+        task.outcome.responseHeaders = [HeaderField(name: "Set-Cookie", value: "a=\"\u{1}\"")]
+        return task
+    }
+
+    @Test(arguments: [false, true]) func comesBackAsItWasAdded(isUnusual: Bool) async throws {
+        try await withStore { store in
+            let spec = isUnusual ? Self.unusual : specification()
+            let added = try await store.write {
+                try $0.insertTask(spec, state: .waiting, wait: Wait(.schedule, until: noon), at: noon)
+            }
+            let read = try #require(try await store.read { try $0.task(added.id) })
+            #expect(read == added)
+            #expect(read.specification == spec)
+            #expect(read.rank == added.id.rawValue << 20)
+            #expect(read.wait == Wait(.schedule, until: noon))
+        }
+    }
+
+    @Test func keepsEveryMutableField() async throws {
+        try await withStore { store in
+            let changed = try await store.write { transaction throws in
+                let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: .max, inode: 1))
+                let transfer = try transaction.insertTransfer(partial: partial, at: noon)
+                let added = try transaction.insertTask(specification(), state: .queued, at: noon)
+                var changed = Self.progressed(added, transfer.id)
+                // Owner and client key stay as they were added.
+                changed.specification = Self.unusual
+                changed.specification.owner = added.owner
+                changed.specification.clientKey = nil
+                try transaction.update(changed)
+                return changed
+            }
+            #expect(try await store.read { try $0.task(changed.id) } == changed)
+            let plain = try await store.write { transaction throws in
+                var plain = changed
+                plain.specification = specification()
+                plain.state = .queued
+                plain.wait = nil
+                plain.error = nil
+                plain.transferID = nil
+                plain.outcome = TaskOutcome()
+                plain.total = nil
+                plain.startedAt = nil
+                plain.finishedAt = nil
+                try transaction.update(plain)
+                return plain
+            }
+            #expect(try await store.read { try $0.task(changed.id) } == plain)
+        }
+    }
+
+    @Test func leavesTheRankOfAStaleCopyAlone() async throws {
+        try await withStore { store in
+            let (stale, rank) = try await store.write { transaction throws in
+                let ids = try transaction.add(2)
+                let stale = try transaction.task(ids[1])
+                return (stale, try transaction.move(ids[1], to: .top, order: .fifo))
+            }
+            try await store.write { try $0.update(#require(stale)) }
+            #expect(try await store.read { try $0.task(#require(stale).id)?.rank } == rank)
+        }
+    }
+
+    @Test func neverGivesAnIdTwice() async throws {
+        let directory = StoreDirectory()
+        var store = try directory.open()
+        let first = try await store.write { try $0.add(3) }
+        try await store.write { try $0.deleteTask(first[2]) }
+        struct Refused: Error {}
+        await #expect(throws: Refused.self) {
+            try await store.write { transaction throws in
+                try transaction.add(5)
+                throw Refused()
+            }
+        }
+        try store.close()
+        store = try directory.open()
+        let next = try await store.write { try $0.add(1)[0] }
+        #expect(next > first[2])
+        #expect(try await store.read { try $0.maxTaskID() } == next)
+        try store.close()
+    }
+
+    @Test func refusesToChangeWhatIsGone() async throws {
+        try await withStore { store in
+            let task = try await store.write { transaction throws in
+                let task = try transaction.insertTask(specification(), state: .queued, at: noon)
+                try transaction.deleteTask(task.id)
+                return task
+            }
+            await #expect(throws: StoreError.noSuchTask(task.id)) { try await store.write { try $0.update(task) } }
+            await #expect(throws: StoreError.noSuchTask(task.id)) {
+                try await store.write { try $0.deleteTask(task.id) }
+            }
+            #expect(try await store.read { try $0.task(task.id) } == nil)
+            #expect(try await store.read { try $0.counts() } == [:])
+        }
+    }
+
+    @Test func findsARepeatedAddByItsKeyAndTellsAnotherRequestFromIt() async throws {
+        try await withStore { store in
+            let spec = specification(clientKey: "k")
+            let id = try await store.write { transaction throws in
+                let id = try transaction.insertTask(spec, state: .queued, at: noon).id
+                var changed = try #require(try transaction.task(id))
+                changed.specification.priority = .low
+                try transaction.update(changed)
+                return id
+            }
+            let other = specification(path: "/other", clientKey: "k")
+            let stranger = specification(owner: 7, clientKey: "k")
+            try await store.read { reader throws in
+                #expect(try reader.taskID(owner: spec.owner, clientKey: "k") == id)
+                #expect(try reader.earlierAdd(of: spec) == EarlierAdd(id: id, askedForTheSame: true))
+                #expect(try reader.earlierAdd(of: other) == EarlierAdd(id: id, askedForTheSame: false))
+                #expect(try reader.earlierAdd(of: stranger) == nil)
+                #expect(try reader.earlierAdd(of: specification()) == nil)
+            }
+            await #expect(throws: StoreError.self) {
+                try await store.write { try $0.insertTask(spec, state: .queued, at: noon) }
+            }
+            try await store.write { transaction throws in
+                _ = try transaction.insertTask(stranger, state: .queued, at: noon)
+                try transaction.deleteTask(id)
+                _ = try transaction.insertTask(spec, state: .queued, at: noon)
+            }
+        }
+    }
+
+    @Test func noticesEveryDifferenceBetweenTwoRequests() throws {
+        let base = specification(clientKey: "k")
+        var variants = [base, Self.unusual]
+        func vary(_ change: (inout TaskSpecification) -> Void) {
+            var variant = base
+            change(&variant)
+            variants.append(variant)
+        }
+        vary { $0.priority = .high }
+        vary { $0.group = "" }
+        vary { $0.label = "" }
+        vary { $0.group = "a" }
+        vary { $0.label = "a" }
+        vary { $0.meta = "a" }
+        vary { $0.destination.directory += "/a" }
+        vary { $0.destination.name = "a" }
+        vary { $0.destination.onConflict = .fail }
+        vary { $0.checksum = Checksum(algorithm: .md5, bytes: Array(1...16)) }
+        vary { $0.startsPaused = true }
+        vary { $0.request.headers = [HeaderField(name: "A", value: "b")] }
+        vary { $0.request.credential = Credential(user: "a", password: "b") }
+        vary { $0.retry.maxRetries = 1 }
+        let prints = try variants.map { try SpecificationColumns($0).fingerprint(kind: $0.kind) }
+        #expect(Set(prints).count == variants.count)
+        // Kept in databases: it stays what it was.
+        #expect(prints[0] == -5_188_053_829_196_384_118)
+    }
+
+    @Test func pagesTasksOfAStateAndOfATransfer() async throws {
+        try await withStore { store in
+            let ids = try await store.write { transaction throws in
+                let ids = try transaction.add(6)
+                let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
+                let transfer = try transaction.insertTransfer(partial: partial, at: noon).id
+                for id in ids.suffix(3) {
+                    var task = try #require(try transaction.task(id))
+                    task.state = .running
+                    task.transferID = transfer
+                    try transaction.update(task)
+                }
+                return ids
+            }
+            try await store.read { reader throws in
+                #expect(try reader.tasks(inState: .queued, limit: 2).map(\.id) == Array(ids[0...1]))
+                #expect(try reader.tasks(inState: .queued, after: ids[1], limit: 2).map(\.id) == [ids[2]])
+                #expect(try reader.tasks(inState: .paused, limit: 2).isEmpty)
+                #expect(try reader.tasks(subscribingTo: TransferID(1)).map(\.id) == Array(ids[3...5]))
+            }
+        }
+    }
+
+    @Test func saysWhichColumnItCannotRead() async throws {
+        let directory = StoreDirectory()
+        let store = try directory.open()
+        let id = try await store.write { try $0.add(1)[0] }
+        try await store.write { try $0.connection.run("UPDATE task SET options = '{' WHERE id = 1") }
+        await #expect(throws: StoreError.unreadable(table: "task", id: 1, column: "options")) {
+            try await store.read { try $0.task(id) }
+        }
+        try store.close()
+    }
+
+    @Test func readsColumnsByTheirPlaceInTheTable() async throws {
+        try await withStore { store in
+            let names = try await store.read {
+                try String.fetchAll($0.connection.database, sql: "SELECT name FROM pragma_table_xinfo('task')")
+            }
+            #expect(names == TaskColumn.allCases.map { "\($0)" })
+        }
+    }
+
+    @Test(arguments: [
+        HTTPURL(scheme: .http, host: "a", port: 80, target: "/"),
+        HTTPURL(scheme: .http, host: "a", port: 443, target: "/x"),
+        HTTPURL(scheme: .https, host: "[::1]", port: 443, target: "/?a=b://c/"),
+        HTTPURL(scheme: .https, host: "[::1]", port: 1, target: "/:2"),
+    ])
+    func readsStoredURLsBack(url: HTTPURL) {
+        #expect(HTTPURL(stored: url.string) == url)
+    }
+
+    @Test(arguments: ["", "a", "ftp://a/", "http://a", "http://a:b/", "http://a:65536/"])
+    func refusesTextsThatAreNoStoredURLs(text: String) {
+        #expect(HTTPURL(stored: text) == nil)
+    }
+}
