@@ -75,7 +75,7 @@ let package = Package(
         library("XferNetwork", ["CLinux", "XferModel"]),
 
         // The wire.
-        library("XferProtocol", ["StrictJSON", "XferModel", ordered]),
+        library("XferProtocol", ["StrictJSON", "XferModel"]),
         library("JSONRPC", ["StrictJSON", nioCore, nioPosix, nioHTTP1, nioExtras, nioLocks]),
 
         // The service.

@@ -51,18 +51,26 @@ final class ScriptedServer {
     }
 
     /// The client's end as the script sees it.
-    struct Peer: Sendable {
-        let descriptor: Int32
+    final class Peer {
+        private let descriptor: Int32
+        private var received: [UInt8] = []
+
+        init(descriptor: Int32) { self.descriptor = descriptor }
 
         /// The next line without its end, nil when the client has gone.
         func readLine() -> String? {
-            var line: [UInt8] = []
-            var byte: UInt8 = 0
-            while read(descriptor, &byte, 1) == 1 {
-                if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
-                line.append(byte)
+            var searched = 0
+            while true {
+                if let end = received[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { received.removeFirst(end + 1) }
+                    return String(decoding: received[..<end], as: UTF8.self)
+                }
+                searched = received.count
+                var chunk = [UInt8](repeating: 0, count: 65_536)
+                let count = read(descriptor, &chunk, chunk.count)
+                guard count > 0 else { return nil }
+                received += chunk[..<count]
             }
-            return nil
         }
 
         func write(_ text: String) {

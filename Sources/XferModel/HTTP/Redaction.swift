@@ -8,9 +8,15 @@ public enum Redaction {
         maskQuery(in: maskUserInfo(in: text))
     }
 
-    /// The field with its value masked when its name says that it is a secret.
+    /// The field with its value masked when its name says that it is a secret, and as `url` does where it is a URL.
     public static func header(_ field: HeaderField) -> HeaderField {
-        isSecretHeader(field.name) ? HeaderField(name: field.name, value: mask) : field
+        if isSecretHeader(field.name) { return HeaderField(name: field.name, value: mask) }
+        return isURLHeader(field.name) ? HeaderField(name: field.name, value: url(field.value)) : field
+    }
+
+    /// Signed URLs come back in redirects.
+    private static func isURLHeader(_ name: String) -> Bool {
+        ["location", "content-location", "referer"].contains(name.lowercased())
     }
 
     /// `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie` and names ending in `-token` or `-key`.

@@ -18,6 +18,7 @@ private func makeTask(state: TaskState = .queued) -> TransferTask {
     task.outcome.finalURL = HTTPURL(scheme: .https, host: "cdn", port: 443, target: "/f?X-Amz-Signature=SECRET5")
     task.outcome.responseHeaders = [
         HeaderField(name: "Set-Cookie", value: "SECRET6"), HeaderField(name: "Server", value: "s"),
+        HeaderField(name: "Location", value: "/g?X-Amz-Signature=SECRET7&part=2"),
     ]
     task.received = 10
     return task
@@ -28,6 +29,7 @@ struct TaskRecordTests {
         let text = TaskRecord(makeTask()).wire.text
         #expect(!text.contains("SECRET"))
         #expect(text.contains("token=***"))
+        #expect(text.contains("/g?X-Amz-Signature=***&part=2"))
         #expect(text.contains(#""Accept":"a/b""#))
         #expect(text.contains(#""credential":{"user":"***","password":"***"}"#))
     }
