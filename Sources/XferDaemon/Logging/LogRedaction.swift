@@ -26,9 +26,11 @@ enum LogRedaction {
         }
     }
 
-    /// Keys of settings such as `client_key` are names, not secrets, but a masked name does no harm.
+    /// The header names that are secret, and narrower than for URL parameters, so that `signal` and `keys` can be
+    /// logged.
     private static func isSecret(_ key: String) -> Bool {
-        let dashed = key.map { $0 == "_" ? "-" : String($0) }.joined()
-        return Redaction.isSecretHeader(dashed) || Redaction.isSecretParameter(key)
+        let dashed = key.lowercased().map { $0 == "_" ? "-" : String($0) }.joined()
+        return Redaction.isSecretHeader(dashed) || ["sig", "signature"].contains(dashed)
+            || ["token", "secret", "password"].contains { dashed.contains($0) }
     }
 }

@@ -57,6 +57,12 @@ struct ServiceLogTests {
         #expect(line.contains("text/html") || line.contains("text\\/html"))
     }
 
+    @Test("Names that only look like a secret's are shown")
+    func harmless() {
+        let line = record("x", ["signal": "hangUp", "keys": ["queue.order"], "tasks": "3"]).line(.text)
+        #expect(line.hasSuffix(": x keys=[queue.order] signal=hangUp tasks=3"))
+    }
+
     @Test("A change of level counts for loggers that exist, but not for those with a level of their own")
     func level() throws {
         let (log, output) = try logToPipe(.text, level: .info)
