@@ -15,6 +15,7 @@ struct QueueText: Sendable {
     func lines(_ limits: QueueLimits) -> [String] {
         [
             entry("max active", "\(limits.maxActive)"), entry("max per host", "\(limits.maxActivePerHost)"),
+            entry("order", SafeText.sanitised(limits.order.description)),
         ]
     }
 

@@ -66,6 +66,7 @@ struct Table: Sendable {
             }
             if !isLast { result += Self.gap }
         }
+        while result.last == " " { result.removeLast() }
         return result
     }
 }

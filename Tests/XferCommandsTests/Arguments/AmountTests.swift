@@ -75,14 +75,6 @@ import Testing
         #expect(HeaderArgument(argument: "X: a\r\nEvil: b") == nil)
     }
 
-    @Test func `modes are octal`() {
-        #expect(FileModeArgument(argument: "640")?.octal == "0640")
-        #expect(FileModeArgument(argument: "0007")?.octal == "0007")
-        #expect(FileModeArgument(argument: "4755") == nil)
-        #expect(FileModeArgument(argument: "648") == nil)
-        #expect(FileModeArgument(argument: "+40") == nil)
-    }
-
     @Test func `URL lists skip comments and blanks`() throws {
         let text = "# mirrors\nhttp://a/1\r\n\n  http://a/2  \n#http://a/3\n"
         #expect(try URLList.parse(text, name: "list") == ["http://a/1", "http://a/2"])

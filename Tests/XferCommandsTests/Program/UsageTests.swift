@@ -1,3 +1,4 @@
+import ArgumentParser
 import StrictJSON
 import Testing
 import XferModel
@@ -62,9 +63,10 @@ import XferTestSupport
         ] {
             #expect(page.contains(".SS \"xferctl \(verb)"), "\(verb)")
         }
-        for option in ["checksum", "limit\\-rate", "password\\-file", "on\\-conflict", "no\\-follow", "socket"] {
+        for option in ["checksum", "limit\\-rate", "password\\-file", "on\\-conflict", "no\\-follow", "clear"] {
             #expect(page.contains("\\fB\\-\\-\(option)\\fR"), "\(option)")
         }
+        #expect(page.contains("\\fB\\-\\-socket PATH\\fR"), "described once for all verbs")
         for status in ExitStatus.allCases { #expect(page.contains("\\fB\(status.rawValue)\\fR")) }
     }
 

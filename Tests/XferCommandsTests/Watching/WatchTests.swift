@@ -13,7 +13,8 @@ import XferProtocol
     private func model(running: Int, waiting: Int, recent: Int) -> WatchModel {
         var model = WatchModel()
         let active =
-            (0..<running).map { task(Int64($0), "running") } + (0..<waiting).map { task(Int64(100 + $0), "waiting") }
+            (0..<running).map { task(Int64(1 + $0), "running") }
+            + (0..<waiting).map { task(Int64(100 + $0), "waiting") }
         model.onRefresh(
             stats: QueueStats.Result(), active: active, recent: (0..<recent).map { task(Int64(500 + $0), "completed") })
         return model
@@ -43,13 +44,13 @@ import XferProtocol
     @Test func `an ended task moves to those that ended last`() throws {
         var model = model(running: 2, waiting: 0, recent: 0)
         model.onEvent(try EventMessage(lenient: Wire.completed(1)))
-        #expect(model.active.map(\.id) == [0] && model.recent.map(\.id) == [1])
+        #expect(model.active.map(\.id) == [2] && model.recent.map(\.id) == [1])
         #expect(model.isStale, "the counts are asked anew")
     }
 
     @Test func `progress of a known task needs no listing`() throws {
         var model = model(running: 1, waiting: 0, recent: 0)
-        model.onEvent(try EventMessage(lenient: Wire.progress(0, received: 50, total: 100)))
+        model.onEvent(try EventMessage(lenient: Wire.progress(1, received: 50, total: 100)))
         #expect(!model.isStale && model.active[0].received == 50 && model.rate == 1_048_576)
         model.onEvent(try EventMessage(lenient: Wire.progress(77, received: 50, total: 100)))
         #expect(model.isStale, "a task that was not listed yet")
