@@ -97,7 +97,7 @@ struct GroupCommitTests {
             #expect(good.all.count == 200)
             #expect(Set(bad.all) == ["Refused()"])
             #expect(try await store.read { try $0.counts() } == [.queued: 200])
-            let page = try await store.read { try $0.list(TaskFilter(), ascending: true, limit: 1000) }
+            let page = try await store.read { try $0.list(TaskQuery(), ascending: true, limit: 1000) }
             #expect(page.tasks.map(\.id) == good.all.sorted())
         }
     }

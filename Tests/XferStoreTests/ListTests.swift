@@ -6,7 +6,7 @@ import XferModel
 /// Lists, cursors and history.
 struct ListTests {
     private struct Sample {
-        var filter = TaskFilter()
+        var filter = TaskQuery()
 
         init(_ random: inout SplitMix) {
             func maybe<T>(_ values: [T]) -> [T]? {
@@ -23,7 +23,7 @@ struct ListTests {
         }
     }
 
-    private static func matches(_ task: TransferTask, _ filter: TaskFilter) -> Bool {
+    private static func matches(_ task: TransferTask, _ filter: TaskQuery) -> Bool {
         (filter.states?.contains(task.state) ?? true) && (filter.kinds?.contains(task.specification.kind) ?? true)
             && (filter.groups.map { groups in task.specification.group.map(groups.contains) ?? false } ?? true)
             && (filter.labels.map { labels in task.specification.label.map(labels.contains) ?? false } ?? true)
@@ -53,7 +53,7 @@ struct ListTests {
             }
             try await store.read { reader throws in
                 var random = SplitMix(state: seed &+ 99)
-                let all = try reader.list(TaskFilter(), ascending: true, limit: 1000).tasks
+                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
                 #expect(all.count == 100)
                 for _ in 0..<60 {
                     let filter = Sample(&random).filter
@@ -82,7 +82,7 @@ struct ListTests {
             try await store.write { try $0.add(60) }
             let steady = Set((1...60).filter { $0 % 3 != 0 }.map { TaskID($0) })
             var (found, cursor, round): ([TaskID], String?, Int64) = ([], nil, 0)
-            let filter = TaskFilter(states: [.queued])
+            let filter = TaskQuery(states: [.queued])
             repeat {
                 let page = try await store.read { [cursor] in
                     try $0.list(filter, ascending: ascending, limit: 7, cursor: cursor)
@@ -111,18 +111,18 @@ struct ListTests {
         try await withStore { store in
             try await store.write { try $0.add(3) }
             try await store.read { reader throws in
-                let filter = TaskFilter(states: [.queued, .paused], owners: [Owner(uid: 1000)])
+                let filter = TaskQuery(states: [.queued, .paused], owners: [Owner(uid: 1000)])
                 let cursor = try #require(try reader.list(filter, limit: 1).nextCursor)
-                let same = TaskFilter(states: [.paused, .queued, .paused], owners: [Owner(uid: 1000)])
+                let same = TaskQuery(states: [.paused, .queued, .paused], owners: [Owner(uid: 1000)])
                 #expect(try reader.list(same, limit: 1, cursor: cursor).tasks.map(\.id.rawValue) == [2])
-                func refuses(_ filter: TaskFilter, _ ascending: Bool, _ cursor: String) {
+                func refuses(_ filter: TaskQuery, _ ascending: Bool, _ cursor: String) {
                     #expect(throws: StoreError.invalidCursor) {
                         try reader.list(filter, ascending: ascending, limit: 1, cursor: cursor)
                     }
                 }
                 refuses(filter, true, cursor)
-                refuses(TaskFilter(states: [.queued]), false, cursor)
-                refuses(TaskFilter(), false, cursor)
+                refuses(TaskQuery(states: [.queued]), false, cursor)
+                refuses(TaskQuery(), false, cursor)
                 for nonsense in ["", "-", "2", "2-", "-5-\(cursor)", "zz zz", cursor + "0"] {
                     refuses(filter, false, nonsense)
                 }
@@ -134,9 +134,9 @@ struct ListTests {
         try await withStore { store in
             try await store.write { try $0.add(3) }
             try await store.read { reader throws in
-                #expect(try reader.list(TaskFilter(), limit: 9).tasks.count == 3)
-                #expect(try reader.list(TaskFilter(groups: []), limit: 9).tasks.isEmpty)
-                #expect(try reader.list(TaskFilter(), limit: 3).nextCursor == nil)
+                #expect(try reader.list(TaskQuery(), limit: 9).tasks.count == 3)
+                #expect(try reader.list(TaskQuery(groups: []), limit: 9).tasks.isEmpty)
+                #expect(try reader.list(TaskQuery(), limit: 3).nextCursor == nil)
             }
         }
     }
@@ -150,9 +150,9 @@ struct ListTests {
                 }
             }
             try await store.read { reader throws in
-                let ids = TaskFilter(ids: (1...20_000).reversed().map { TaskID($0) })
+                let ids = TaskQuery(ids: (1...20_000).reversed().map { TaskID($0) })
                 #expect(try reader.list(ids, limit: 1000).tasks.map(\.id.rawValue) == (1...300).reversed())
-                let groups = TaskFilter(groups: (0..<250).map { "g\($0)" })
+                let groups = TaskQuery(groups: (0..<250).map { "g\($0)" })
                 #expect(
                     try reader.list(groups, ascending: true, limit: 1000).tasks.map(\.id.rawValue) == Array(1...250))
             }

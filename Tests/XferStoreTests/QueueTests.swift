@@ -195,7 +195,7 @@ struct QueueTests {
                     try transaction.markServed(host: host, priority: .normal)
                     try transaction.move(TaskID(15_000), to: .top, order: order)
                     _ = try transaction.counts()
-                    _ = try transaction.list(TaskFilter(states: [.queued], hosts: [host]), limit: 2)
+                    _ = try transaction.list(TaskQuery(states: [.queued], hosts: [host]), limit: 2)
                 }
                 return work() - before
             }

@@ -4,6 +4,7 @@ import Testing
 import XferTestSupport
 
 @testable import XferDaemon
+import XferModel
 
 @Suite("The configuration file on disk")
 struct ConfigurationFileTests {

@@ -2,6 +2,7 @@ import Logging
 import Testing
 
 @testable import XferDaemon
+import XferModel
 
 @Suite("Settings from flags, environment, file and defaults")
 struct SettingsSourcesTests {
