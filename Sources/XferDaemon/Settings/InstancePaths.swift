@@ -91,12 +91,13 @@ public struct InstancePaths: Hashable, Sendable {
 
     /// Directories that are never source or destination of a task, whatever the roots allow.
     ///
-    /// A configuration file that was named may lie anywhere, so its directory is not one of them.
+    /// A configuration file that was named may lie among other things, in /etc or a home; then its directory is none.
     public var forbiddenDirectories: [String] {
         let holdsDownloads = (downloadDirectory + "/").hasPrefix(stateDirectory + "/")
         let state = holdsDownloads ? ["/cache", "/spool"].map { stateDirectory + $0 } : [stateDirectory]
-        let configuration = isConfigurationFileRequired ? [] : [Self.directory(of: configurationFile)]
-        return state + configuration + (credentialsDirectory.map { [$0] } ?? [])
+        let configuration = Self.directory(of: configurationFile)
+        let isOwn = !isConfigurationFileRequired || configuration.hasSuffix("/xferd")
+        return state + (isOwn ? [configuration] : []) + (credentialsDirectory.map { [$0] } ?? [])
     }
 
     /// The directory a path's last component lies in.

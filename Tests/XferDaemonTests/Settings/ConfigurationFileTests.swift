@@ -1,6 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 import Testing
+import XferModel
 import XferTestSupport
 
 @testable import XferDaemon

@@ -83,6 +83,10 @@ struct InstancePathsTests {
         #expect(fromFlags.configurationFile == "/cwd/c.yaml")
         // The current directory holds more than a configuration.
         #expect(fromFlags.forbiddenDirectories == ["/cwd/state"])
+        let own = InstancePaths.Flags(configurationFile: "/etc/xferd/other.yaml")
+        #expect(
+            try InstancePaths(flags: own, environment: ["HOME": "/h"], uid: 1).forbiddenDirectories.last == "/etc/xferd"
+        )
     }
 
     @Test("The password database's home is used when HOME is unset, and there has to be one")

@@ -1,5 +1,6 @@
 import Logging
 import Testing
+import XferModel
 
 @testable import XferDaemon
 import XferModel
