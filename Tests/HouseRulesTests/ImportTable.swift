@@ -16,7 +16,7 @@ enum ImportTable {
             "CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers", "HeapModule",
         ],
         "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
-        "XferStore": posix + ["GRDB", "XferModel"],
+        "XferStore": posix + ["GRDB", "GRDBSQLite", "XferModel"],
         "XferNetwork": posix + ["CLinux", "XferModel"],
 
         // The wire.
@@ -32,7 +32,7 @@ enum ImportTable {
         ],
         "XferDaemon": posix + [
             "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams", "Metrics",
-            "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch",
+            "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals",
         ],
         "xferd": ["XferDaemon", "ArgumentParser", "Glibc"],
 

@@ -37,7 +37,7 @@ struct Instance: Sendable {
         result.maxActivePerHost = settings.queue.maxActivePerHost
         result.order = settings.queue.order
         result.retryFor = settings.queue.retryFor.components.seconds
-        result.forbiddenDirectories = forbiddenDirectories
+        result.forbiddenDirectories = paths.forbiddenDirectories
         result.reserve = settings.download.reserve
         result.fileMode = fileMode
         result.checkpointBytes = settings.download.checkpointBytes
@@ -48,16 +48,6 @@ struct Instance: Sendable {
         result.retention.maxHistory = settings.history.maxCount
         result.retention.maxHistoryAge = settings.history.maxAge.components.seconds
         return result
-    }
-
-    /// State, configuration and credentials are never a destination.
-    private var forbiddenDirectories: [String] {
-        let configuration = paths.configurationFile
-        let parent = configuration.lastIndex(of: "/").map { String(configuration[..<$0]) } ?? ""
-        // A configuration in a directory of other things, such as /etc or a home, does not forbid all of those.
-        let isOwn = parent.hasSuffix("/xferd")
-        return [paths.stateDirectory] + (isOwn ? [parent] : [])
-            + [environment["CREDENTIALS_DIRECTORY"]].compactMap(\.self)
     }
 
     /// 0640 in the system instance, else what the umask leaves of 0666.

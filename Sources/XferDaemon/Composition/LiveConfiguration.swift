@@ -50,8 +50,12 @@ final class LiveConfiguration: Sendable {
         let newer: LoadedSettings
         do {
             newer = try instance.reloaded()
+        } catch let rejection as SettingsRejection {
+            for problem in rejection.problems { logger.error("\(problem)") }
+            logger.error("the configuration has faults and is not taken over")
+            return
         } catch {
-            logger.error("the configuration has faults and is not taken over:\n\(error)")
+            logger.error("the configuration cannot be read again", metadata: ["error": "\(error)"])
             return
         }
         let reload = loaded.reload(to: newer)

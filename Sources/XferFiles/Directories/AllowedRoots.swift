@@ -30,7 +30,7 @@ public struct AllowedRoots: Hashable, Sendable {
         let root = try root(of: place)
         if let problem = place.problem { throw problem }
         var handle = try openExisting(place, from: root)
-        try refuseForbidden(place, handle, root: root)
+        try refuseForbidden(place, handle)
         if !place.missing.isEmpty, !createMissing || place.missing.contains("..") { throw .missing(path: path) }
         var here = place.existing
         for name in place.missing {
@@ -115,16 +115,8 @@ extension AllowedRoots {
 
 extension AllowedRoots {
     /// Compares text, for forbidden directories that do not exist yet, and identities, for ones reached by bind mounts.
-    ///
-    /// A root that lies in a forbidden directory was put there by the operator: what is beneath it stays allowed.
-    private func refuseForbidden(
-        _ place: ResolvedPath, _ handle: Descriptor, root: String
-    ) throws(FileError) {
+    private func refuseForbidden(_ place: ResolvedPath, _ handle: Descriptor) throws(FileError) {
         let refusal = FileError.forbidden(path: place.asked, roots: roots)
-        let forbidden = forbidden.filter { path in
-            let real = ResolvedPath.real(path) ?? path
-            return root == real || !ResolvedPath.isWithin(root, real)
-        }
         for path in forbidden where ResolvedPath.isWithin(place.whole, try ResolvedPath(path).whole) { throw refusal }
         let identities = Set(forbidden.compactMap(FileIdentity.init(ofPath:)))
         guard !identities.isEmpty else { return }
