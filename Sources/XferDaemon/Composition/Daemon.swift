@@ -23,7 +23,8 @@ public enum Daemon {
         let log = makeLog(instance)
         log.bootstrap()
         let logger = Logger(label: "xferd")
-        SignalEvents.ignoreBrokenPipes()
+        // Writing to a client that went away is an error of that write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
         for warning in instance.loaded.warnings { logger.warning("\(warning)") }
         do {
             return try await serve(instance, log: log, logger: logger)

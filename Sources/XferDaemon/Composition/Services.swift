@@ -3,6 +3,7 @@ import JSONRPC
 import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
+import UnixSignals
 import XferManager
 import XferModel
 
@@ -61,7 +62,7 @@ struct ReloadService: Service {
     let notifier: ServiceNotifier
 
     func run() async throws {
-        let signals = try SignalEvents.stream([.hangUp])
+        let signals = await UnixSignalsSequence(trapping: .sighup)
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = try? ConfigurationWatch(path: configuration.path) { continuation.yield() }
         let forward = Task { for await _ in signals { continuation.yield() } }
@@ -73,7 +74,7 @@ struct ReloadService: Service {
             }
         }
         forward.cancel()
-        _ = consume watch
+        withExtendedLifetime(watch) {}
     }
 }
 
