@@ -1,11 +1,12 @@
 import StrictJSON
 import Testing
+import XferTestSupport
 
 /// What holds for any input, tried on random ones. A failure prints its seed.
 @Suite struct PropertyTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func readsBackWhatItWrites(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
             let value = JSONValue.random(depth: 5, using: &random)
             #expect(try JSONValue(parsing: value.text) == value)
@@ -16,7 +17,7 @@ import Testing
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func neverCrashesOnRandomBytes(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         let alphabet = Array(#"{}[]",:\u0019e+-.truefalsn "#.utf8) + [0xC3, 0xA9, 0xED, 0xFF, 0x0A, 0x00]
         for _ in 0..<2_000 {
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
@@ -28,7 +29,7 @@ import Testing
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func neverCrashesOnDamagedText(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<300 {
             var bytes = Array(JSONValue.random(depth: 4, using: &random).text.utf8)
             for _ in 0...Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
@@ -55,21 +56,8 @@ import Testing
     }
 }
 
-/// A small generator that gives the same numbers for the same seed (Steele, Lea, Flood: SplitMix64, OOPSLA 2014).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 extension JSONValue {
-    fileprivate static func random(depth: Int, using random: inout SplitMix) -> JSONValue {
+    fileprivate static func random(depth: Int, using random: inout SplitMix64) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &random) {
         case 0: return .null
         case 1: return .bool(Bool.random(using: &random))
@@ -88,7 +76,7 @@ extension JSONValue {
         }
     }
 
-    private static func randomText(using random: inout SplitMix) -> String {
+    private static func randomText(using random: inout SplitMix64) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             let range: ClosedRange<UInt32> = Bool.random(using: &random) ? 0...0x7F : 0...0x10FFFF

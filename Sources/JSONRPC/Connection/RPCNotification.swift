@@ -14,4 +14,9 @@ public enum RPCNotification: Hashable, Sendable {
 public struct RPCBacklog: Hashable, Sendable {
     public var bytes: Int
     public var notifications: Int
+
+    public init(bytes: Int, notifications: Int) {
+        self.bytes = bytes
+        self.notifications = notifications
+    }
 }

@@ -26,6 +26,7 @@ final class HTTPHandler: ChannelInboundHandler {
     private var task: Task<Void, Never>?
     /// Whether no more requests are taken: the client has ended its side or the server shuts down.
     private var isLastRequest = false
+    private var isStreaming = false
 
     init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
         self.connection = connection
@@ -85,8 +86,6 @@ final class HTTPHandler: ChannelInboundHandler {
         task?.cancel()
         context.fireChannelInactive()
     }
-
-    private var isStreaming = false
 
     /// Closes now or, when an answer is being made, after it.
     private func finish(context: ChannelHandlerContext) {
@@ -164,7 +163,7 @@ extension HTTPHandler {
         let limit = dispatcher.limits.messageBytes
         let error = RPCError.beyondLimit(
             "the message is longer than \(limit) bytes", reason: "message_too_large", limit: limit)
-        return .json(RPCAnswer.error(error, id: .null), status: 413)
+        return .json(RPCAnswer.error(error, id: .null) + [UInt8(ascii: "\n")], status: 413)
     }
 }
 

@@ -53,6 +53,16 @@ final class RawClient: Sendable {
         }
     }
 
+    /// The next `count` bytes.
+    func text(_ count: Int) async throws -> String {
+        try await offThread { [self] in
+            while true {
+                if let text = bufferedText(count) { return text }
+                guard try receive() else { throw TimedOut("the connection ended before \(count) bytes") }
+            }
+        }
+    }
+
     /// The next line as JSON.
     func message() async throws -> JSONValue {
         guard let line = try await line() else { throw TimedOut("the connection ended before a line") }
@@ -88,6 +98,14 @@ final class RawClient: Sendable {
             guard let end = received.bytes[received.start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
             defer { received.start = end + 1 }
             return String(decoding: received.bytes[received.start..<end], as: UTF8.self)
+        }
+    }
+
+    private func bufferedText(_ count: Int) -> String? {
+        received.withLockedValue { received in
+            guard received.bytes.count - received.start >= count else { return nil }
+            defer { received.start += count }
+            return String(decoding: received.bytes[received.start..<received.start + count], as: UTF8.self)
         }
     }
 
