@@ -45,10 +45,6 @@ static inline CURLcode xfer_easy_get_pointer(CURL *easy, CURLINFO info, void **v
     return curl_easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode xfer_easy_get_socket(CURL *easy, CURLINFO info, curl_socket_t *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
 static inline CURLMcode xfer_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -32,6 +32,11 @@ public struct CheckpointWindow: Hashable, Sendable {
         public var dueOffset: Int64?
         /// Whether reading has to wait.
         public var isPaused: Bool
+
+        public init(dueOffset: Int64?, isPaused: Bool) {
+            self.dueOffset = dueOffset
+            self.isPaused = isPaused
+        }
     }
 
     public let limits: Limits

@@ -413,7 +413,7 @@ final class AttemptRun {
             stage = .draining(.finish(.complete))
             return false
         case .more:
-            break
+            if body?.end == writer.offset, url.scheme == .http, connection?.handle.hasUnreadBytes == true { onExcess() }
         }
         let wasPaused = !pacing.pauses.isEmpty
         pacing.onReceived(bytes.count, now: now)

@@ -72,7 +72,8 @@ struct BodyWriter {
     private mutating func append(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> TransferError? {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = pwrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(offset))
+            let count = pwrite(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(offset))
             if count < 0 {
                 if errno == EINTR { continue }
                 return Self.failure(errno)

@@ -1,4 +1,4 @@
-import CLinux
+import CCurl
 import Glibc
 import XferModel
 
@@ -128,6 +128,13 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     func session(_ id: UInt32) -> TransferSession? { sessions[id] }
 
     func handle(_ id: UInt) -> EasyHandle? { handles[id] }
+
+    func handle(of easy: UnsafeMutableRawPointer?) -> EasyHandle? {
+        guard let easy else { return nil }
+        var id: UnsafeMutableRawPointer?
+        xfer_easy_get_pointer(easy, CURLINFO_PRIVATE, &id)
+        return handles[UInt(bitPattern: id)]
+    }
 
     func makeHandle() -> EasyHandle? {
         lastHandle += 1

@@ -58,7 +58,7 @@ func curlSocketCallback(
     _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
     _ socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
-    session(context)?.onWatch(socket: socket, what: what)
+    session(context)?.onWatch(socket: socket, what: what, for: EngineCore.current?.handle(of: easy))
     return 0
 }
 

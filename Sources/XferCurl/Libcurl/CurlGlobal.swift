@@ -9,7 +9,8 @@ enum CurlGlobal {
         guard code == CURLE_OK else {
             return .failure(.initialisationFailed(String(cString: curl_easy_strerror(code))))
         }
-        let tls = curl_version_info(xfer_curl_version_now)?.pointee.ssl_version.map { String(cString: $0) } ?? "no TLS at all"
+        let tls =
+            curl_version_info(xfer_curl_version_now)?.pointee.ssl_version.map { String(cString: $0) } ?? "no TLS at all"
         return tls.hasPrefix("OpenSSL/") ? .success(()) : .failure(.notOpenSSL(found: tls))
     }()
 }

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import XferModel
 
 /// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
@@ -11,6 +12,9 @@ final class EasyHandle {
     let easy: UnsafeMutableRawPointer
     /// Who the callbacks are for; nil while the handle is idle.
     weak var run: AttemptRun?
+    /// The socket the request goes over, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` only knows it
+    /// afterwards). For HTTP/2 others use it too.
+    var socket: Int32?
 
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: HeaderList?
@@ -39,6 +43,8 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
+
+        var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
     }
 
     func prepare(_ request: Request) {
@@ -51,6 +57,11 @@ final class EasyHandle {
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         set(CURLOPT_HTTP_VERSION, Self.version(request))
         set(CURLOPT_PROXY, request.spec.key.proxy ?? "")
+        if request.url.scheme == .https, !request.isHTTP1 {
+            // Rather share an HTTP/2 connection that is being made than make another. Over http, where no ALPN ever
+            // says that there is none to share, it would wait for the first response's end.
+            set(CURLOPT_PIPEWAIT, 1)
+        }
         if let caFile = request.spec.trust.caFile {
             set(CURLOPT_CAINFO, caFile)
             set(CURLOPT_CAPATH, pointer: nil)
@@ -70,6 +81,7 @@ final class EasyHandle {
     /// Frees what the last request needed and lets callbacks find nobody.
     func finish() {
         run = nil
+        socket = nil
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
     }
@@ -89,8 +101,6 @@ final class EasyHandle {
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)
-        // Rather share an HTTP/2 connection that is being made than make another.
-        set(CURLOPT_PIPEWAIT, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
     }
 
@@ -107,8 +117,7 @@ final class EasyHandle {
     }
 
     private static func version(_ request: Request) -> Int {
-        let isHTTP1 = request.httpVersion == .http1 || request.maxReceiveRate > 0
-        return Int(isHTTP1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS)
+        Int(request.isHTTP1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS)
     }
 
     // MARK: While the request runs
@@ -122,10 +131,17 @@ final class EasyHandle {
     /// libcurl tells only by its log that a server sent more than it announced: the log is read from the head on.
     func listenForExcess() { set(CURLOPT_VERBOSE, 1) }
 
+    /// Whether bytes wait in the socket. Right after the last byte of a response that is more than was announced; only
+    /// telling over plain http/1.1.
+    var hasUnreadBytes: Bool {
+        guard let socket else { return false }
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+    }
+
     /// Caps what the kernel takes in for a limit that was put on a running transfer. The connection is not used again.
     func clampWindow(rate: Int64) {
-        var socket = curl_socket_t(-1)
-        guard xfer_easy_get_socket(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK, socket >= 0 else { return }
+        guard let socket else { return }
         ReceiveWindow.clamp(socket, rate: rate)
         set(CURLOPT_FORBID_REUSE, 1)
     }

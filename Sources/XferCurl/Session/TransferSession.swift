@@ -107,18 +107,20 @@ final class TransferSession {
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE else { continue }
             let code = xfer_message_result(message)
-            var id: UnsafeMutableRawPointer?
-            xfer_easy_get_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &id)
             // Ending the request may retire and close this session: then there is nothing left to read from.
-            core.handle(UInt(bitPattern: id))?.run?.onRequestDone(code)
+            core.handle(of: message.pointee.easy_handle)?.run?.onRequestDone(code)
             if core.session(self.id) == nil { return }
         }
     }
 
     // MARK: From libcurl
 
-    func onWatch(socket: Int32, what: Int32) {
-        if what == CURL_POLL_REMOVE { return core.loop.forget(socket) }
+    func onWatch(socket: Int32, what: Int32, for handle: EasyHandle?) {
+        if what == CURL_POLL_REMOVE {
+            if handle?.socket == socket { handle?.socket = nil }
+            return core.loop.forget(socket)
+        }
+        handle?.socket = socket
         var mask: UInt32 = 0
         if what & CURL_POLL_IN != 0 { mask |= xfer_epoll_in }
         if what & CURL_POLL_OUT != 0 { mask |= xfer_epoll_out }

@@ -33,10 +33,12 @@ public enum CurlURL {
     /// percent-encoded.
     public static func resolve(_ reference: String, against base: HTTPURL) throws(URLSyntaxError) -> HTTPURL {
         try check(reference)
+        let reference = reference.prefix { $0 != "#" }
+        if reference.isEmpty { return base }
         let handle = try URLHandle()
         try handle.set(base.string, flags: 0)
         try handle.set(
-            reference, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME))
+            String(reference), flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME))
         let scheme = try handle.part(CURLUPART_SCHEME) ?? ""
         guard let known = HTTPURL.Scheme(rawValue: scheme.lowercased()) else { throw .unsupportedScheme(scheme) }
         return try handle.url(scheme: known)
@@ -88,6 +90,11 @@ private struct URLHandle: ~Copyable {
 
     borrowing func url(scheme: HTTPURL.Scheme) throws(URLSyntaxError) -> HTTPURL {
         guard let host = try host(), !host.isEmpty else { throw .noHost }
+        // libcurl lets more through than a name, or an address, is made of.
+        let isName = host.utf8.allSatisfy { byte in
+            Character(UnicodeScalar(byte)).isLetter || (48...57).contains(byte) || "-._~".utf8.contains(byte)
+        }
+        guard isName || host.hasPrefix("[") else { throw .badHost }
         guard let text = try part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(text), port > 0
         else { throw .badPort }
         let path = try part(CURLUPART_PATH) ?? "/"

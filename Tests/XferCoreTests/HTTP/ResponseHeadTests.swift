@@ -1,0 +1,73 @@
+import Testing
+import XferCore
+import XferModel
+
+@Suite struct ResponseHeadTests {
+    private func head(_ status: Int = 200, _ fields: (String, String)...) -> ResponseHead {
+        ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })
+    }
+
+    @Test func namesCompareWithoutCaseAndContradictionsCountAsNothing() {
+        #expect(head(200, ("eTaG", "\"a\"")).etag == "\"a\"")
+        #expect(head(200, ("ETag", "\"a\""), ("ETag", "\"a\"")).etag == "\"a\"")
+        #expect(head(200, ("ETag", "\"a\""), ("ETag", "\"b\"")).etag == nil)
+    }
+
+    @Test func theLengthIsTheBodysOwn() {
+        #expect(head(200, ("Content-Length", "12")).contentLength == 12)
+        #expect(head(200, ("Content-Length", "12"), ("Transfer-Encoding", "chunked")).contentLength == nil)
+        #expect(head(204).contentLength == 0)
+        for text in ["-1", "+1", "1,1", "", "99999999999999999999"] {
+            #expect(head(200, ("Content-Length", text)).contentLength == nil)
+        }
+    }
+
+    @Test func identityIsNoCoding() {
+        #expect(head(200, ("Content-Encoding", "Identity")).contentEncoding == nil)
+        #expect(head(200, ("Content-Encoding", "gzip")).contentEncoding == "gzip")
+        #expect(head(200, ("Content-Encoding", "gzip"), ("Content-Encoding", "br")).contentEncoding == "gzip, br")
+    }
+
+    @Test func redirectsNeedAPlace() {
+        #expect(head(302, ("Location", "/x")).isRedirect)
+        #expect(!head(302).isRedirect)
+        #expect(!head(304, ("Location", "/x")).isRedirect)
+        #expect(!head(300, ("Location", "/x")).isRedirect)
+    }
+
+    @Test func digestsOfTheWholeAreFoundBestFirst() throws {
+        let md5 = try #require(Checksum(algorithm: .md5, bytes: Array(repeating: 1, count: 16)))
+        let sha256 = try #require(Checksum(algorithm: .sha256, bytes: Array(repeating: 2, count: 32)))
+        let sha512 = try #require(Checksum(algorithm: .sha512, bytes: Array(repeating: 3, count: 64)))
+        func text(_ checksum: Checksum) -> String { Base64.encode(checksum.bytes) }
+        let whole = head(
+            200, ("Content-MD5", text(md5)), ("Repr-Digest", "sha-256=:\(text(sha256)):;p=1, unixsum=:AQ==:"),
+            ("Digest", "MD5=\(text(md5)),SHA-512=\(text(sha512))"))
+        #expect(whole.announcedDigests == [sha512, sha256, md5])
+    }
+
+    @Test func aPartsOwnDigestSaysNothingOfTheWhole() throws {
+        let bytes = Base64.encode(Array(repeating: UInt8(2), count: 32))
+        let fields = [
+            ("Content-Digest", "sha-256=:\(bytes):"), ("Content-MD5", Base64.encode(Array(repeating: 1, count: 16))),
+        ]
+        #expect(head(206, fields[0], fields[1]).announcedDigests.isEmpty)
+        #expect(head(200, fields[0], fields[1]).announcedDigests.count == 2)
+    }
+
+    @Test(arguments: ["sha-256=:AA==:", "sha-256=:not base64:", "sha-256", "", "sha-256=AA==", "=::"])
+    func brokenDigestsAreIgnored(text: String) {
+        #expect(head(200, ("Repr-Digest", text)).announcedDigests.isEmpty)
+    }
+
+    @Test func tagsCompareStronglyOnlyWhenStrong() {
+        #expect(EntityTag.matchStrongly("\"a\"", "\"a\""))
+        #expect(!EntityTag.matchStrongly("W/\"a\"", "W/\"a\""))
+        #expect(!EntityTag.matchStrongly("\"a\"", "W/\"a\""))
+        #expect(!EntityTag.matchStrongly("a", "a"))
+        #expect(!EntityTag.matchStrongly(nil, nil))
+        #expect(EntityTag.matchWeakly("W/\"a\"", "\"a\""))
+        // The same character in two spellings is not the same tag.
+        #expect(!EntityTag.matchStrongly("\"\u{e9}\"", "\"e\u{301}\""))
+    }
+}

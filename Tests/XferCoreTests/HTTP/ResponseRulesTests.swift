@@ -1,0 +1,35 @@
+import Testing
+import XferCore
+import XferModel
+
+@Suite struct ResponseRulesTests {
+    let url = HTTPURL(scheme: .http, host: "example.org", port: 80, target: "/x?token=secret")
+    let now = Timestamp(seconds: 784_111_777)
+
+    private func failure(_ status: Int, retryAfter: String? = nil) -> TransferError {
+        let fields = retryAfter.map { [HeaderField(name: "Retry-After", value: $0)] } ?? []
+        return ResponseRules.failure(ResponseHead(status: status, fields: fields), from: url, now: now)
+    }
+
+    @Test func exactlyTheseStatusesAreWorthAnotherTry() {
+        let retriable = (100...599).filter { failure($0).isRetriable }
+        #expect(retriable == [408, 425, 429] + (500...599).filter { $0 != 501 && $0 != 505 })
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("120", 120), ("3600", 3600), ("3601", 3600), ("99999999999999999999", 3600),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", 60), ("Sun, 06 Nov 1994 08:49:36 GMT", 0),
+            ("Mon, 07 Nov 1994 08:49:37 GMT", 3600),
+            ("-5", nil), ("soon", nil), ("1.5", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func patienceIsReadAndClamped(text: String, expected: Int64?) {
+        #expect(failure(503, retryAfter: text).retryAfter == expected)
+        #expect(failure(404, retryAfter: text).retryAfter == nil)
+    }
+
+    @Test func theMessageNamesHostAndStatusAndNoSecret() {
+        #expect(failure(404).message == "example.org answered 404 (Not Found)")
+        #expect(failure(401).reason == .authFailed)
+    }
+}

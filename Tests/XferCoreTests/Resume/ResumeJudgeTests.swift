@@ -1,0 +1,246 @@
+import Testing
+import XferCore
+import XferModel
+
+/// Each rule, answer by answer: 1,000 bytes, 100 of them kept, unless a test says otherwise.
+@Suite struct ResumeJudgeTests {
+    let url = HTTPURL(scheme: .http, host: "example.org", port: 80, target: "/")
+    let tagged = Validators(etag: "\"a\"")
+    let dated = Validators(lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", date: "Sun, 06 Nov 1994 09:00:00 GMT")
+
+    private func judge(
+        _ status: Int, _ fields: [(String, String)], kept validators: Validators? = nil, committed: Int64 = 100,
+        total: Int64? = 1000, coding: String? = nil, plainRange: Bool = false, unsafe: Bool = false,
+        digest: Bool = false,
+        conditions: [HeaderField] = []
+    ) -> HeadVerdict {
+        let segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        let kept = ResumeData(
+            validators: validators ?? tagged, totalLength: total, contentEncoding: coding, segments: segments)
+        let plan = ResumeRules.plan(
+            kept: kept, allowsUnsafe: unsafe, digestIsKnown: digest, plainRange: plainRange, conditions: conditions)
+        let head = ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })
+        return ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
+    }
+
+    private let range = ("Content-Range", "bytes 100-999/1000")
+    private let tag = ("ETag", "\"a\"")
+    private let rest = BodyPlan(offset: 100, end: 1000, total: 1000)
+    private let whole = BodyPlan(offset: 0, end: 1000, total: 1000)
+
+    // MARK: The whole
+
+    @Test func aWholeBodyIsWrittenFromTheStart() {
+        #expect(judge(200, [("Content-Length", "1000"), tag], committed: 0) == .write(whole))
+        #expect(judge(200, [], committed: 0) == .write(BodyPlan(offset: 0, end: nil, total: nil)))
+    }
+
+    @Test func aWholeBodyOverKeptBytesWaits() {
+        #expect(
+            judge(200, [("Content-Length", "1000"), tag], kept: Validators()) == .restart(whole, .noStrongValidator))
+        #expect(judge(200, [("Content-Length", "1000"), tag], coding: "gzip") == .restart(whole, .codedBody))
+    }
+
+    @Test func a200WithTheSameTagIsSkippedInto() {
+        let skipping = BodyPlan(skip: 100, offset: 100, end: 1000, total: 1000)
+        #expect(judge(200, [("Content-Length", "1000"), tag]) == .write(skipping))
+        #expect(judge(200, [tag]) == .write(BodyPlan(skip: 100, offset: 100, end: nil, total: 1000)))
+        // It says that it does ranges: once it is taken at its word.
+        let fields = [("Content-Length", "1000"), tag, ("Accept-Ranges", "bytes")]
+        #expect(judge(200, fields) == .retryPlainRange(.rangeIgnored))
+        #expect(judge(200, fields, plainRange: true) == .write(skipping))
+    }
+
+    @Test func a200OfAnotherVersionRestarts() {
+        #expect(judge(200, [("Content-Length", "1000"), ("ETag", "\"b\"")]) == .restart(whole, .etagChanged))
+        #expect(judge(200, [("Content-Length", "1000"), ("ETag", "W/\"a\"")]) == .restart(whole, .etagChanged))
+        #expect(judge(200, [("Content-Length", "1000")]) == .restart(whole, .rangeIgnored))
+        #expect(
+            judge(200, [("Content-Length", "900"), tag])
+                == .restart(BodyPlan(offset: 0, end: 900, total: 900), .lengthChanged(kept: 1000, now: 900)))
+        #expect(
+            judge(200, [("Content-Length", "1000"), tag, ("Content-Encoding", "gzip")])
+                == .restart(whole, .codingChanged))
+        #expect(
+            judge(200, [("Content-Length", "1000"), ("Last-Modified", dated.lastModified ?? "")], kept: dated)
+                == .restart(whole, .rangeIgnored))
+    }
+
+    @Test func aTagThatDiffersAtTheSameDateAndLengthMayBeAnotherEdges() {
+        var both = tagged
+        both.lastModified = dated.lastModified
+        let fields = [("Content-Length", "1000"), ("ETag", "\"b\""), ("Last-Modified", dated.lastModified ?? "")]
+        #expect(judge(200, fields, kept: both) == .retryPlainRange(.etagChanged))
+        #expect(judge(200, fields, kept: both, plainRange: true) == .restart(whole, .etagChanged))
+    }
+
+    // MARK: A part
+
+    @Test func theRestOfTheSameVersionIsWritten() {
+        #expect(judge(206, [range, tag]) == .write(rest))
+        #expect(judge(206, [range, tag], plainRange: true) == .write(rest))
+        #expect(judge(206, [range, ("Last-Modified", dated.lastModified ?? "")], kept: dated) == .write(rest))
+        #expect(judge(206, [range, tag], total: nil) == .write(rest))
+    }
+
+    @Test func aShortPartIsWrittenAndTheRestAskedFor() {
+        let body = BodyPlan(offset: 100, end: 500, total: 1000)
+        #expect(judge(206, [("Content-Range", "bytes 100-499/1000"), tag]) == .write(body))
+        #expect(ResumeRules.judgeEnd(of: body, at: 500, skipped: 0, host: "h") == .askOn)
+    }
+
+    @Test func aPartThatBeginsEarlierIsSkippedInto() {
+        #expect(
+            judge(206, [("Content-Range", "bytes 40-999/1000"), tag])
+                == .write(BodyPlan(skip: 60, offset: 100, end: 1000, total: 1000)))
+    }
+
+    @Test(arguments: [
+        [("Content-Range", "bytes 101-999/1000")], [("Content-Range", "bytes 0-99/1000")],
+        [("Content-Range", "octets 100-999/1000")], [("Content-Range", "bytes 999-100/1000")],
+        [("Content-Range", "bytes 100-1000/1000")], [], [("Content-Range", "bytes */1000")],
+        [("Content-Range", "bytes 100-999/1000"), ("Content-Type", "Multipart/ByteRanges; boundary=x")],
+        [("Content-Range", "bytes 100-999/1000"), ("Content-Length", "901")],
+        [("Content-Range", "bytes 100-999/1000"), ("Content-Range", "bytes 100-998/1000")],
+    ])
+    func unusablePartsStartOver(fields: [(String, String)]) {
+        guard case .startOver(.unusableRange) = judge(206, fields + [tag]) else {
+            Issue.record("\(judge(206, fields + [tag]))")
+            return
+        }
+    }
+
+    @Test func partsOfAnotherVersionStartOver() {
+        #expect(judge(206, [range, ("ETag", "\"b\"")]) == .startOver(.etagChanged))
+        #expect(judge(206, [range, ("ETag", "W/\"a\"")]) == .startOver(.etagChanged))
+        #expect(
+            judge(206, [("Content-Range", "bytes 100-1999/2000"), tag])
+                == .startOver(.lengthChanged(kept: 1000, now: 2000)))
+        #expect(judge(206, [range, tag, ("Content-Encoding", "gzip")]) == .startOver(.codingChanged))
+        var both = tagged
+        both.lastModified = dated.lastModified
+        #expect(
+            judge(206, [range, tag, ("Last-Modified", "Mon, 07 Nov 1994 08:49:37 GMT")], kept: both)
+                == .startOver(.lastModifiedChanged))
+        // A tag out of nowhere is not the kept one.
+        #expect(
+            judge(206, [range, tag, ("Last-Modified", dated.lastModified ?? "")], kept: dated)
+                == .startOver(.etagChanged))
+    }
+
+    @Test func aPartThatDoesNotSayWhichVersionItIsOfStartsOverUnlessADigestWillTell() {
+        #expect(judge(206, [range]) == .startOver(.validatorMissing))
+        #expect(judge(206, [range], plainRange: true) == .startOver(.validatorMissing))
+        #expect(judge(206, [range], kept: dated) == .startOver(.validatorMissing))
+        #expect(judge(206, [range], digest: true) == .write(rest))
+        #expect(judge(206, [range, ("ETag", "\"b\"")], digest: true) == .startOver(.etagChanged))
+    }
+
+    @Test func unsafeTakesWhatDoesNotContradict() {
+        #expect(judge(206, [range], kept: Validators(), unsafe: true) == .write(rest))
+        #expect(judge(206, [range, tag], kept: Validators(), unsafe: true) == .write(rest))
+        let weak = Validators(etag: "W/\"a\"")
+        #expect(judge(206, [range, ("ETag", "W/\"a\"")], kept: weak, unsafe: true) == .write(rest))
+        #expect(judge(206, [range, ("ETag", "W/\"b\"")], kept: weak, unsafe: true) == .startOver(.etagChanged))
+    }
+
+    @Test func anUnknownCompleteLengthNeedsAKeptOne() {
+        let field = ("Content-Range", "bytes 100-999/*")
+        #expect(judge(206, [field, tag]) == .write(rest))
+        guard case .startOver(.unusableRange) = judge(206, [field, tag], total: nil) else {
+            Issue.record("a part of nobody knows what")
+            return
+        }
+    }
+
+    @Test func aPartNobodyAskedForIsRefused() {
+        guard case .fail(let error) = judge(206, [("Content-Range", "bytes 0-999/1000"), tag], committed: 0) else {
+            Issue.record("expected a failure")
+            return
+        }
+        #expect(error.reason == .rangeMismatch)
+    }
+
+    // MARK: Nothing
+
+    @Test func a416IsCompleteOnlyWhenAllAgrees() {
+        #expect(
+            judge(416, [("Content-Range", "bytes */100")], total: 1000)
+                == .startOver(.lengthChanged(kept: 1000, now: 100)))
+        #expect(judge(416, [("Content-Range", "bytes */1000"), tag]) == .startOver(.rangeNotSatisfiable))
+        #expect(judge(416, [], committed: 1000) == .startOver(.rangeNotSatisfiable))
+        #expect(judge(416, [("Content-Range", "bytes */1000"), tag], committed: 1000) == .complete)
+        #expect(judge(416, [("Content-Range", "bytes */1000")], committed: 1000) == .startOver(.rangeNotSatisfiable))
+        #expect(judge(416, [("Content-Range", "bytes */1000")], committed: 1000, digest: true) == .complete)
+        #expect(
+            judge(416, [("Content-Range", "bytes */1000"), tag], committed: 1000, total: nil)
+                == .startOver(.rangeNotSatisfiable))
+    }
+
+    @Test func a304CountsOnlyWhenAskedFor() {
+        let condition = HeaderField(name: "If-None-Match", value: "\"a\"")
+        #expect(judge(304, [], committed: 0, conditions: [condition]) == .notModified)
+        guard case .fail(let error) = judge(304, [], committed: 0) else {
+            Issue.record("expected a failure")
+            return
+        }
+        #expect(error.httpStatus == 304)
+    }
+
+    @Test func anErrorIsNoBodyAndKeepsTheBytes() {
+        for status in [400, 403, 404, 416, 500, 503] where status != 416 {
+            guard case .fail = judge(status, [tag, ("Content-Length", "1000")]) else {
+                Issue.record("\(status) was taken")
+                continue
+            }
+        }
+    }
+
+    // MARK: The end
+
+    @Test func theExactLengthIsCompletion() {
+        #expect(ResumeRules.judgeEnd(of: rest, at: 1000, skipped: 0, host: "h") == .complete)
+        #expect(
+            ResumeRules.judgeEnd(of: BodyPlan(offset: 0, end: nil, total: nil), at: 5, skipped: 0, host: "h")
+                == .complete)
+        guard case .fail(let short) = ResumeRules.judgeEnd(of: rest, at: 999, skipped: 0, host: "h") else {
+            Issue.record("999 of 1000 is not complete")
+            return
+        }
+        #expect(short.reason == .shortBody)
+        let skipping = BodyPlan(skip: 100, offset: 100, end: nil, total: nil)
+        guard case .fail(let skipped) = ResumeRules.judgeEnd(of: skipping, at: 100, skipped: 99, host: "h") else {
+            Issue.record("less than what is kept is not complete")
+            return
+        }
+        #expect(skipped.reason == .shortBody)
+        guard
+            case .fail(let long) = ResumeRules.judgeEnd(
+                of: BodyPlan(offset: 0, end: nil, total: 10), at: 11, skipped: 0, host: "h")
+        else {
+            Issue.record("11 of 10 is not complete")
+            return
+        }
+        #expect(long.reason == .lengthMismatch)
+    }
+
+    @Test func whatIsKeptOfAResponseIsVerbatim() {
+        let head = ResponseHead(
+            status: 200,
+            fields: [
+                HeaderField(name: "ETag", value: "\"b\""), HeaderField(name: "Last-Modified", value: "odd date"),
+                HeaderField(name: "Content-Length", value: "7"), HeaderField(name: "Date", value: "then"),
+            ])
+        let plan = ResumeRules.plan(kept: ResumeData())
+        let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
+        let sent = ["Accept", "Accept-Language", "Authorization", "Accept-Encoding", "User-Agent", "X-Other"].map {
+            HeaderField(name: $0, value: "v")
+        }
+        let data = ResumeRules.resumeData(after: head, verdict: verdict, plan: plan, finalURL: url, sent: sent)
+        #expect(data.validators == Validators(etag: "\"b\"", lastModified: "odd date", date: "then"))
+        #expect(data.totalLength == 7)
+        #expect(data.finalURL == url)
+        #expect(data.selectingHeaders.map(\.name) == ["Accept", "Accept-Language", "User-Agent"])
+        #expect(data.segments == [Segment(start: 0, committed: 0)])
+    }
+}

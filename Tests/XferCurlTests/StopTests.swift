@@ -1,0 +1,91 @@
+import Testing
+import XferCore
+import XferModel
+import XferTestSupport
+
+@testable import XferCurl
+
+@Suite struct StopTests {
+    @Test func afterStopNothingIsWritten() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        server.serve("/file", .tagged(60, length: 10 << 20), faults: [[.stall(at: 50_000, until: gate)]])
+        let harness = try Harness()
+        let part = try PartFile()
+        let handle = await harness.engine.start(try .get(server.url("/file"), into: part))
+        try await eventually("50,000 bytes are written") { handle.progress.snapshot.offset == 50_000 }
+        await harness.engine.stop(handle.id)
+        part.truncate()
+        gate.open()
+        let record = try await harness.follow(handle)
+        #expect(record.outcome.result == .stopped)
+        #expect(record.outcome.offset == 50_000)
+        try await eventually("the connection is closed") { server.openConnectionCount == 0 }
+        #expect(try part.bytes.isEmpty)
+    }
+
+    @Test func stoppingTwiceOrTooLateIsHarmless() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(61, length: 100))
+        let harness = try Harness()
+        let handle = await harness.engine.start(try .get(server.url("/file")))
+        let record = try await harness.follow(handle)
+        await harness.engine.stop(handle.id)
+        await harness.engine.proceed(handle.id)
+        await harness.engine.committed(handle.id, offset: 5)
+        await harness.engine.setMaxReceiveRate(handle.id, 5)
+        #expect(record.outcome.result == .complete)
+    }
+
+    @Test func shutdownEndsEverythingOnce() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(62, length: 100_000)).always(.hang(after: 10))
+        let harness = try Harness()
+        var handles: [AttemptHandle] = []
+        for _ in 0..<20 { handles.append(await harness.engine.start(try .get(server.url("/file")))) }
+        try await eventually("requests are out") { server.requests.count == 20 }
+        await harness.engine.shutdown()
+        for handle in handles {
+            let record = try await harness.follow(handle)
+            #expect(record.outcome.result == .stopped)
+        }
+        try await eventually("all connections are closed") { server.openConnectionCount == 0 }
+        // Later commands end at once instead of hanging.
+        let late = try await harness.run(.get(server.url("/file")))
+        #expect(late.outcome.result == .stopped)
+        await harness.engine.shutdown()
+    }
+
+    @Test func startingAndStoppingAtOnceLeavesNothingBehind() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(63, length: 300_000))
+        let harness = try Harness()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    let handle = await harness.engine.start(try .get(server.url("/file")))
+                    if index.isMultiple(of: 3) { await Task.yield() }
+                    await harness.engine.stop(handle.id)
+                    let record = try await harness.follow(handle)
+                    #expect(record.outcome.result == .stopped || record.outcome.result == .complete)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let after = try await harness.run(.get(server.url("/file")))
+        #expect(after.outcome.result == .complete)
+    }
+
+    @Test func anIdleLoopDoesNotWakeUp() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(64, length: 100_000))
+        let harness = try Harness()
+        _ = try await harness.run(.get(server.url("/file")))
+        // Asking is itself a job: the difference of two answers is what the second one cost.
+        _ = await harness.engine.turns
+        let before = await harness.engine.turns
+        try await Task.sleep(for: .milliseconds(1500))
+        let after = await harness.engine.turns
+        #expect(after - before <= 1)
+    }
+}
