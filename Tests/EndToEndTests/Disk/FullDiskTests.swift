@@ -39,7 +39,7 @@ import XferTestSupport
     @Test func aFullStateDirectoryRefusesChangesAndRecovers() async throws {
         let disk = try SmallFileSystem(bytes: 16 << 20)
         var options = DaemonFixture.Options()
-        options.arguments = ["--state-dir", disk.path]
+        options.stateDirectory = disk.path
         try await withDaemon(options) { daemon in
             let first = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
             let room = try #require(FileTree.size("\(disk.path)/xferd.sqlite")) + (8 << 20)
