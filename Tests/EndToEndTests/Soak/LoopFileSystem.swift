@@ -56,7 +56,7 @@ final class LoopFileSystem: Sendable {
 }
 
 /// Turns the kernel's periodic write-back off, so that only what was asked to be durable reaches a disk.
-struct WriteBackOff: ~Copyable {
+final class WriteBackOff {
     private static let file = "/proc/sys/vm/dirty_writeback_centisecs"
     private let before: String
 

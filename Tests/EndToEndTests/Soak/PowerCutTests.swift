@@ -40,7 +40,7 @@ struct PowerCutTests {
         }
         try await disk.detach()
         for cut in cuts { try await disk.check(cut.image) }
-        _ = consume writeBack
+        withExtendedLifetime(writeBack) {}
     }
 
     /// Adds and completes tasks and cuts the power ten times on the way.
