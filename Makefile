@@ -55,7 +55,7 @@ uninstall:
 bench: build packages-bench
 	Benchmarks/bench.py --programs .build/release $(ARGS)
 
-soak: packages-test
+soak: build packages-test
 	.ci/soak
 
 clean: stop

@@ -34,8 +34,9 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
     .target(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: house)
+/// `fixtures` are read from the source tree by the tests themselves.
+func tests(_ name: String, _ dependencies: [Target.Dependency], fixtures: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: fixtures, swiftSettings: house)
 }
 
 let package = Package(
@@ -126,6 +127,8 @@ let package = Package(
         tests(
             "XferCommandsTests",
             ["XferCommands", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks, argumentParser]),
-        tests("EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"]),
+        tests(
+            "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"],
+            fixtures: ["Fixtures"]),
     ]
 )

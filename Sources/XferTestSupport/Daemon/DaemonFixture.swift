@@ -17,8 +17,9 @@ public final class DaemonFixture: Sendable {
         public var arguments: [String] = []
         /// Written instead of a configuration made of `settings`.
         public var configuration: String?
-        /// A directory of another file system to download to.
+        /// Directories on another file system, to download to and for the database.
         public var downloads: String?
+        public var stateDirectory: String?
 
         public init(settings: [String: [String: String]] = [:]) { self.settings = settings }
     }
@@ -32,6 +33,7 @@ public final class DaemonFixture: Sendable {
     /// Holds everything else.
     public let directory: TemporaryDirectory
     public let downloads: String
+    public let stateDirectory: String
     /// Every message of every session.
     public let transcript: Transcript
     private let options: Options
@@ -43,11 +45,10 @@ public final class DaemonFixture: Sendable {
         transcript = try Transcript()
         self.options = options
         downloads = try options.downloads ?? directory.makeDirectory("downloads")
-        _ = try directory.makeDirectory("state", mode: 0o700)
+        stateDirectory = try options.stateDirectory ?? directory.makeDirectory("state", mode: 0o700)
         try configure(options.settings)
     }
 
-    public var stateDirectory: String { directory.file("state") }
     public var socket: String { directory.file("xferd.sock") }
     public var configurationFile: String { directory.file("config.yaml") }
     public var logFile: String { directory.file("log") }

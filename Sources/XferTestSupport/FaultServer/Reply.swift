@@ -110,7 +110,7 @@ public struct Reply: Sendable {
                 if cut > 0 { before.append(.source(version, range.lowerBound..<range.lowerBound + cut)) }
                 if cut < part.count { after.append(.source(version, range.lowerBound + cut..<range.upperBound)) }
             case .gate, .pause:
-                if position < offset { before.append(part) } else { after.append(part) }
+                if position <= offset { before.append(part) } else { after.append(part) }
             }
         }
         return (before, after)

@@ -4,16 +4,29 @@ public import Glibc
 public enum FileTree {
     /// The file's bytes.
     public static func read(_ path: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        _ = try forEachChunk(of: path) { chunk in
+            bytes += chunk
+            return true
+        }
+        return bytes
+    }
+
+    /// Reads the file piece by piece while `body` says to go on; gives whether it did to the end.
+    static func forEachChunk(of path: String, body: ([UInt8]) throws -> Bool) throws -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw PosixError("open \(path)") }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            guard count >= 0 else { throw PosixError("read \(path)") }
-            if count == 0 { return bytes }
-            bytes.append(contentsOf: chunk[..<count])
+            let chunk = try [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+                count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                guard count >= 0 else {
+                    count = 0
+                    throw PosixError("read \(path)")
+                }
+            }
+            if chunk.isEmpty { return true }
+            guard try body(chunk) else { return false }
         }
     }
 

@@ -19,9 +19,11 @@ public enum Command {
         return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Directory of the built programs: where the running test bundle lies.
+    /// Directory of the programs under test: `XFER_PROGRAMS` if set (soak runs take optimised ones), else where the
+    /// running test bundle lies.
     public static var productsDirectory: String {
         get throws {
+            if let chosen = getenv("XFER_PROGRAMS") { return String(cString: chosen) }
             guard let resolved = realpath("/proc/self/exe", nil) else { throw PosixError("realpath /proc/self/exe") }
             defer { free(resolved) }
             let path = String(cString: resolved)

@@ -51,7 +51,12 @@ public struct SourceVersion: Sendable, Hashable {
 
     /// Whether the file holds exactly these bytes, all of them.
     public func equals(file path: String) throws -> Bool {
-        try FileTree.size(path) == length && FileTree.read(path) == bytes
+        guard FileTree.size(path) == length else { return false }
+        var offset: Int64 = 0
+        return try FileTree.forEachChunk(of: path) { chunk in
+            defer { offset += Int64(chunk.count) }
+            return offset + Int64(chunk.count) <= length && chunk == bytes(offset..<offset + Int64(chunk.count))
+        } && offset == length
     }
 
     /// The digest over all bytes.

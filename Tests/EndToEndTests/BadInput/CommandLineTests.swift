@@ -1,0 +1,98 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// `xferctl` as a person or a script uses it: exit codes and messages one can act on.
+@Suite(.serialized) struct CommandLineTests {
+    @Test func addAndWait() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(90, length: 100_000)
+        server.serve("/f.bin", source)
+        server.on("/gone") { _ in .failure(404) }
+        try await withDaemon { daemon in
+            let done = try await daemon.ctl("add", "--wait", server.url("/f.bin"))
+            #expect(done.exit == .code(0), "\(done)")
+            #expect(try source.equals(file: "\(daemon.downloads)/f.bin"))
+            let failed = try await daemon.ctl("add", "--wait", server.url("/gone"))
+            #expect(failed.exit == .code(1))
+            #expect(failed.description.contains("404"), "\(failed)")
+            let here = try await daemon.ctl("add", "--wait", "-o", "named", server.url("/f.bin"))
+            #expect(here.exit == .code(0), "\(here)")
+            #expect(try source.equals(file: "\(daemon.downloads)/named"))
+            let json = try await daemon.ctl("list", "--json")
+            #expect(try JSONValue(parsing: Array(json.output.utf8))["tasks"]?.arrayValue?.count == 3)
+        }
+    }
+
+    static let refused: [(arguments: [String], exit: [Int32], text: String)] = [
+        (["add", "ftp://127.0.0.1/x"], [2, 3], "url"), (["add", ""], [2, 3], "url"), (["add"], [2], ""),
+        (["add", "file:///etc/passwd"], [2, 3], "url"),
+        (["add", "--checksum", "sha-256=zz", "http://127.0.0.1:9/"], [2, 3], "checksum"),
+        (["add", "--limit-rate", "-1", "http://127.0.0.1:9/"], [2], ""),
+        (["add", "--limit-rate", "fast", "http://127.0.0.1:9/"], [2], "limit-rate"),
+        (["add", "--priority", "urgent", "http://127.0.0.1:9/"], [2, 3], "priority"),
+        (["add", "-o", "/etc/xferd-escape", "http://127.0.0.1:9/"], [3], "output"),
+        (["add", "-d", "/proc", "http://127.0.0.1:9/"], [3], "dir"),
+        (["add", "-u", "ada:secret", "http://127.0.0.1:9/"], [2], "password"),
+        (["show", "999999"], [3], "999999"), (["show", "x"], [2], ""), (["fly"], [2], "fly"), (["pause"], [2], ""),
+        (["rpc", "task.fly"], [3], "task.fly"), (["list", "--state", "asleep"], [2, 3], "asleep"),
+    ]
+
+    @Test func refusalsNameWhatIsWrong() async throws {
+        try await withDaemon { daemon in
+            let xferctl = "\(try Command.productsDirectory)/xferctl"
+            for (arguments, exits, text) in Self.refused {
+                let result = try await Command.run(
+                    xferctl, arguments, environment: daemon.environment, directory: daemon.downloads)
+                #expect(exits.map(ChildProcess.Exit.code).contains(result.exit), "\(arguments): \(result)")
+                #expect(result.errors.lowercased().contains(text), "\(arguments): \(result)")
+                #expect(!result.errors.isEmpty && !result.errors.contains("secret"), "\(arguments): \(result)")
+            }
+            #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
+        }
+    }
+
+    @Test func withoutADaemon() async throws {
+        let nowhere = try TemporaryDirectory()
+        let environment = ["HOME": nowhere.path, "XDG_RUNTIME_DIR": nowhere.path, "PATH": "/usr/bin:/bin"]
+        let xferctl = "\(try Command.productsDirectory)/xferctl"
+        let socket = nowhere.file("none.sock")
+        let result = try await Command.run(xferctl, ["--socket", socket, "status"], environment: environment)
+        let after = try await Command.run(xferctl, ["status", "--socket", socket], environment: environment)
+        let one = [result, after].first { $0.exit == .code(4) }
+        #expect(one != nil, "\(result) \(after)")
+        #expect(one?.errors.contains(socket) == true)
+        #expect(one?.errors.contains("xferd") == true)
+        #expect(try await Command.run(xferctl, ["--version"], environment: environment).exit == .code(0))
+        #expect(try await Command.run(xferctl, ["--help"], environment: environment).exit == .code(0))
+    }
+
+    @Test func waitingOutlastsTheDaemonsRestart() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(91, length: 200_000)
+        let gate = Gate()
+        server.serve("/f", source, faults: [[.stall(at: 100_000, until: gate)]])
+        try await withDaemon { daemon in
+            async let waiting = daemon.ctl("add", "--wait", server.url("/f"))
+            await gate.arrived()
+            try await daemon.stop()
+            try await daemon.start()
+            gate.open()
+            let result = try await waiting
+            #expect(result.exit == .code(0), "\(result)")
+            #expect(try source.equals(file: "\(daemon.downloads)/f"))
+        }
+    }
+
+    @Test func urlsFromAFile() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(92, length: 10)
+        for name in ["a", "b", "c"] { server.serve("/\(name)", source) }
+        try await withDaemon { daemon in
+            let list = "# three files\n\(server.url("/a"))\n\n\(server.url("/b"))\n\(server.url("/c"))\n"
+            let result = try await daemon.ctl("add", "--wait", "-i", "-", input: list)
+            #expect(result.exit == .code(0), "\(result)")
+            #expect(try daemon.downloaded == ["a", "b", "c"])
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferTestSupport
+
+/// Redirects hop by hop, and credentials that stay where they belong.
+@Suite(.serialized) struct RedirectAndLoginTests {
+    private let source = SourceVersion.tagged(40, length: 50_000)
+
+    @Test func aChainIsFollowedAndTold() async throws {
+        let server = try await FaultServer()
+        server.serve("/end", source)
+        server.on("/a") { _ in .redirect(to: "/b", status: 301) }
+        server.on("/b") { [port = server.port] _ in .redirect(to: "http://127.0.0.1:\(port)/end?x=1", status: 307) }
+        try await withTask(server.url("/a")) { daemon, id in
+            let view = try await daemon.complete(id)
+            try expectFile(view, is: source)
+            #expect(view.json["final_url"]?.stringValue == server.url("/end?x=1"))
+            #expect(try await daemon.events(of: id, types: "task.redirected").count == 2)
+        }
+    }
+
+    @Test func aLoopEnds() async throws {
+        let server = try await FaultServer()
+        server.on("/a") { _ in .redirect(to: "/b") }
+        server.on("/b") { _ in .redirect(to: "/a") }
+        try await withTask(server.url("/a")) { daemon, id in try await daemon.fails(id, "too_many_redirects") }
+        #expect(server.requests.count <= 22)
+    }
+
+    @Test func otherSchemesAreNot() async throws {
+        let server = try await FaultServer()
+        for (index, target) in ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/"].enumerated() {
+            server.on("/\(index)") { _ in .redirect(to: target) }
+            try await withTask(server.url("/\(index)")) { daemon, id in
+                let view = try await daemon.finish(id)
+                #expect(view.state == "failed", "\(target): \(view.json.text)")
+                #expect(try daemon.downloaded == [])
+            }
+        }
+    }
+
+    @Test func redirectsCanBeRefused() async throws {
+        let (server, elsewhere) = (try await FaultServer(), try await FaultServer())
+        elsewhere.serve("/f", source)
+        let target = elsewhere.url("/f")
+        server.on("/f") { _ in .redirect(to: target) }
+        try await withDaemon { daemon in
+            try await daemon.fails(try await daemon.add(server.url("/f"), ["redirect": "deny"]), "redirect_denied")
+            try await daemon.fails(
+                try await daemon.add(server.url("/f"), ["redirect": "same_origin"]), "redirect_denied")
+        }
+        #expect(elsewhere.requests.isEmpty)
+    }
+
+    @Test func secretsStayAtTheirOrigin() async throws {
+        let (server, elsewhere) = (try await FaultServer(), try await FaultServer())
+        elsewhere.serve("/f", source)
+        let target = elsewhere.url("/f")
+        server.on("/f") { request in request.header("Authorization") == nil ? .unauthorized : .redirect(to: target) }
+        let login: JSONValue = ["user": "ada", "password": "hunter22"]
+        let fields: JSONObject = ["credential": login, "headers": ["Cookie": "session=crumbs", "Accept": "a/b"]]
+        try await withTask(server.url("/f"), fields) { daemon, id in try await daemon.complete(id) }
+        #expect(elsewhere.requests.allSatisfy { $0.header("Authorization") == nil && $0.header("Cookie") == nil })
+        #expect(elsewhere.requests.allSatisfy { $0.header("Accept") == "a/b" })
+        #expect(server.requests.contains { $0.header("Authorization") == "Basic YWRhOmh1bnRlcjIy" })
+    }
+
+    @Test(.enabled(if: NginxFixture.isInstalled, "needs nginx-light")) func fromHTTPSToHTTPOnlyWhenAllowed()
+        async throws
+    {
+        let ca = try TestCA()
+        let leaf = try ca.issue()
+        let server = try await FaultServer()
+        server.serve("/f", source)
+        var options = NginxFixture.Options()
+        options.tls = (ca.chain(for: leaf), leaf.privateKey)
+        options.directives = "location /f { return 302 \(server.url("/f")); }"
+        let nginx = try await NginxFixture(options)
+        let scratch = try TemporaryDirectory()
+        try FileTree.write(ca.pem, to: scratch.file("ca.pem"))
+        try await withDaemon(DaemonFixture.Options(settings: ["trust": ["ca_file": scratch.file("ca.pem")]])) {
+            daemon in
+            try await daemon.fails(try await daemon.add(nginx.secureURL("/f")), "insecure_redirect")
+            #expect(server.requests.isEmpty)
+            let allowed = try await daemon.add(nginx.secureURL("/f"), ["allow_downgrade": true])
+            try expectFile(try await daemon.complete(allowed), is: source)
+        }
+    }
+
+    @Test func passwordsAreNeverShownAgain() async throws {
+        let server = try await FaultServer()
+        let secrets = ["hunter22", "sesame99", "tok-1234", "aHVudGVy"]
+        server.on("/f") { [source] request in
+            request.header("Authorization") == nil ? .unauthorized : source.honestReply(to: request)
+        }
+        try await withDaemon { daemon in
+            let fields: JSONObject = [
+                "credential": ["user": "ada", "password": "hunter22"],
+                "headers": ["X-Api-Key": "sesame99", "Accept": "*/*"],
+            ]
+            let id = try await daemon.add(server.url("/f?access_token=tok-1234"), fields)
+            try await daemon.complete(id)
+            let inURL = try await daemon.add("http://bob:hunter22@127.0.0.1:\(server.port)/f", ["output": "second"])
+            try await daemon.complete(inURL)
+            let refused = try await daemon.add("http://127.0.0.1:\(server.port)/f", ["output": "third"])
+            try await daemon.fails(refused, "auth_failed")
+
+            var shown = daemon.log
+            shown += try await daemon.task(id).text + daemon.task(inURL).text
+            shown += try await daemon.call("task.list").text
+            shown += try await daemon.events().map(\.text).joined()
+            shown += try await daemon.ctl("list").description
+            shown += try await daemon.ctl("show", "\(id)").description
+            for secret in secrets { #expect(!shown.contains(secret), "\(secret) is shown") }
+            #expect(shown.contains("***"))
+            // And they arrived where they had to.
+            #expect(server.requests.contains { $0.header("X-Api-Key") == "sesame99" && $0.target.contains("tok-1234") })
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferTestSupport
+
+/// Rules 9 and 11 of resuming: when a body is whole, and what libcurl would have let through.
+@Suite(.serialized) struct EndOfBodyTests {
+    private let source = SourceVersion.tagged(30, length: 200_000)
+
+    private func serve(_ faults: [[Fault]], _ source: SourceVersion? = nil) async throws -> FaultServer {
+        let server = try await FaultServer()
+        server.serve("/f", source ?? self.source, faults: faults)
+        return server
+    }
+
+    @Test func aShortBodyIsContinued() async throws {
+        let server = try await serve([[.drop(after: 199_999, by: .close)]])
+        try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: source) }
+        #expect(server.requests.last?.header("Range") == "bytes=199999-")
+    }
+
+    @Test func chunksWithoutLengthAreWhole() async throws {
+        let server = try await serve([[.chunked]])
+        try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: source) }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func missingLastChunkIsNoEnd() async throws {
+        let server = try await serve([[.chunked, .drop(after: 70_000, by: .close)]])
+        try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: source) }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func emptyFilesAreFiles() async throws {
+        let empty = SourceVersion.tagged(31, length: 0)
+        let server = try await serve([], empty)
+        try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: empty) }
+    }
+
+    @Test(arguments: Checksum.Algorithm.allCases) func digestsAreChecked(_ algorithm: Checksum.Algorithm) async throws {
+        let server = try await serve([])
+        try await withDaemon { daemon in
+            let right = source.checksum(algorithm)
+            let good = try await daemon.add(
+                server.url("/f"), ["checksum": .string(right.description), "output": "good"])
+            try expectFile(try await daemon.complete(good), is: source)
+            let wrong = Digest.of([1, 2, 3], algorithm)
+            let bad = try await daemon.add(server.url("/f"), ["checksum": .string(wrong.description), "output": "bad"])
+            let view = try await daemon.fails(bad, "checksum_mismatch")
+            #expect(view.errorMessage.contains(wrong.hexDigits) && view.errorMessage.contains(right.hexDigits))
+            #expect(try daemon.downloaded == ["good"])
+        }
+    }
+
+    @Test(arguments: [Checksum.Algorithm.sha256, .sha512, .sha1, .md5])
+    func digestsTheServerAnnouncesAreCheckedToo(_ algorithm: Checksum.Algorithm) async throws {
+        let server = try await serve([[.digests([algorithm])], [.digests([algorithm], truthful: false)]])
+        try await withDaemon { daemon in
+            try expectFile(
+                try await daemon.complete(try await daemon.add(server.url("/f"), ["output": "a"])), is: source)
+            try await daemon.fails(try await daemon.add(server.url("/f"), ["output": "b"]), "checksum_mismatch")
+            #expect(try daemon.downloaded == ["a"])
+        }
+    }
+
+    @Test func anotherVersionUnderTheRightHeadIsFoundByTheDigest() async throws {
+        let server = try await serve([[.drop(after: 90_000)], [.bytes(of: .tagged(32, length: 200_000))]])
+        let checksum = JSONValue.string(source.checksum().description)
+        try await withTask(server.url("/f"), ["checksum": checksum]) { daemon, id in
+            try await daemon.fails(id, "checksum_mismatch")
+            #expect(try daemon.downloaded == [])
+        }
+    }
+
+    @Test(arguments: ["Wed, 21 Oct 2015 07:28:00 GMT", "-5", "99999999999999", "soon"])
+    func strangeRetryAfterIsClamped(_ value: String) async throws {
+        let server = try await serve([[.status(503, retryAfter: value)]])
+        try await withTask(server.url("/f")) { daemon, id in
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting", "completed"))
+            if waiting.state == "waiting", let until = waiting.json["wait"]?["until"]?.stringValue {
+                let end = try #require(Timestamp(rfc3339: until))
+                let now = try #require(Timestamp(rfc3339: try await daemon.eventTime(of: id, "task.waiting")))
+                #expect(now.duration(to: end) <= .seconds(3601))
+            }
+            try expectFile(try await daemon.complete(id), is: source)
+        }
+    }
+
+    @Test func silenceEndsInTheIdleTimeout() async throws {
+        let gate = Gate()
+        let server = try await serve([[.stall(at: 100_000, until: gate)]])
+        try await withTask(server.url("/f"), ["idle_timeout": 1]) { daemon, id in
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(waiting.errorReason == "idle_timeout")
+            try expectFile(try await daemon.complete(id), is: source)
+            #expect(server.requests.last?.header("Range") == "bytes=100000-")
+        }
+        gate.open()
+    }
+
+    @Test func slowButSteadyDoesNot() async throws {
+        let small = SourceVersion.tagged(33, length: 2000)
+        let server = try await serve([[.drip(100, every: .milliseconds(100))]], small)
+        try await withTask(server.url("/f"), ["idle_timeout": 1]) { daemon, id in
+            try expectFile(try await daemon.complete(id), is: small)
+        }
+        #expect(server.requests.count == 1)
+    }
+}
+
+extension DaemonFixture {
+    fileprivate func eventTime(of id: Int64, _ type: String) async throws -> String {
+        try #require(try await events(of: id, types: type).last?["time"]?.stringValue)
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+import XferTestSupport
+
+/// What this machine lets tests do.
+enum Machine {
+    static let isRoot = getuid() == 0
+
+    /// Long runs and what needs much of the machine: `make soak`.
+    static let isSoak = getenv("XFER_SOAK") != nil
+
+    /// How many times as many seeds a property test tries.
+    static let soakFactor = getenv("XFER_SOAK_FACTOR").flatMap { Int(String(cString: $0)) } ?? (isSoak ? 20 : 1)
+
+    /// Whether file systems can be mounted here, tried once.
+    static let canMount: Bool = {
+        guard isRoot, let directory = try? TemporaryDirectory("xfer-mount") else { return false }
+        guard mount("tmpfs", directory.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+        return umount(directory.path) == 0
+    }()
+}
+
+/// A small file system in memory, unmounted with the last reference.
+final class SmallFileSystem: Sendable {
+    let path: String
+    private let directory: TemporaryDirectory
+
+    init(bytes: Int64) throws {
+        directory = try TemporaryDirectory("xfer-small")
+        path = directory.path
+        guard mount("tmpfs", path, "tmpfs", 0, "size=\(bytes),mode=0755") == 0 else {
+            throw PosixError("mount \(path)")
+        }
+    }
+
+    deinit { umount2(path, Int32(MNT_DETACH)) }
+
+    /// Makes it larger or smaller while it is used.
+    func resize(to bytes: Int64) throws {
+        guard mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)") == 0 else {
+            throw PosixError("remount \(path)")
+        }
+    }
+}
