@@ -22,7 +22,7 @@ struct DestinationOptions: ParsableArguments {
         help: "Write into the current directory under the name the server gives.")
     var usesRemoteName = false
 
-    @Option(help: "What to do when the name is taken (default: rename).")
+    @Option(help: ArgumentHelp("What to do when the name is taken (default: rename).", valueName: "policy"))
     var onConflict: WordArgument<ConflictPolicy>?
 
     @Option(help: ArgumentHelp("Permissions of the file, in octal.", valueName: "octal"), transform: FileMode.argument)
@@ -64,7 +64,7 @@ struct RequestOptions: ParsableArguments {
         completion: .file())
     var passwordFile: String?
 
-    @Option(help: "Which redirects to follow (default: follow).")
+    @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
     var redirect: WordArgument<RedirectPolicy>?
 
     @Flag(help: "Allow redirects from https to http.")
@@ -105,7 +105,7 @@ struct RequestOptions: ParsableArguments {
 
 /// How an added task stands in the queue.
 struct SchedulingOptions: ParsableArguments {
-    @Option(help: "Higher starts first (default: normal).")
+    @Option(help: ArgumentHelp("Higher starts first (default: normal).", valueName: "level"))
     var priority: WordArgument<Priority>?
 
     @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"))
@@ -129,7 +129,9 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep trying for so long without progress (default: 24h).", valueName: "time"))
     var retryFor: TimeSpan?
 
-    @Option(help: "Whether to go on without a validator (default: auto).")
+    @Option(
+        help: ArgumentHelp("Whether kept bytes may be continued without a validator (default: auto).", valueName: "how")
+    )
     var resume: WordArgument<ResumeMode>?
 
     @Option(help: ArgumentHelp("Report progress this often (default: 0.5s).", valueName: "time"))

@@ -9,7 +9,7 @@ struct VerbOptions: ParsableArguments {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection) }
+    func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance) }
 
     /// Prints the raw answer, or what `text` makes of it.
     func show<Value>(_ answer: DaemonSession.Answer<Value>, _ text: (Value, Terminal) -> [String]) {

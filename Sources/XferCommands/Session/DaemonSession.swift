@@ -13,10 +13,10 @@ struct DaemonSession {
     /// Connects; says on standard error when it is not the first choice.
     /// - Parameter interruption: becomes readable when the user presses Ctrl-C.
     static func open(
-        _ options: ConnectionOptions, interruption: Int32? = nil, error: Output = .error
+        _ instance: SocketLocator.Instance, interruption: Int32? = nil, error: Output = .error
     ) throws(CommandFailure) -> DaemonSession {
         do throws(NoDaemonError) {
-            let located = try SocketLocator.ofThisProcess().connect(to: options.instance)
+            let located = try SocketLocator.ofThisProcess().connect(to: instance)
             if let notice = located.fallbackNotice { error.line("xferctl: \(SafeText.sanitised(notice))") }
             located.connection.interruptDescriptor = interruption
             return DaemonSession(connection: located.connection)

@@ -7,7 +7,6 @@ import XferProtocol
 /// was restarted.
 struct LiveSession {
     private(set) var daemon: DaemonSession
-    private let options: ConnectionOptions
     private let signals: SignalPipe?
     /// A terminal to read keys from.
     private let keyboard: Int32?
@@ -18,10 +17,9 @@ struct LiveSession {
     private static let retryInterval = Duration.milliseconds(250)
 
     init(_ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil) throws(CommandFailure) {
-        self.options = options
         self.signals = signals
         self.keyboard = keyboard
-        daemon = try DaemonSession.open(options, interruption: signals?.descriptor)
+        daemon = try DaemonSession.open(options.instance, interruption: signals?.descriptor)
     }
 
     enum Occurrence {
@@ -37,6 +35,8 @@ struct LiveSession {
     /// The next thing that happens, at the latest when `deadline` has passed.
     mutating func next(until deadline: ContinuousClock.Instant?) -> Occurrence {
         while true {
+            // First, so that a stream of events cannot keep the user waiting.
+            if let occurrence = interruption(Readiness.wait(for: descriptors, timeout: .zero)) { return occurrence }
             do {
                 if let notification = try daemon.connection.nextNotification(timeout: .zero) {
                     if let event = try notification.event() { return .event(event, raw: notification.params) }
@@ -56,19 +56,25 @@ struct LiveSession {
         }
     }
 
-    /// Connects again as soon as a daemon answers.
-    /// - Parameter end: when to give up and throw what is wrong.
+    /// Connects again as soon as the daemon answers; never to another one, which would have other tasks.
+    /// - Parameter end: when to give up.
     /// - Returns: nil once connected, else the signals that came meanwhile.
     mutating func reconnect(until end: ContinuousClock.Instant) throws(CommandFailure) -> Set<Int32>? {
+        let path = daemon.connection.path
         while true {
             do throws(CommandFailure) {
-                daemon = try DaemonSession.open(options, interruption: signals?.descriptor, error: .discarding)
+                daemon = try DaemonSession.open(.socket(path), interruption: signals?.descriptor, error: .discarding)
                 return nil
             } catch {
-                guard Readiness.now < end else { throw error }
+                guard Readiness.now < end else {
+                    let reason = "the daemon went away and did not come back on \(SafeText.sanitised(path))"
+                    throw CommandFailure(.noDaemon, "\(reason); unfinished transfers go on when it is started again")
+                }
             }
             let ready = Readiness.wait(for: descriptors, timeout: Self.retryInterval)
-            if case .signals(let caught)? = interruption(ready), caught != [SIGWINCH] { return caught }
+            if case .signals(let caught)? = interruption(ready), !caught.isDisjoint(with: [SIGINT, SIGTERM]) {
+                return caught
+            }
         }
     }
 

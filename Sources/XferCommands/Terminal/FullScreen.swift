@@ -1,10 +1,9 @@
 /// The terminal's alternate screen (xterm's `1049`): what was there before comes back at the end.
 struct FullScreen {
-    private let terminal: Terminal
+    let terminal: Terminal
 
-    /// Enters it and hides the cursor.
-    init(_ terminal: Terminal) {
-        self.terminal = terminal
+    /// Switches to it and hides the cursor.
+    func enter() {
         terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[2J")
     }
 

@@ -21,11 +21,17 @@ struct SignalPipe: Sendable {
         for signal in signals {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = forwardSignal
-            let once = signal == SIGWINCH ? 0 : Int32(bitPattern: SA_RESETHAND)
+            let once = [SIGINT, SIGTERM].contains(signal) ? Int32(bitPattern: SA_RESETHAND) : 0
             action.sa_flags = SA_RESTART | once
             sigaction(signal, &action, nil)
         }
     }
+
+    /// What a live display wants to know: the end, another size, Ctrl-Z.
+    static let displaySignals = [SIGINT, SIGTERM, SIGWINCH, SIGTSTP]
+
+    /// Stops this process as Ctrl-Z does where it is not caught; returns when it goes on.
+    static func suspendProcess() { raise(SIGSTOP) }
 
     /// The signals that arrived since the last call.
     func drain() -> Set<Int32> {

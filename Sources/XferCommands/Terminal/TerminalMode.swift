@@ -4,6 +4,7 @@ import Glibc
 struct TerminalMode {
     private let descriptor: Int32
     private let original: termios
+    private let changed: termios
 
     /// Keys are delivered one by one and not echoed. Nil when the descriptor is no terminal.
     /// - Parameter keepsSignals: whether Ctrl-C still raises SIGINT; otherwise it is read as byte 3.
@@ -14,7 +15,14 @@ struct TerminalMode {
         original = settings
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
         if !keepsSignals { settings.c_lflag &= ~tcflag_t(ISIG) }
+        changed = settings
         guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else { return nil }
+    }
+
+    /// Changes them again after `restore`.
+    func apply() {
+        var settings = changed
+        tcsetattr(descriptor, TCSANOW, &settings)
     }
 
     func restore() {

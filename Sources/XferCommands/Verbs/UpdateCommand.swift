@@ -14,7 +14,7 @@ struct UpdateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Id of the task.", valueName: "id"))
     var id: TaskIDArgument
 
-    @Option(help: "Higher starts first.")
+    @Option(help: ArgumentHelp("Higher starts first.", valueName: "level"))
     var priority: WordArgument<Priority>?
 
     @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"))
@@ -48,7 +48,7 @@ struct UpdateCommand: ParsableCommand {
         help: ArgumentHelp("Write into this directory.", valueName: "dir"), completion: .directory)
     var directory: String?
 
-    @Option(help: "What to do when the name is taken.")
+    @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "policy"))
     var onConflict: WordArgument<ConflictPolicy>?
 
     @Option(
@@ -70,7 +70,7 @@ struct UpdateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Longest time for one attempt.", valueName: "time"))
     var totalTimeout: TimeSpan?
 
-    @Option(help: "Unset this field; may be repeated.")
+    @Option(help: ArgumentHelp("Unset this field; may be repeated.", valueName: "field"))
     var clear: [ClearableField] = []
 
     @OptionGroup var options: VerbOptions

@@ -15,6 +15,10 @@ struct TaskWaiter {
     private let deadline: ContinuousClock.Instant?
     private var lastFrame = Readiness.now - .seconds(1)
     private var needsFrame = true
+    /// Whether the last frame counts seconds down.
+    private var hasCountdown = false
+    /// Which database the ids belong to.
+    private var storeID: String?
 
     /// Least time between two frames.
     private static let frameInterval = Duration.milliseconds(100)
@@ -24,7 +28,7 @@ struct TaskWaiter {
         _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, terminal: Terminal = .standard
     ) throws(CommandFailure) {
         board = TaskBoard(ids: ids)
-        session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM, SIGWINCH]))
+        session = try LiveSession(options, signals: SignalPipe(catching: SignalPipe.displaySignals))
         region = LiveRegion(terminal)
         self.terminal = terminal
         self.isQuiet = isQuiet
@@ -67,6 +71,7 @@ struct TaskWaiter {
 
     /// Subscribes, then lists: what changes in between comes as an event, so nothing is missed.
     private mutating func follow(isFirst: Bool) throws(CommandFailure) {
+        try checkStore()
         // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
         let selected = board.unfinished.count <= TaskLimits.batchSize ? board.unfinished.map { TaskID($0) } : nil
         _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: selected))
@@ -88,6 +93,16 @@ struct TaskWaiter {
         let missing = board.onListingEnd(present: present)
         if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }
         report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
+    }
+
+    /// With a new database ids start anew, and the one waited for would be somebody else's.
+    private mutating func checkStore() throws(CommandFailure) {
+        let found = try session.daemon.call(DaemonStatus.self).value.storeID
+        if let storeID, storeID != found {
+            throw CommandFailure(
+                .refused, "the daemon came back with another database, which does not know these tasks")
+        }
+        storeID = found
     }
 
     private mutating func take(_ event: EventMessage) throws(CommandFailure) {
@@ -125,7 +140,11 @@ struct TaskWaiter {
     }
 
     private mutating func take(_ signals: Set<Int32>) throws(CommandFailure) {
-        if signals.contains(SIGINT) || signals.contains(SIGTERM) { throw interrupted }
+        if !signals.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
+        if signals.contains(SIGTSTP) {
+            region.clear()
+            SignalPipe.suspendProcess()
+        }
         needsFrame = true
     }
 
@@ -157,8 +176,9 @@ struct TaskWaiter {
     private mutating func draw(finished: [String] = []) {
         guard terminal.isInteractive, !isQuiet else { return needsFrame = false }
         let renderer = ProgressLine(terminal: terminal, now: .now)
-        let rows = board.rows(limit: max(1, terminal.size.rows - 2)).map { renderer.line($0) }
-        region.show(rows, finished: finished.map { LiveRegion.Line($0) })
+        let rows = board.rows(limit: max(1, terminal.size.rows - 2))
+        hasCountdown = rows.contains { $0.waitUntil != nil }
+        region.show(rows.map { renderer.line($0) }, finished: finished.map { LiveRegion.Line($0) })
         lastFrame = Readiness.now
         needsFrame = false
     }
@@ -167,9 +187,7 @@ struct TaskWaiter {
     private var wakeUp: ContinuousClock.Instant? {
         var times = [deadline].compactMap(\.self)
         if needsFrame { times.append(lastFrame + Self.frameInterval) }
-        if terminal.isInteractive, !isQuiet, board.rows(limit: 100).contains(where: { $0.waitUntil != nil }) {
-            times.append(Readiness.now + .seconds(1))
-        }
+        if hasCountdown { times.append(Readiness.now + .seconds(1)) }
         return times.min()
     }
 }

@@ -20,16 +20,17 @@ struct QueueWatcher {
     private static let refreshInterval = Duration.seconds(1)
 
     init(options: ConnectionOptions, terminal: Terminal) throws(CommandFailure) {
-        let signals = SignalPipe(catching: [SIGINT, SIGTERM, SIGWINCH])
+        let signals = SignalPipe(catching: SignalPipe.displaySignals)
         let readsKeys = isatty(STDIN_FILENO) == 1
         // Connected first: without a daemon the screen stays as it was and shows the error.
         session = try LiveSession(options, signals: signals, keyboard: readsKeys ? STDIN_FILENO : nil)
         self.terminal = terminal
         keyboard = readsKeys ? TerminalMode(readingKeysFrom: STDIN_FILENO, keepsSignals: true) : nil
-        screen = FullScreen(terminal)
+        screen = FullScreen(terminal: terminal)
     }
 
     mutating func run() throws(CommandFailure) {
+        screen.enter()
         defer {
             screen.leave()
             keyboard?.restore()
@@ -55,7 +56,8 @@ struct QueueWatcher {
             needsFrame = true
         case .lost: try recover()
         case .signals(let caught):
-            if caught != [SIGWINCH] { return false }
+            if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { return false }
+            if caught.contains(SIGTSTP) { suspend() }
             needsFrame = true
         case .keys(let keys):
             let quit: [UInt8] = [UInt8(ascii: "q"), UInt8(ascii: "Q"), 3, 4]
@@ -63,6 +65,15 @@ struct QueueWatcher {
         case .timeUp: needsFrame = needsFrame || model.hasCountdown
         }
         return true
+    }
+
+    /// Ctrl-Z: gives the terminal back as it was until the shell lets this go on.
+    private func suspend() {
+        screen.leave()
+        keyboard?.restore()
+        SignalPipe.suspendProcess()
+        keyboard?.apply()
+        screen.enter()
     }
 
     /// Nil while nothing moves: then nothing wakes this process.

@@ -11,6 +11,7 @@ import XferTestSupport
 /// A daemon whose tasks a test moves by hand.
 private final class Tasks: Sendable {
     private let states: NIOLockedValueBox<[Int64: JSONValue]>
+    let store = NIOLockedValueBox("one")
 
     init(_ tasks: [Int64: JSONValue]) { states = NIOLockedValueBox(tasks) }
 
@@ -22,6 +23,10 @@ private final class Tasks: Sendable {
     func answer(_ method: String, _ params: JSONValue) -> ScriptedDaemon.Answer {
         switch method {
         case "task.add": return .result(["task": self[7] ?? .null])
+        case "daemon.status":
+            var status = DaemonStatus.Result()
+            status.storeID = store.withLockedValue { $0 }
+            return .result(status.wire)
         case "events.subscribe": return .result(["subscription": 1, "last_seq": 1])
         case "task.list":
             let asked = params["filter"]?["ids"]
@@ -108,6 +113,18 @@ private final class Tasks: Sendable {
         }
         #expect(result.exit == .code(0), "\(result)")
         #expect(result.errors.contains("the daemon went away") && result.errors.contains("the daemon is back"))
+    }
+
+    @Test func `another database behind the same socket is not mistaken for the first`() async throws {
+        let tasks = Tasks([7: Wire.task(7, "running")])
+        let daemon = try daemon(tasks)
+        let result = try await running(["wait", "7"], daemon) {
+            try await daemon.called("task.list")
+            daemon.stop()
+            tasks.store.withLockedValue { $0 = "two" }
+            try daemon.start()
+        }
+        #expect(result.exit == .code(3) && result.errors.contains("another database"), "\(result)")
     }
 
     @Test func `what ended while the daemon was away is found in the listing`() async throws {
