@@ -159,7 +159,8 @@ extension LineHandler {
 
     private func write(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
         isWriteUnderWay = true
-        context.writeAndFlush(Self.wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in
+        // A write that fails ends the connection, and that tells everybody who waits.
+        context.writeAndFlush(Self.wrapOutboundOut(bytes)).assumeIsolated().whenSuccess {
             self.isWriteUnderWay = false
             self.connection.writeEnded()
             self.drain(context: context)

@@ -21,7 +21,7 @@ public struct RPCLimits: Hashable, Sendable {
     public var waitingBytes = 1 << 20
     /// How long what a client still sends is read and dropped after it was sent a last answer, so that it can read that
     /// before it sees the connection end.
-    public var lingering = Duration.seconds(1)
+    public var lingering = Duration.seconds(5)
 
     public init() {}
 }

@@ -32,6 +32,21 @@ import XferTestSupport
         }
     }
 
+    @Test func doesNotWaitForEverForAClientThatGoesOnSending() async throws {
+        let limits = RPCLimits.with {
+            $0.messageBytes = 1_000
+            $0.lingering = .milliseconds(10)
+        }
+        try await withServer(limits) { fixture in
+            let client = try fixture.connect()
+            try await client.send(" " + String(repeating: "x", count: 2_000))
+            #expect(try await client.message()["error"]?["code"] == -32600)
+            #expect(try await client.line() == nil)
+            try await eventually("the server has closed") { fixture.server.clientCount == 0 }
+            await #expect(throws: PosixError.self) { try await client.send("x") }
+        }
+    }
+
     @Test func answersWhatHadBegunBeforeALineThatIsTooLong() async throws {
         try await withServer(.with { $0.messageBytes = 1_000 }) { fixture in
             let client = try fixture.connect()

@@ -146,6 +146,8 @@ import XferTestSupport
             let connection = try await fixture.connection()
             client.disconnect()
             try await eventually("the connection is gone") { !connection.isOpen && fixture.server.clientCount == 0 }
+            fixture.service.gate.open()
+            try await eventually("the call has ended") { fixture.service.released + fixture.service.cancelled == 1 }
             #expect(fixture.service.cancelled == 0)
         }
     }

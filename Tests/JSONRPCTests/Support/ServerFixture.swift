@@ -18,7 +18,7 @@ struct ServerFixture: Sendable {
 
 /// Runs `body` against a started server and shuts that down afterwards, whatever happens.
 func withServer(
-    _ limits: RPCLimits = RPCLimits(), routes: [HTTPRoute] = [], service: TestService = TestService(),
+    _ limits: RPCLimits = .with { _ in }, routes: [HTTPRoute] = [], service: TestService = TestService(),
     body: (ServerFixture) async throws -> Void
 ) async throws {
     let directory = try TemporaryDirectory("rpc")
@@ -35,9 +35,10 @@ func withServer(
 }
 
 extension RPCLimits {
-    /// The defaults with some of them changed.
+    /// The defaults with some of them changed. Lingering is so long that no test depends on it, unless it says so.
     static func with(_ change: (inout RPCLimits) -> Void) -> RPCLimits {
         var limits = RPCLimits()
+        limits.lingering = .seconds(600)
         change(&limits)
         return limits
     }

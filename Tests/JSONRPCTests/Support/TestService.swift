@@ -11,6 +11,7 @@ final class TestService: RPCService {
         var begun: [String] = []
         var mostWaiting = 0
         var cancelled = 0
+        var released = 0
         var connections: [RPCConnection] = []
     }
 
@@ -27,8 +28,10 @@ final class TestService: RPCService {
     var begun: [String] { state.withLockedValue { $0.begun } }
     /// The most bytes that waited for a client when a call began.
     var mostWaiting: Int { state.withLockedValue { $0.mostWaiting } }
-    /// Calls of `hold` that were cancelled.
+    /// Calls of `hold` that ended because they were cancelled.
     var cancelled: Int { state.withLockedValue { $0.cancelled } }
+    /// Calls of `hold` that ended because the gate was opened.
+    var released: Int { state.withLockedValue { $0.released } }
     /// Every connection that called.
     var connections: [RPCConnection] { state.withLockedValue { $0.connections } }
 
@@ -47,7 +50,10 @@ final class TestService: RPCService {
         case "fail": throw RPCError(-32001, "no such thing", data: ["reason": "not_found"])
         case "hold":
             await gate.wait()
-            if Task.isCancelled { state.withLockedValue { $0.cancelled += 1 } }
+            let isCancelled = Task.isCancelled
+            state.withLockedValue { state in
+                if isCancelled { state.cancelled += 1 } else { state.released += 1 }
+            }
             return .value("held")
         case "linger":
             for _ in 0..<20 { await Task.yield() }
