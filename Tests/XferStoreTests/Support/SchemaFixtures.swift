@@ -88,11 +88,15 @@ enum SchemaFixtures {
             content_encoding TEXT,
             skipped INTEGER NOT NULL DEFAULT 0,
             not_modified INTEGER NOT NULL DEFAULT 0,
-            response_headers TEXT
+            response_headers TEXT,
+            -- The furthest committed offset ever: going past it is progress.
+            furthest INTEGER NOT NULL DEFAULT 0,
+            directory_device INTEGER,
+            directory_inode INTEGER
         ) STRICT;
-        INSERT INTO task VALUES(1,1000,'download','running',NULL,NULL,1,'example.com','group','it''s a label',NULL,'key',-6424038361620352664,1,4096,10000,1,1767268800000000,1767268800000000,NULL,1767268800000000,'https://example.com/file?a=b','/srv/downloads','file','md5=0102030405060708090a0b0c0d0e0f10','{"credential":{"password":"secret","user":"user"},"headers":[{"name":"X-A","value":"b"}],"mode":384,"onConflict":"overwrite","retry":{"maxRetries":3,"retryFor":60}}','{"a":1}',NULL,NULL,NULL,NULL,200,'"abc"',NULL,0,0,'[["Server","nginx"]]');
-        INSERT INTO task VALUES(2,1000,'download','queued',NULL,NULL,2,'b.example:8080',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,NULL,NULL,'http://b.example:8080/','/home/user/Downloads','file-2.bin',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,0,NULL);
-        INSERT INTO task VALUES(3,1000,'download','failed',NULL,NULL,1,'c.example',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,1767268800000000,NULL,'https://c.example/files/file-3.bin','/home/user/Downloads','file-3.bin',NULL,NULL,NULL,'http_status','{"host":"c.example","httpStatus":404,"isRetriable":false,"message":"the server answered 404","reason":"http_status"}',NULL,NULL,NULL,NULL,NULL,0,0,NULL);
+        INSERT INTO task VALUES(1,1000,'download','running',NULL,NULL,1,'example.com','group','it''s a label',NULL,'key',-6424038361620352664,1,4096,10000,1,1767268800000000,1767268800000000,NULL,1767268800000000,'https://example.com/file?a=b','/srv/downloads','file','md5=0102030405060708090a0b0c0d0e0f10','{"credential":{"password":"secret","user":"user"},"headers":[{"name":"X-A","value":"b"}],"mode":384,"onConflict":"overwrite","retry":{"maxRetries":3,"retryFor":60}}','{"a":1}',NULL,NULL,NULL,NULL,200,'"abc"',NULL,0,0,'[["Server","nginx"]]',4096,1,2);
+        INSERT INTO task VALUES(2,1000,'download','queued',NULL,NULL,2,'b.example:8080',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,NULL,NULL,'http://b.example:8080/','/home/user/Downloads','file-2.bin',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL);
+        INSERT INTO task VALUES(3,1000,'download','failed',NULL,NULL,1,'c.example',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,1767268800000000,NULL,'https://c.example/files/file-3.bin','/home/user/Downloads','file-3.bin',NULL,NULL,NULL,'http_status','{"host":"c.example","httpStatus":404,"isRetriable":false,"message":"the server answered 404","reason":"http_status"}',NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL);
         CREATE TABLE host_queue (
             priority INTEGER NOT NULL,
             host TEXT NOT NULL,
@@ -156,6 +160,7 @@ enum SchemaFixtures {
         CREATE INDEX task_wait ON task (wait_reason) WHERE wait_reason IS NOT NULL;
         CREATE INDEX task_transfer ON task (transfer_id) WHERE transfer_id IS NOT NULL;
         CREATE INDEX task_finished ON task (finished_at) WHERE state IN ('completed', 'failed', 'cancelled');
+        CREATE INDEX task_published ON task (final_path) WHERE state = 'completed' AND final_path IS NOT NULL;
         CREATE INDEX task_keeping_bytes ON task (finished_at) WHERE state = 'failed' AND transfer_id IS NOT NULL;
         CREATE INDEX host_turn ON host_queue (priority, cooling, turn);
         CREATE INDEX cooldown_until ON host_cooldown (until);
