@@ -71,8 +71,10 @@ public final class TaskStore: Sendable {
         guard !commits.isClosed else { return }
         commits.close()
         do {
-            // The last connection to close empties the log, and only the writer can: readers first.
             pool.releaseMemory()
+            // A full disk leaves a log, which the next start recovers. A reader may be closed after the writer, and only
+            // the writer could empty the log then: it does so first.
+            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try pool.close()
         } catch {
             throw StoreError(from: error)

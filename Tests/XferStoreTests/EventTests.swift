@@ -33,6 +33,23 @@ struct EventTests {
         }
     }
 
+    @Test(arguments: [nil, "", "a \"quoted\" \\ \n\u{1} ü"] as [String?])
+    func writesByHandWhatTheDecoderReads(text: String?) throws {
+        let payloads: [EventPayload] = [
+            .taskAdded(url: text ?? "u", label: text, group: text), .taskStarted(attempt: .max, offset: .min),
+            .taskResponse(status: 206, total: text == nil ? nil : 1 << 60, etag: text, resumed: text == nil),
+            .taskCompleted(path: text, size: 1, skipped: text == nil, notModified: text != nil),
+        ]
+        for payload in payloads {
+            let written = try EventText.encode(payload)
+            #expect(JSONText.decode(EventPayload.self, from: written) == payload)
+            // And the encoder would have written nothing more; it has other escapes for control characters.
+            guard text?.contains("\n") != true else { continue }
+            let encoded = try JSONText.encode(payload)
+            #expect(encoded.utf8.sorted() == written.utf8.sorted())
+        }
+    }
+
     @Test func filtersByNumberTypeTaskAndOwner() async throws {
         try await withStore { store in
             try await store.write { transaction throws in

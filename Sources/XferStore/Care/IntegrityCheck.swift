@@ -19,9 +19,11 @@ extension TaskStore {
         do {
             findings = try IntegrityCheck.findings(at: path, thoroughly: thoroughly)
         } catch {
-            let cause = StoreError(from: error)
-            throw cause.isDamage
-                ? .damaged([cause.description]) : .cannotOpen(path: path, reason: cause.description)
+            switch StoreError(from: error) {
+            case .sqlite(let code, let message):
+                throw .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
+            case let cause: throw cause
+            }
         }
         if !findings.isEmpty { throw .damaged(findings) }
     }

@@ -18,12 +18,13 @@ extension TaskStore {
         let fresh = try TaskStore.open(StoreConfiguration(path: work))
         try fresh.close()
         var report = RecoveryReport(setAside: try Recovery.freeName(path, now))
+        try Recovery.setAside(path, as: report.setAside)
         do {
-            try Recovery.salvage(from: path, into: work, &report)
+            try Recovery.salvage(from: report.setAside, into: work, &report)
         } catch {
             throw .cannotOpen(path: work, reason: StoreError(from: error).description)
         }
-        try Recovery.exchange(path, for: work, setAside: report.setAside)
+        try Recovery.exchange(path, for: work)
         return report
     }
 }
@@ -56,7 +57,12 @@ enum Recovery {
         // Also what only the log holds; fails when nothing of the file can be read.
         let source = try? DatabaseQueue(path: path, configuration: configuration)
         if source == nil { report.losses.append("the file cannot be read at all") }
-        defer { try? source?.close() }
+        let hadLog = DatabaseFile.hasLog(path)
+        defer {
+            try? source?.close()
+            // Reading made them.
+            if !hadLog { for suffix in ["-wal", "-shm"] { unlink(path + suffix) } }
+        }
         var found = report
         try target.inTransaction { db in
             for table in tables {
@@ -163,12 +169,16 @@ enum Recovery {
         throw .cannotOpen(path: path, reason: "no free name to set it aside")
     }
 
-    /// Second names for the old files first, then one rename over `path`: there is never a moment without a database.
-    static func exchange(_ path: String, for work: String, setAside: String) throws(StoreError) {
+    /// Gives the old files a second name: there is never a moment without a database.
+    static func setAside(_ path: String, as name: String) throws(StoreError) {
         for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
-            guard link(path + suffix, setAside + suffix) == 0 else { throw DatabaseFile.failure(setAside + suffix) }
+            guard link(path + suffix, name + suffix) == 0 else { throw DatabaseFile.failure(name + suffix) }
         }
         try DatabaseFile.syncDirectory(of: path)
+    }
+
+    /// Puts the new database in place of the old one, whose log must not be taken for the new one's.
+    static func exchange(_ path: String, for work: String) throws(StoreError) {
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         guard rename(work, path) == 0 else { throw DatabaseFile.failure(path) }
         for suffix in ["-wal", "-shm"] { unlink(work + suffix) }

@@ -104,8 +104,18 @@ final class GroupCommit: @unchecked Sendable {
         var failures: [Int: any Error] = [:]
         try transaction.begin()
         do throws(StoreError) {
-            for (index, change) in group.enumerated() {
-                if let failure = try transaction.isolate({ try change.execute(in: $0) }) { failures[index] = failure }
+            if group.count == 1 {
+                // The transaction is savepoint enough, and a savepoint costs a copy of every page that is changed.
+                if let failure = try transaction.attempt({ try group[0].execute(in: $0) }) {
+                    transaction.rollBack()
+                    return [0: failure]
+                }
+            } else {
+                for (index, change) in group.enumerated() {
+                    if let failure = try transaction.isolate({ try change.execute(in: $0) }) {
+                        failures[index] = failure
+                    }
+                }
             }
             try transaction.commit()
         } catch {
@@ -125,9 +135,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// A change-set whose own transaction failed.
     private func settle(_ change: any ChangeSet, _ error: StoreError) {
-        guard error.isStorageFailure else {
-            return change.fail(error.isDamage ? .damaged([error.description]) : error)
-        }
+        guard error.isStorageFailure else { return change.fail(error) }
         degrade(error.description)
         change.fail(StoreError.degraded(reason: error.description))
     }

@@ -9,17 +9,17 @@ public class StoreReader {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Brings the tables that are kept by differences up to date: called before they are read.
-    func settle() throws(StoreError) {}
+    /// Bring the tables that are kept by differences up to date: called before they are read.
+    func settleHosts() throws(StoreError) {}
+    func settleCounts() throws(StoreError) {}
 }
 
 /// A `StoreReader` that can also change the database. One object serves all transactions of the writer.
 public final class StoreTransaction: StoreReader {
-    /// Differences from change-sets of this group that are done, and from the one that is being executed.
-    private var settledLater = QueueChanges()
-    var changes = QueueChanges()
-    /// What `settledLater` was before a change-set, not yet done, wrote it out.
-    private var settledWithin: QueueChanges?
+    /// How many tasks are queued per host: `host_queue`.
+    private var hosts = Deferred<HostKey>()
+    /// How many tasks there are per state: `task_count`.
+    private var counts = Deferred<CountKey>()
     private var events: [Event] = []
 
     // MARK: The group's transaction
@@ -35,7 +35,8 @@ public final class StoreTransaction: StoreReader {
     }
 
     func commit() throws(StoreError) {
-        try settle()
+        try settleHosts()
+        try settleCounts()
         do {
             try connection.database.commit()
         } catch {
@@ -51,9 +52,8 @@ public final class StoreTransaction: StoreReader {
     }
 
     private func forgetGroup() {
-        settledLater = QueueChanges()
-        changes = QueueChanges()
-        settledWithin = nil
+        hosts = Deferred()
+        counts = Deferred()
         events = []
     }
 
@@ -72,35 +72,45 @@ public final class StoreTransaction: StoreReader {
     func isolate(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
         let eventCount = events.count
         try connection.run("SAVEPOINT change_set")
-        do {
-            try body(self)
-            if let abortion = connection.abortion { throw abortion }
-        } catch {
-            if let abortion = connection.abortion { throw abortion }
-            // A full disk or a broken one is the group's affair: the next statement would find it, too.
-            if let error = error as? StoreError, error.isStorageFailure { throw error }
+        if let failure = try attempt(body) {
             try connection.run("ROLLBACK TO change_set")
             try connection.run("RELEASE change_set")
-            changes = QueueChanges()
-            if let settledWithin { settledLater = settledWithin }
-            settledWithin = nil
+            hosts.undo()
+            counts.undo()
             events.removeSubrange(eventCount...)
-            return error
+            return failure
         }
         try connection.run("RELEASE change_set")
-        settledLater.merge(changes)
-        changes = QueueChanges()
-        settledWithin = nil
+        hosts.keep()
+        counts.keep()
         return nil
     }
 
-    override func settle() throws(StoreError) {
-        guard !settledLater.isEmpty || !changes.isEmpty else { return }
-        let before = settledLater
-        settledLater.merge(changes)
-        try write(settledLater)
-        settledWithin = settledWithin ?? before
-        settledLater = QueueChanges()
-        changes = QueueChanges()
+    /// Runs `body`. What it throws is answered; thrown here is what undid the whole transaction, or would undo it.
+    func attempt(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
+        var failure: (any Error)?
+        do { try body(self) } catch { failure = error }
+        // Also when `body` swallowed it.
+        if let abortion = connection.abortion { throw abortion }
+        // A full disk or a broken one is the group's affair: the next statement would find it, too.
+        if let error = failure as? StoreError, error.isStorageFailure { throw error }
+        return failure
+    }
+
+    // MARK: Tables kept by differences
+
+    /// A task came to be as `place` says (`by` 1), or is no longer so (−1).
+    func count(_ place: QueuePlace, by amount: Int64) {
+        counts.current.add(amount, to: CountKey(owner: place.owner, group: place.group, state: place.state))
+        guard place.state == .queued else { return }
+        hosts.current.add(amount, to: HostKey(priority: place.priority, host: place.host))
+    }
+
+    override func settleHosts() throws(StoreError) {
+        for (key, amount) in hosts.takeAll() where amount != 0 { try change(key, by: amount) }
+    }
+
+    override func settleCounts() throws(StoreError) {
+        for (key, amount) in counts.takeAll() where amount != 0 { try change(key, by: amount) }
     }
 }

@@ -11,7 +11,7 @@ extension StoreTransaction {
     ) throws(StoreError) -> Event {
         try connection.run(
             "INSERT INTO event (time, type, task_id, owner, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
-            Value(time), Value(payload.type), Value(taskID), Value(owner), .text(try JSONText.encode(payload)))
+            Value(time), Value(payload.type), Value(taskID), Value(owner), .text(try EventText.encode(payload)))
         let event = Event(
             seq: connection.lastInsertedID, time: time, taskID: taskID, owner: owner, payload: payload)
         remember(event)

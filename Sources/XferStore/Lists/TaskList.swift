@@ -24,7 +24,8 @@ extension StoreReader {
     public func ids(
         matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, limit: Int
     ) throws(StoreError) -> [TaskID] {
-        try pageOfIDs(filter, above: after, below: TaskID(upTo.rawValue + 1), ascending: true, limit: limit)
+        try pageOfIDs(
+            filter, above: after, below: TaskID(min(upTo.rawValue, .max - 1) + 1), ascending: true, limit: limit)
     }
 
     // MARK: The query

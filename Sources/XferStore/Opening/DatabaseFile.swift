@@ -12,7 +12,7 @@ enum DatabaseFile {
     }
 
     static func inspect(_ path: String) throws(StoreError) -> Kind {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard errno == ENOENT else { throw failure(path) }
             return .blank

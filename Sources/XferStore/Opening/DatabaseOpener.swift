@@ -20,12 +20,12 @@ enum DatabaseOpener {
                 return try String.fetchOne(db, sql: "SELECT id FROM store") ?? ""
             }
             return Opened(pool: pool, storeID: storeID, wasStoppedUncleanly: wasStoppedUncleanly)
-        } catch let error as StoreError {
-            throw error
         } catch {
-            let cause = StoreError(from: error)
-            throw cause.isDamage
-                ? .damaged([cause.description]) : .cannotOpen(path: path, reason: cause.description)
+            switch StoreError(from: error) {
+            case .sqlite(let code, let message):
+                throw .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
+            case let cause: throw cause
+            }
         }
     }
 
@@ -50,7 +50,6 @@ enum DatabaseOpener {
         configuration.prepareDatabase { db in
             // KiB. The writer's holds the upper pages of ten indexes over a million tasks.
             try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -1024 : -4096)")
-            try db.execute(sql: "PRAGMA temp_store = MEMORY")
             guard !db.configuration.readonly else { return }
             // Debian's SQLite overwrites every deleted byte with zeros, and writes pages only for that.
             try db.execute(sql: "PRAGMA secure_delete = FAST")

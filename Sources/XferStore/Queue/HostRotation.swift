@@ -4,7 +4,7 @@ public import XferModel
 extension StoreReader {
     /// Hosts that have queued tasks and are not cooling down, least recently served first.
     public func nextHosts(priority: Priority, limit: Int) throws(StoreError) -> [String] {
-        try settle()
+        try settleHosts()
         return try connection.all(
             "SELECT host FROM host_queue WHERE priority = ?1 AND cooling = 0 ORDER BY turn LIMIT ?2",
             .integer(Int64(priority.rawValue)), Value(limit)
@@ -58,31 +58,36 @@ extension StoreReader {
         ) { $0.text(0) }
     }
 
+    /// The turn of the host at the end of the rotation.
     func lastTurn(_ priority: Priority) throws(StoreError) -> Int64 {
-        let found = try connection.first(
-            """
-            SELECT max(
-                coalesce((SELECT max(turn) FROM host_queue WHERE priority = ?1 AND cooling = 0), 0),
-                coalesce((SELECT max(turn) FROM host_queue WHERE priority = ?1 AND cooling = 1), 0))
-            """,
-            .integer(Int64(priority.rawValue))
+        let level = Value.integer(Int64(priority.rawValue))
+        let waiting = try connection.first(
+            "SELECT max(turn) FROM host_queue WHERE priority = ?1 AND cooling = 0", level
         ) { $0.integer(0) }
-        return found ?? 0
+        let cooling = try connection.first(
+            "SELECT max(turn) FROM host_queue WHERE priority = ?1 AND cooling = 1", level
+        ) { $0.integer(0) }
+        return max(waiting ?? 0, cooling ?? 0)
     }
 }
 
 extension StoreTransaction {
     /// Puts the host at the end of the rotation.
     public func markServed(host: String, priority: Priority) throws(StoreError) {
-        try settle()
+        try settleHosts()
         try connection.run(
-            "UPDATE host_queue SET turn = ?3 WHERE priority = ?1 AND host = ?2",
-            .integer(Int64(priority.rawValue)), .text(host), .integer(try lastTurn(priority) + 1))
+            """
+            UPDATE host_queue SET turn = 1 + max(
+                coalesce((SELECT max(turn) FROM host_queue WHERE priority = ?1 AND cooling = 0), 0),
+                coalesce((SELECT max(turn) FROM host_queue WHERE priority = ?1 AND cooling = 1), 0))
+            WHERE priority = ?1 AND host = ?2
+            """,
+            .integer(Int64(priority.rawValue)), .text(host))
     }
 
     /// Keeps the host out of `nextHosts` until it is called with nil: `Retry-After` is for the whole host.
     public func setCooldown(host: String, until: Timestamp?) throws(StoreError) {
-        try settle()
+        try settleHosts()
         if let until {
             try connection.run(
                 "INSERT INTO host_cooldown (host, until) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET until = excluded.until",
@@ -99,7 +104,7 @@ extension StoreTransaction {
 
     /// Puts the host at the head of the rotation.
     func makeNext(host: String, priority: Priority) throws(StoreError) {
-        try settle()
+        try settleHosts()
         let level = Value.integer(Int64(priority.rawValue))
         let first = try connection.first(
             "SELECT host, turn FROM host_queue WHERE priority = ?1 AND cooling = 0 ORDER BY turn LIMIT 1", level

@@ -2,39 +2,35 @@ public import XferModel
 
 /// Writing differences into `host_queue` and `task_count`.
 extension StoreTransaction {
-    func write(_ changes: QueueChanges) throws(StoreError) {
-        for (key, amount) in changes.hosts.entries where amount != 0 {
-            try change(key, by: amount)
-        }
-        for (key, amount) in changes.counts.entries where amount != 0 {
-            let owner = Int64(key.owner.rawValue)
-            try count(owner: CountScope.everybody, group: CountScope.allGroups, key.state, by: amount)
-            try count(owner: owner, group: CountScope.allGroups, key.state, by: amount)
-            guard let group = key.group, group != CountScope.allGroups else { continue }
-            try count(owner: CountScope.everybody, group: group, key.state, by: amount)
-            try count(owner: owner, group: group, key.state, by: amount)
+    /// A host that is new in the rotation joins at its end, or new hosts could starve the others.
+    func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
+        let priority = Value.integer(Int64(key.priority.rawValue))
+        let queued = try connection.first(
+            "UPDATE host_queue SET queued = queued + ?3 WHERE priority = ?1 AND host = ?2 RETURNING queued",
+            priority, .text(key.host), .integer(amount)
+        ) { $0.integer(0) }
+        switch queued {
+        case .some(let queued) where queued > 0: break
+        case .some:
+            try connection.run(
+                "DELETE FROM host_queue WHERE priority = ?1 AND host = ?2", priority, .text(key.host))
+        case nil:
+            try connection.run(
+                """
+                INSERT INTO host_queue (priority, host, queued, turn, cooling)
+                VALUES (?1, ?2, ?3, ?4, EXISTS (SELECT 1 FROM host_cooldown WHERE host = ?2))
+                """,
+                priority, .text(key.host), .integer(amount), .integer(try lastTurn(key.priority) + 1))
         }
     }
 
-    /// A host that is new in the rotation joins at its end, or new hosts could starve the others.
-    private func change(_ key: QueueChanges.HostKey, by amount: Int64) throws(StoreError) {
-        let priority = Value.integer(Int64(key.priority.rawValue))
-        if amount < 0 {
-            try connection.run(
-                "DELETE FROM host_queue WHERE priority = ?1 AND host = ?2 AND queued + ?3 <= 0",
-                priority, .text(key.host), .integer(amount))
-            if connection.changeCount > 0 { return }
-        }
-        try connection.run(
-            "UPDATE host_queue SET queued = queued + ?3 WHERE priority = ?1 AND host = ?2",
-            priority, .text(key.host), .integer(amount))
-        if connection.changeCount > 0 || amount < 0 { return }
-        try connection.run(
-            """
-            INSERT INTO host_queue (priority, host, queued, turn, cooling)
-            VALUES (?1, ?2, ?3, ?4, EXISTS (SELECT 1 FROM host_cooldown WHERE host = ?2))
-            """,
-            priority, .text(key.host), .integer(amount), .integer(try lastTurn(key.priority) + 1))
+    func change(_ key: CountKey, by amount: Int64) throws(StoreError) {
+        let owner = Int64(key.owner.rawValue)
+        try count(owner: CountScope.everybody, group: CountScope.allGroups, key.state, by: amount)
+        try count(owner: owner, group: CountScope.allGroups, key.state, by: amount)
+        guard let group = key.group, group != CountScope.allGroups else { return }
+        try count(owner: CountScope.everybody, group: group, key.state, by: amount)
+        try count(owner: owner, group: group, key.state, by: amount)
     }
 
     private func count(owner: Int64, group: String, _ state: TaskState, by amount: Int64) throws(StoreError) {
@@ -62,7 +58,7 @@ extension StoreReader {
     /// Numbers of tasks by state: all, one owner's, one group's, or one owner's within a group. O(1); states without
     /// tasks are left out.
     public func counts(owner: Owner? = nil, group: String? = nil) throws(StoreError) -> [TaskState: Int64] {
-        try settle()
+        try settleCounts()
         let rows = try connection.all(
             "SELECT state, count FROM task_count WHERE owner = ?1 AND group_name = ?2 AND count > 0",
             .integer(owner.map { Int64($0.rawValue) } ?? CountScope.everybody), .text(group ?? CountScope.allGroups)

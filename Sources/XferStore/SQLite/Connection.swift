@@ -44,11 +44,14 @@ final class Connection {
         try rows(of: try bind(values, to: try pointer(for: sql)), read)
     }
 
-    /// All rows of a statement whose text was put together; there must be few different texts, since they are cached.
+    /// All rows of a statement whose text was put together; it is not kept.
     func all<T>(
         composed sql: String, _ values: [Value], read: (ResultRow) throws(StoreError) -> T
     ) throws(StoreError) -> [T] {
-        try rows(of: try bind(values, to: try statement(sql).sqliteStatement), read)
+        let statement = try make { try database.makeStatement(sql: sql) }
+        // Its pointer lives as long as it does.
+        defer { withExtendedLifetime(statement) {} }
+        return try rows(of: try bind(values, to: statement.sqliteStatement), read)
     }
 
     /// Rows the last statement inserted, updated or deleted.
@@ -64,15 +67,15 @@ final class Connection {
     private func pointer(for sql: StaticString) throws(StoreError) -> OpaquePointer {
         if let abortion { throw abortion }
         if let known = prepared[sql.utf8Start] { return known.sqliteStatement }
-        let made = try statement(String(describing: sql))
+        let made = try make { try database.cachedStatement(sql: String(describing: sql)) }
         prepared[sql.utf8Start] = made
         return made.sqliteStatement
     }
 
-    private func statement(_ sql: String) throws(StoreError) -> Statement {
+    private func make(_ statement: () throws -> Statement) throws(StoreError) -> Statement {
         if let abortion { throw abortion }
         do {
-            return try database.cachedStatement(sql: sql)
+            return try statement()
         } catch {
             throw StoreError(from: error)
         }
@@ -103,7 +106,7 @@ final class Connection {
     }
 
     private func failure() -> StoreError {
-        let error = StoreError.sqlite(
+        let error = StoreError(
             code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
         if sqlite3_get_autocommit(handle) != 0 { abortion = error }
         return error
@@ -116,21 +119,22 @@ extension StoreError {
         switch error {
         case let error as StoreError: self = error
         case let error as DatabaseError:
-            self = .sqlite(code: error.extendedResultCode.rawValue, message: error.message ?? "no message")
-        default: self = .sqlite(code: SQLITE_ERROR, message: "\(error)")
+            self.init(code: error.extendedResultCode.rawValue, message: error.message ?? "no message")
+        default: self.init(code: SQLITE_ERROR, message: "\(error)")
         }
+    }
+
+    /// A file that SQLite cannot make sense of is told from all else that goes wrong.
+    init(code: Int32, message: String) {
+        self =
+            [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
+            ? .damaged([message]) : .sqlite(code: code, message: message)
     }
 
     /// Whether the medium refused: full, broken or read-only. Another try later may succeed.
     var isStorageFailure: Bool {
         guard case .sqlite(let code, _) = self else { return false }
         return [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(code & 0xFF)
-    }
-
-    /// Whether the file holds what SQLite cannot make sense of.
-    var isDamage: Bool {
-        guard case .sqlite(let code, _) = self else { return false }
-        return [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
     }
 
     var isForeignKeyViolation: Bool {

@@ -62,7 +62,7 @@ enum JSONText {
     }
 
     /// RFC 8259 §7: quotes, backslashes and control characters are escaped.
-    private static func append(_ string: String, to text: inout String) {
+    static func append(_ string: String, to text: inout String) {
         let needsEscape = string.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
         guard needsEscape else {
             text += "\""

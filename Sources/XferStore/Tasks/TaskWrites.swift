@@ -22,7 +22,7 @@ extension StoreTransaction {
         var task = TransferTask(
             id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
         task.wait = wait
-        changes.count(QueuePlace(of: task), by: 1)
+        count(QueuePlace(of: task), by: 1)
         return task
     }
 
@@ -50,8 +50,8 @@ extension StoreTransaction {
         if !found.isSameSpecification { try updateSpecification(of: task.id, columns) }
         let place = QueuePlace(of: task)
         guard place != found.place else { return }
-        changes.count(found.place, by: -1)
-        changes.count(place, by: 1)
+        count(found.place, by: -1)
+        count(place, by: 1)
     }
 
     /// Forgets the row and its reservations; its transfer stays, see `orphanedTransfers`.
@@ -61,7 +61,7 @@ extension StoreTransaction {
         ) { row throws(StoreError) in try QueuePlace(row, of: id) }
         guard let place else { throw .noSuchTask(id) }
         try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
-        changes.count(place, by: -1)
+        count(place, by: -1)
     }
 
     /// What changes while a task runs.

@@ -1,0 +1,86 @@
+import XferModel
+
+/// What `host_queue` counts by.
+struct HostKey: Hashable {
+    let priority: Priority
+    let host: String
+}
+
+/// What `task_count` counts by.
+struct CountKey: Hashable {
+    let owner: Owner
+    let group: String?
+    let state: TaskState
+}
+
+/// What of a task decides where it is counted.
+struct QueuePlace: Hashable {
+    var owner: Owner
+    var group: String?
+    var state: TaskState
+    var priority: Priority
+    var host: String
+}
+
+/// Differences that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks
+/// for one host changes its row once. They are written earlier when somebody reads the table.
+struct Deferred<Key: Hashable> {
+    /// From change-sets of this group that are done.
+    private var earlier = Differences<Key>()
+    /// From the change-set that is being executed.
+    var current = Differences<Key>()
+    /// What `earlier` was before the change-set, if it was written within the change-set's savepoint.
+    private var writtenWithin: Differences<Key>?
+
+    /// Everything that has to be written now.
+    mutating func takeAll() -> [(key: Key, amount: Int64)] {
+        guard !earlier.isEmpty || !current.isEmpty else { return [] }
+        let before = earlier
+        earlier.merge(current)
+        defer {
+            writtenWithin = writtenWithin ?? before
+            earlier = Differences()
+            current = Differences()
+        }
+        return earlier.entries
+    }
+
+    /// The change-set is done.
+    mutating func keep() {
+        earlier.merge(current)
+        current = Differences()
+        writtenWithin = nil
+    }
+
+    /// The change-set's savepoint was rolled back.
+    mutating func undo() {
+        current = Differences()
+        if let writtenWithin { earlier = writtenWithin }
+        writtenWithin = nil
+    }
+}
+
+/// Sums by key, in the order in which the keys came first: new hosts join the rotation in that order.
+struct Differences<Key: Hashable> {
+    private var indices: [Key: Int] = [:]
+    private(set) var entries: [(key: Key, amount: Int64)] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    mutating func add(_ amount: Int64, to key: Key) {
+        if let index = indices[key] {
+            entries[index].amount += amount
+        } else {
+            indices[key] = entries.count
+            entries.append((key, amount))
+        }
+    }
+
+    mutating func merge(_ other: Differences) {
+        guard !isEmpty else {
+            self = other
+            return
+        }
+        for (key, amount) in other.entries { add(amount, to: key) }
+    }
+}
