@@ -18,9 +18,12 @@ public struct ResponseHead: Hashable, Sendable {
     /// The value of the only field with this name. Nil when there is none, or when several contradict each other: a
     /// server that says two things has said nothing one may rely on.
     public func value(_ name: String) -> String? {
-        let values = fields.lazy.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
-        guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
-        return first
+        var found: String?
+        for field in fields where field.name.equalsIgnoringASCIICase(name) {
+            if let found, found != field.value { return nil }
+            found = field.value
+        }
+        return found
     }
 
     public var etag: String? { value("ETag") }

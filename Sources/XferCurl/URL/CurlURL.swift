@@ -48,8 +48,8 @@ public enum CurlURL {
         if text.isEmpty { throw .empty }
         if text.utf8.count > maxLength { throw .tooLong(limit: maxLength) }
         for scalar in text.unicodeScalars {
-            if scalar.properties.generalCategory == .control { throw .controlCharacter }
-            if scalar != " ", scalar.properties.isWhitespace { throw .whitespace }
+            if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) { throw .controlCharacter }
+            if scalar.value >= 0xa0, scalar.properties.isWhitespace { throw .whitespace }
         }
     }
 

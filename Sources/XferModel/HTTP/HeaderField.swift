@@ -11,7 +11,7 @@ public struct HeaderField: Hashable, Sendable, Codable {
 
 extension Sequence<HeaderField> {
     /// The value of the first field with this name, compared without case.
-    public func firstValue(named name: String) -> String? {
+    @inlinable public func firstValue(named name: String) -> String? {
         first { $0.name.equalsIgnoringASCIICase(name) }?.value
     }
 }
@@ -20,6 +20,17 @@ extension StringProtocol {
     /// Whether two strings are equal when ASCII letters' case is ignored, as HTTP compares names.
     public func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+    }
+}
+
+extension String {
+    /// As above, without the price of generics: every header line of every response is compared so.
+    public func equalsIgnoringASCIICase(_ other: String) -> Bool {
+        let (left, right) = (utf8, other.utf8)
+        guard left.count == right.count else { return false }
+        var others = right.makeIterator()
+        for byte in left where byte.asciiLowercased != others.next()?.asciiLowercased { return false }
+        return true
     }
 }
 
