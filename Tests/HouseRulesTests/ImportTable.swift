@@ -16,7 +16,7 @@ enum ImportTable {
             "CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers", "HeapModule",
         ],
         "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
-        "XferStore": posix + ["GRDB", "XferModel"],
+        "XferStore": posix + ["GRDB", "GRDBSQLite", "XferModel"],
         "XferNetwork": posix + ["CLinux", "XferModel"],
 
         // The wire.
@@ -31,7 +31,7 @@ enum ImportTable {
             "NIOConcurrencyHelpers", "DequeModule",
         ],
         "XferDaemon": posix + [
-            "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams", "Metrics",
+            "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "UnixSignals", "Yams", "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch",
         ],
         "xferd": ["XferDaemon", "ArgumentParser", "Glibc"],
