@@ -24,12 +24,6 @@ public final class DaemonFixture: Sendable {
         public init(settings: [String: [String: String]] = [:]) { self.settings = settings }
     }
 
-    private struct Running {
-        var process: ChildProcess?
-        var notify: NotifySocket?
-        var startCount = 0
-    }
-
     /// Holds everything else.
     public let directory: TemporaryDirectory
     public let downloads: String
@@ -37,7 +31,8 @@ public final class DaemonFixture: Sendable {
     /// Every message of every session.
     public let transcript: Transcript
     private let options: Options
-    private let running = NIOLockedValueBox(Running())
+    private let notify: NotifySocket
+    private let running = NIOLockedValueBox<ChildProcess?>(nil)
 
     /// Prepares the directories and the configuration; `start` starts the daemon.
     public init(_ options: Options = Options()) throws {
@@ -46,6 +41,7 @@ public final class DaemonFixture: Sendable {
         self.options = options
         downloads = try options.downloads ?? directory.makeDirectory("downloads")
         stateDirectory = try options.stateDirectory ?? directory.makeDirectory("state", mode: 0o700)
+        notify = try NotifySocket(path: directory.file("notify"))
         try configure(options.settings)
     }
 
@@ -57,10 +53,10 @@ public final class DaemonFixture: Sendable {
     public var log: String { (try? FileTree.text(logFile)) ?? "" }
 
     /// The daemon's process, nil when none runs.
-    public var process: ChildProcess? { running.withLockedValue(\.process) }
+    public var process: ChildProcess? { running.withLockedValue { $0 } }
 
     /// What the daemon told the service manager since it was started last.
-    public var notifications: [String] { running.withLockedValue { $0.notify?.messages ?? [] } }
+    public var notifications: [String] { notify.messages }
 
     /// Writes the configuration anew, for the next start or a reload.
     public func configure(_ settings: [String: [String: String]]) throws {
@@ -69,7 +65,7 @@ public final class DaemonFixture: Sendable {
             "download": [
                 "dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\", \"\(directory.path)\"]", "reserve": "1Mi",
             ],
-            "log": ["level": "debug", "format": "text"],
+            "log": ["level": "info", "format": "text"],
         ]
         for (section, values) in settings { merged[section, default: [:]].merge(values) { $1 } }
         let lines = merged.sorted { $0.key < $1.key }.map { section, values in
@@ -96,17 +92,13 @@ public final class DaemonFixture: Sendable {
 
     /// Starts the daemon and returns when it says that it is ready.
     public func start() async throws {
-        let notify = try NotifySocket(path: directory.file("notify"))
+        notify.clear()
         var options = ChildProcess.Options()
         options.environment = environment.merging(["NOTIFY_SOCKET": notify.path]) { $1 }
         options.output = logFile
         options.errors = logFile
         let process = try ChildProcess("\(Command.productsDirectory)/xferd", arguments, options: options)
-        running.withLockedValue { running in
-            running.process = process
-            running.notify = notify
-            running.startCount += 1
-        }
+        running.withLockedValue { $0 = process }
         try await eventually("xferd is ready") {
             guard process.isRunning else { throw TimedOut("xferd ended at its start: \(log.suffix(4000))") }
             return notify.messages.contains("READY=1")
@@ -140,7 +132,7 @@ public final class DaemonFixture: Sendable {
         guard let process else { return nil }
         process.signal(signal)
         let exit = await process.exit()
-        running.withLockedValue { $0.process = nil }
+        running.withLockedValue { $0 = nil }
         return exit
     }
 }

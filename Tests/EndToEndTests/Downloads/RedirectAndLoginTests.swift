@@ -94,7 +94,7 @@ import XferTestSupport
         server.on("/f") { [source] request in
             request.header("Authorization") == nil ? .unauthorized : source.honestReply(to: request)
         }
-        try await withDaemon { daemon in
+        try await withDaemon(DaemonFixture.Options(settings: ["log": ["level": "trace"]])) { daemon in
             let fields: JSONObject = [
                 "credential": ["user": "ada", "password": "hunter22"],
                 "headers": ["X-Api-Key": "sesame99", "Accept": "*/*"],
