@@ -68,10 +68,9 @@ extension String {
     /// character alone is longer.
     func prefix(byteCount: Int) -> String {
         guard utf8.count > byteCount else { return self }
-        var cut = utf8.index(startIndex, offsetBy: byteCount)
-        while cut.samePosition(in: unicodeScalars) == nil { cut = utf8.index(before: cut) }
-        let rounded = indices.last { $0 <= cut } ?? startIndex
-        return String(self[..<(rounded > startIndex ? rounded : cut)])
+        let limit = utf8.index(startIndex, offsetBy: byteCount)
+        if let end = indices.last(where: { $0 <= limit }), end > startIndex { return String(self[..<end]) }
+        return String(self[..<(unicodeScalars.indices.last { $0 <= limit } ?? startIndex)])
     }
 }
 
