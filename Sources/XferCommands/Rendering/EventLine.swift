@@ -18,14 +18,14 @@ struct EventLine: Sendable {
         return String(fields.joined(separator: " ").trimmingBlanks)
     }
 
-    /// The body's members in their order: `key=value`, objects flattened one level.
+    /// The body's members in their order: `key=value`, for nested ones `outer.inner=value`.
     private func details(_ event: EventMessage) -> String {
         event.body.members.filter { !["terminal", "state"].contains($0.key) }
             .flatMap { Self.pairs($0.key, $0.value) }.joined(separator: " ")
     }
 
     private static func pairs(_ key: String, _ value: JSONValue) -> [String] {
-        if case .object(let object) = value { return object.members.flatMap { pairs($0.key, $0.value) } }
+        if case .object(let object) = value { return object.members.flatMap { pairs("\(key).\($0.key)", $0.value) } }
         let text = value.stringValue.map { $0.contains(" ") ? "\"\($0)\"" : $0 } ?? value.text
         return [SafeText.sanitised("\(key)=\(text)")]
     }

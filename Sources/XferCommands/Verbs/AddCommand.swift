@@ -3,6 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// `xferctl add`: hands URLs to the daemon with `task.add`.
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Hand downloads to the daemon.",

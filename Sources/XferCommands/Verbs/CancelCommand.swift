@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl cancel`: `task.cancel` on ids or filters.
 struct CancelCommand: SelectionVerb {
     typealias Method = TaskCancel
 

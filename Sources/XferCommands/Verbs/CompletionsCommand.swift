@@ -1,5 +1,6 @@
 import ArgumentParser
 
+/// `xferctl completions`: a script for the shell.
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions", abstract: "Print a completion script for a shell.",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl events`: a live stream (`events.subscribe`) or what happened (`events.since`).
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Follow what happens, or read what happened.",

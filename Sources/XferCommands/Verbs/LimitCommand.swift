@@ -2,6 +2,7 @@ import ArgumentParser
 import StrictJSON
 import XferProtocol
 
+/// `xferctl limit`: shows the limits, or changes them with `queue.set_limits`.
 struct LimitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit", abstract: "Show or change the queue's limits.",

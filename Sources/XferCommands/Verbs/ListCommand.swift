@@ -3,6 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// `xferctl list`: pages of `task.list` as a table.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tasks.", aliases: ["ls"])

@@ -1,6 +1,7 @@
 import ArgumentParser
 import StrictJSON
 
+/// `xferctl man`: the manual page.
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "man", abstract: "Print the manual page in man(7) markup.",

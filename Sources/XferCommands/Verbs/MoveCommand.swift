@@ -2,6 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
+/// `xferctl move`: changes the order of starting with `task.move`.
 struct MoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Change the order in which tasks start.",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl pause`: `task.pause` on ids or filters.
 struct PauseCommand: SelectionVerb {
     typealias Method = TaskPause
 

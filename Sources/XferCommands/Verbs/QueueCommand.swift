@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl queue`: `queue.stats`, `queue.pause` and `queue.resume`.
 struct QueueCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue", abstract: "Look at the queue, hold back starts, let them go on.",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import StrictJSON
 
+/// `xferctl rpc`: any method, raw.
 struct RPCCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rpc", abstract: "Call a method of the JSON-RPC interface.",

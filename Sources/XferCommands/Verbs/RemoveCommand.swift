@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl remove`: `task.remove` on ids or filters.
 struct RemoveCommand: SelectionVerb {
     typealias Method = TaskRemove
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl resume`: `task.resume` on ids or filters.
 struct ResumeCommand: SelectionVerb {
     typealias Method = TaskResume
 

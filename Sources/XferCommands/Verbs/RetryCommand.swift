@@ -1,6 +1,7 @@
 import ArgumentParser
 import XferProtocol
 
+/// `xferctl retry`: `task.retry` on ids or filters.
 struct RetryCommand: SelectionVerb {
     typealias Method = TaskRetry
 

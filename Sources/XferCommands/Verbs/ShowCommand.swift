@@ -2,6 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
+/// `xferctl show`: everything that `task.get` knows.
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show everything about tasks.",

@@ -2,6 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
+/// `xferctl shutdown`: `daemon.shutdown`.
 struct ShutdownCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shutdown", abstract: "Stop the daemon.",

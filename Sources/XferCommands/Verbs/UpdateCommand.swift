@@ -3,6 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// `xferctl update`: changes one task with `task.update`.
 struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Change an unfinished task.",

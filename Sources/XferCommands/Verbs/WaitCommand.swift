@@ -3,6 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// `xferctl wait`: follows tasks until they have ended.
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait", abstract: "Wait until tasks have ended, showing progress.",

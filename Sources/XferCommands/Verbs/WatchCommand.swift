@@ -1,5 +1,6 @@
 import ArgumentParser
 
+/// `xferctl watch`: the whole queue, live.
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watch the whole queue live.",

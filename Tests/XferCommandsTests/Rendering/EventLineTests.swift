@@ -1,0 +1,27 @@
+import StrictJSON
+import Testing
+import XferProtocol
+
+@testable import XferCommands
+
+@Suite struct EventLineTests {
+    private func line(_ event: JSONValue) throws -> String {
+        EventLine(style: .plain).line(try EventMessage(lenient: event)).split(separator: " ", maxSplits: 1).map(
+            String.init)[1]
+    }
+
+    @Test func `nested values keep the name of what they are in`() throws {
+        let event = Wire.event(
+            "task.waiting", 7, seq: 12,
+            ["wait": ["reason": "retry"], "error": ["reason": "idle_timeout", "message": "no byte"]])
+        #expect(
+            try line(event)
+                == #"    12 task.waiting        #7     wait.reason=retry error.reason=idle_timeout error.message="no byte""#
+        )
+    }
+
+    @Test func `events of a newer daemon are shown as they are, harmless`() throws {
+        let event: JSONValue = ["time": "2026-01-02T03:04:05Z", "type": "moon.full\u{1b}", "phase": 1]
+        #expect(try line(event) == "     - moon.full␛                 phase=1")
+    }
+}
