@@ -1,21 +1,27 @@
 /// One network operation and its resume data. Durable; made when its first task starts, gone when its last one ends.
 public struct Transfer: Hashable, Sendable {
     public var id: TransferID
+    /// Tells this database's partial files from those of another daemon that downloads into the same directory.
+    public var tag: String
     public var partial: PartialLocation
     public var resumeData: ResumeData
     /// Set before the final rename, so that a restart can tell what happened.
     public var publishIntent: PublishIntent?
     public var createdAt: Timestamp
 
-    public init(id: TransferID, partial: PartialLocation, resumeData: ResumeData = ResumeData(), createdAt: Timestamp) {
+    public init(
+        id: TransferID, tag: String, partial: PartialLocation, resumeData: ResumeData = ResumeData(),
+        createdAt: Timestamp
+    ) {
         self.id = id
+        self.tag = tag
         self.partial = partial
         self.resumeData = resumeData
         self.createdAt = createdAt
     }
 
     /// Name of the partial file within its directory.
-    public var partialName: String { ".xfer-\(id).part" }
+    public var partialName: String { ".xfer-\(tag)-\(id).part" }
 }
 
 /// The directory a partial file lies in, and which one it was when the file was made.

@@ -34,7 +34,9 @@ extension Migration {
                 publish_name TEXT,
                 publish_device INTEGER,
                 publish_inode INTEGER,
-                created_at INTEGER NOT NULL
+                created_at INTEGER NOT NULL,
+                -- The beginning of the id of the database that made it: part of the partial file's name.
+                tag TEXT NOT NULL
             ) STRICT;
 
             CREATE TABLE segment (

@@ -47,7 +47,7 @@ struct TransferRow {
         if let url = row.optionalText(9) { data.finalURL = try decoded(HTTPURL(stored: url), "final_url") }
         data.selectingHeaders = try decoded(JSONText.decodeHeaders(row.optionalText(10)), "selecting_headers")
         var transfer = Transfer(
-            id: TransferID(row.integer(0)),
+            id: TransferID(row.integer(0)), tag: row.text(15),
             partial: PartialLocation(
                 directory: row.text(1), identity: FileIdentity(device: row.bits(2), inode: row.bits(3))),
             resumeData: data, createdAt: row.time(14))

@@ -2,11 +2,12 @@ public import XferModel
 
 extension StoreTransaction {
     public func insertTransfer(partial: PartialLocation, at time: Timestamp) throws(StoreError) -> Transfer {
+        let tag = try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
         try connection.run(
-            "INSERT INTO transfer (directory, device, inode, created_at) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO transfer (directory, device, inode, created_at, tag) VALUES (?1, ?2, ?3, ?4, ?5)",
             .text(partial.directory), Value(bits: partial.identity.device), Value(bits: partial.identity.inode),
-            Value(time))
-        return Transfer(id: TransferID(connection.lastInsertedID), partial: partial, createdAt: time)
+            Value(time), .text(tag))
+        return Transfer(id: TransferID(connection.lastInsertedID), tag: tag, partial: partial, createdAt: time)
     }
 
     public func update(resumeData data: ResumeData, of id: TransferID) throws(StoreError) {

@@ -36,9 +36,11 @@ enum SchemaFixtures {
             publish_name TEXT,
             publish_device INTEGER,
             publish_inode INTEGER,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            -- The beginning of the id of the database that made it: part of the partial file's name.
+            tag TEXT NOT NULL
         ) STRICT;
-        INSERT INTO transfer VALUES(1,'/srv/downloads',1,2,'"abc"','Thu, 01 Jan 2026 00:00:00 GMT','Thu, 01 Jan 2026 12:00:00 GMT',10000,NULL,'https://example.com/file?a=b','[["X-A","b"]]','file',1,3,1767268800000000);
+        INSERT INTO transfer VALUES(1,'/srv/downloads',1,2,'"abc"','Thu, 01 Jan 2026 00:00:00 GMT','Thu, 01 Jan 2026 12:00:00 GMT',10000,NULL,'https://example.com/file?a=b','[["X-A","b"]]','file',1,3,1767268800000000,'5eed5eed');
         CREATE TABLE segment (
             transfer_id INTEGER NOT NULL REFERENCES transfer (id) ON DELETE CASCADE,
             start INTEGER NOT NULL,
