@@ -75,6 +75,20 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
+    @Test func aLimitHoldsOverSeveralRequests() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(59, length: 200_000)
+        server.serve("/file", version).always(.shortRange(30_000))
+        let part = try PartFile(holding: version.bytes(0..<1))
+        let start = ContinuousClock.now
+        let attempt = try Attempt.get(server.url("/file"), into: part) { $0.maxReceiveRate = 200_000 }
+        let record = try await Harness().run(attempt.keeping(version, 1))
+        #expect(record.outcome.result == .complete)
+        #expect(server.requests.count == 7)
+        #expect(ContinuousClock.now - start > .milliseconds(850))
+        #expect(try part.bytes == version.bytes)
+    }
+
     @Test func aLimitCanBeLiftedAndPutOnWhileItRuns() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(53, length: 4 << 20)
@@ -105,6 +119,17 @@ import XferTestSupport
             #expect(record.outcome.offset == (path == "/file" ? 5000 : 0))
         }
         gate.open()
+    }
+
+    @Test func aSettledFailureDoesNotWaitForItsBody() async throws {
+        let server = try await FaultServer()
+        server.on("/file") { _ in
+            Reply(
+                404, headers: [HeaderField(name: "Content-Length", value: "100")], body: [.bytes([1, 2, 3])],
+                ending: .hang)
+        }
+        let record = try await Harness().run(.get(server.url("/file")) { $0.request.timeouts.idle = 0.8 })
+        #expect(record.error?.httpStatus == 404)
     }
 
     @Test func aSlowButSteadyTransferNeverTimesOut() async throws {

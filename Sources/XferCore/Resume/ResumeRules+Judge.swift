@@ -28,7 +28,9 @@ extension ResumeRules {
                 TransferError(
                     .lengthMismatch, "\(host) sent more than the \(goal) bytes it announced", host: host))
         }
-        return offset == goal ? .complete : .askOn
+        if offset == goal { return .complete }
+        // Asking on without having got anything could go on for ever.
+        return offset > body.offset ? .askOn : .fail(shortBody(expected: goal - offset, got: 0, host))
     }
 
     private static func shortBody(expected: Int64, got: Int64, _ host: String) -> TransferError {
@@ -51,7 +53,7 @@ extension ResumeRules {
         // The server does not do ranges; this is the same version, so its first bytes are here already.
         return .write(
             BodyPlan(
-                skip: plan.offset, offset: plan.offset, end: head.contentLength,
+                skip: plan.offset, offset: plan.offset, end: head.contentLength ?? plan.kept.totalLength,
                 total: head.contentLength ?? plan.kept.totalLength, goal: plan.segment.end))
     }
 

@@ -124,13 +124,12 @@ final class AttemptRun {
     // MARK: Requests
 
     private func request() {
-        let now = Clocks.now
         parser = HeadParser()
         body = nil
         drained = 0
         drainDeadline = nil
         refusal = nil
-        pacing.onRequest(now)
+        pacing.onRequest()
         do throws(TransferError) {
             let spec = try attempt.session(url)
             sentFields = HopHeaders.fields(
@@ -240,7 +239,10 @@ final class AttemptRun {
     }
 
     func onDeadline(_ now: MonotonicInstant) {
-        if case .draining(let next) = stage, let drainDeadline, drainDeadline <= now { return perform(next) }
+        // What follows a body that is thrown away is settled: its silence changes nothing.
+        if case .draining(let next) = stage, let drainDeadline {
+            return drainDeadline <= now ? perform(next) : core.schedule(self, at: drainDeadline)
+        }
         if let reason = pacing.expired(now) { return finish(.failed(timeout(reason))) }
         changePacing { pacing, now in pacing.onTime(now) }
     }
@@ -264,7 +266,7 @@ final class AttemptRun {
         if let due { events.yield(.checkpointDue(offset: due)) }
         if wasPaused, !isPaused { core.unpauseSoon(self) }
         if !wasPaused, isPaused { _ = connection?.handle.setPaused(true) }
-        core.schedule(self, at: nextDeadline)
+        core.schedule(self, at: pacing.deadline)
     }
 
     /// The loop's turn: reading goes on. What libcurl still holds comes at once and may pause again.
@@ -273,11 +275,6 @@ final class AttemptRun {
         let code = handle.setPaused(false)
         // libcurl tells a refusal only here, not by a message.
         if code != CURLE_OK { onRequestDone(code) }
-        core.schedule(self, at: nextDeadline)
-    }
-
-    private var nextDeadline: MonotonicInstant? {
-        [pacing.deadline, drainDeadline].compactMap(\.self).min()
     }
 
     // MARK: From libcurl

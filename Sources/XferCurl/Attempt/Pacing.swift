@@ -46,11 +46,12 @@ struct Pacing {
 
     mutating func onActivity(_ now: MonotonicInstant) { idle.onActivity(now) }
 
-    /// A new request: nothing has been heard of it, nothing holds it back but the limit.
-    mutating func onRequest(_ now: MonotonicInstant) {
-        pauses = pauses.intersection(.rate)
+    /// A new request: nothing has been heard of it and nothing holds it back. What is owed to the limit is paid with its
+    /// first bytes.
+    mutating func onRequest() {
+        pauses = []
+        rateDebtEnds = nil
         idle.onRestart()
-        if !pauses.isEmpty { idle.onPause(now) }
     }
 
     mutating func hold(_ now: MonotonicInstant) { set(.held, true, now) }

@@ -1,0 +1,67 @@
+import Testing
+import XferCore
+import XferModel
+
+@testable import XferCurl
+
+@Suite struct HeadParserTests {
+    private func parse(_ lines: String...) -> ResponseHead? {
+        var parser = HeadParser()
+        var result: ResponseHead?
+        for line in lines { result = feed(&parser, Array((line + "\r\n").utf8)) ?? result }
+        return result
+    }
+
+    private func feed(_ parser: inout HeadParser, _ bytes: [UInt8]) -> ResponseHead? {
+        guard case .head(let head) = bytes.withUnsafeBytes({ parser.onLine($0) }) else { return nil }
+        return head
+    }
+
+    @Test func statusVersionAndFieldsAreRead() {
+        let head = parse("HTTP/1.1 206 Partial Content", "ETag: \"a\" ", "X-Colon:a:b", "X-Empty:", "")
+        #expect(head?.status == 206)
+        #expect(head?.majorVersion == 1)
+        #expect(
+            head?.fields == [
+                HeaderField(name: "ETag", value: "\"a\""), HeaderField(name: "X-Colon", value: "a:b"),
+                HeaderField(name: "X-Empty", value: ""),
+            ])
+        #expect(parse("HTTP/2 200", "")?.majorVersion == 2)
+    }
+
+    @Test func interimResponsesAreForgotten() {
+        let head = parse("HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/1.1 200 OK", "A: b", "")
+        #expect(head?.status == 200)
+        #expect(head?.fields.map(\.name) == ["A"])
+    }
+
+    @Test func foldedLinesAreOne() {
+        #expect(parse("HTTP/1.1 200 OK", "A: b", "  c", "")?.value("A") == "b c")
+    }
+
+    @Test func trailersAreNotAHead() {
+        var parser = HeadParser()
+        #expect(feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8)) == nil)
+        #expect(feed(&parser, Array("\r\n".utf8)) != nil)
+        #expect(feed(&parser, Array("ETag: \"b\"\r\n".utf8)) == nil)
+        #expect(feed(&parser, Array("\r\n".utf8)) == nil)
+    }
+
+    @Test func octetsThatAreNotUTF8AreKeptApart() {
+        var parser = HeadParser()
+        _ = feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8))
+        _ = feed(&parser, Array("ETag: \"".utf8) + [0xe9] + Array("\"\r\n".utf8))
+        #expect(feed(&parser, Array("\r\n".utf8))?.etag == "\"\u{e9}\"")
+    }
+
+    @Test func aHeadHasLimits() {
+        var parser = HeadParser()
+        _ = feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8))
+        let line = Array("A: b\r\n".utf8)
+        var isTooLarge = false
+        for _ in 0...HeadParser.maxFields {
+            if case .tooLarge = line.withUnsafeBytes({ parser.onLine($0) }) { isTooLarge = true }
+        }
+        #expect(isTooLarge)
+    }
+}
