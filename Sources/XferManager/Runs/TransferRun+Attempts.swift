@@ -66,7 +66,8 @@ extension TransferRun {
                     pendingEvents.append(
                         .taskRedirected(status: status, from: from.description, to: to.description))
                 case .head(let head, let verdict, let keeping):
-                    early = try await onHead(head, verdict, keeping, of: handle, in: directory)
+                    early = try await onHead(
+                        head, verdict, keeping, of: handle, into: part, in: directory)
                     if early != nil { await services.engine.stop(handle.id) }
                 case .checkpointDue(let offset):
                     try await checkpoint(part, at: offset, keeping: described)
@@ -88,12 +89,13 @@ extension TransferRun {
     /// Notes what the head says, gives up bytes of another version, and looks whether the run can end here.
     private func onHead(
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
-        in directory: DirectoryHandle
+        into part: PartialFile, in directory: DirectoryHandle
     ) async throws -> Result<RunEnd, any Error>? {
         note(head, from: keeping.finalURL)
         switch verdict {
         case .restart(let body, let reason):
             try await dropKeptBytes(reason: reason.description)
+            try await services.pool.run { try part.truncate(to: 0) }
             report(head, total: body.total, isResumed: false)
             described = keeping
         case .write(let body):
@@ -145,6 +147,8 @@ extension TransferRun {
             let known = fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
             if !known.isEmpty { return known }
         }
+        // A file this service knows nothing of: its time tells only if it is the server's.
+        guard specification.destination.usesRemoteTime else { return [] }
         return [HeaderField(name: "If-Modified-Since", value: HTTPDate.text(status.modifiedAt))]
     }
 }

@@ -46,6 +46,26 @@ extension TransferRun {
         throw TransferError(.fileMoveFailed, "other files take every name in \(directory.path) before this one can")
     }
 
+    /// Looks what became of a publish that a crash or an error interrupted. Nil when the run has to go on as usual.
+    func finishPublishing(in directory: DirectoryHandle) async throws -> RunEnd? {
+        guard let intent = transfer.publishIntent else { return nil }
+        control.enter(.publishing)
+        let partName = transfer.partialName
+        let found = try await services.pool.run {
+            try Publisher(directory: directory).recover(intent, partName: partName)
+        }
+        switch found {
+        case .repeat:
+            return nil
+        case .done:
+            await onBodyEnd()
+            outcome.finalPath = directory.path(of: intent.finalName)
+            return .completed(size: transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
+        case .lost:
+            throw FileError.publishLost(path: directory.path(of: intent.finalName))
+        }
+    }
+
     private func choose(_ publisher: Publisher, excluding taken: Set<String>) async throws -> Publisher.NameChoice {
         let name = finalName
         let policy = specification.destination.onConflict

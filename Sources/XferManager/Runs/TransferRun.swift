@@ -80,6 +80,7 @@ actor TransferRun {
 
     private func run() async throws -> RunEnd {
         let directory = try await openDirectory()
+        if let end = try await finishPublishing(in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
         let part = try await openPart(in: directory)
         defer { part.close() }
