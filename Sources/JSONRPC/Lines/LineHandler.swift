@@ -129,8 +129,12 @@ extension LineHandler {
         nextToken += 1
         let token = nextToken
         let task = Task { [connection, dispatcher] in
-            let reply = await dispatcher.reply(to: line, width: share.width, isCutOff: isCutOff, on: connection)
+            let afterAnswer = AfterAnswer()
+            let reply = await AfterAnswer.$current.withValue(afterAnswer) {
+                await dispatcher.reply(to: line, width: share.width, isCutOff: isCutOff, on: connection)
+            }
             connection.finish(request: token, answer: reply.text)
+            afterAnswer.run()
         }
         running[token] = (task, share)
     }

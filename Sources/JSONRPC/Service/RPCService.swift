@@ -8,8 +8,10 @@ public protocol RPCService: Sendable {
 
     /// Answers one request; for a notification (a request without id) the result is dropped.
     ///
-    /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection, started in the order they came in and
-    /// answered as they finish. The surrounding `Task` is cancelled when the connection closes.
+    /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection; they are begun in the order they came
+    /// in, but may overtake each other, and are answered as they finish. The surrounding `Task` is cancelled when the
+    /// connection closes (not a notification's). What is to be sent behind the answer goes through
+    /// `RPCConnection.afterAnswer`.
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult

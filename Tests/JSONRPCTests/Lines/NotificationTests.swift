@@ -20,6 +20,23 @@ import XferTestSupport
         }
     }
 
+    @Test func canBeHeldBackBehindTheAnswerThatAnnouncesThem() async throws {
+        try await withServer { fixture in
+            let client = try fixture.connect()
+            for _ in 0..<100 {
+                #expect(try await client.call("subscribe", [7])["result"] == "subscribed")
+                #expect(try await client.message()["params"] == [7])
+            }
+            let request = #"{"jsonrpc":"2.0","method":"subscribe","params":[8],"id":1}"#
+            try await client.send("[\(request),\(request)]\n")
+            #expect(try await client.message().arrayValue?.count == 2)
+            for _ in 0..<2 { #expect(try await client.message()["params"] == [8]) }
+        }
+        let ran = Gate()
+        RPCConnection.afterAnswer { ran.open() }
+        await ran.wait()
+    }
+
     @Test func areRefusedWhileAClientDoesNotReadAndGoOnWhenItDoes() async throws {
         try await withServer(.with { $0.waitingBytes = 100_000 }) { fixture in
             let client = try fixture.connect()

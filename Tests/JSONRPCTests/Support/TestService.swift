@@ -60,6 +60,9 @@ final class TestService: RPCService {
             return .value("done")
         case "peer": return .value(.integer(Int64(connection.peer.userID)))
         case "notify": return .value(notify(params, on: connection))
+        case "subscribe":
+            RPCConnection.afterAnswer { connection.notify("event", params: params ?? .null) }
+            return .value("subscribed")
         default: throw .methodNotFound(method)
         }
     }
