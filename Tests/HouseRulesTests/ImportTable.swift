@@ -22,7 +22,7 @@ enum ImportTable {
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
         "JSONRPC": posix + [
-            "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOExtras", "NIOConcurrencyHelpers",
+            "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers",
         ],
 
         // The service.

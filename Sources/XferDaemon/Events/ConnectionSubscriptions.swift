@@ -6,8 +6,8 @@ import XferProtocol
 /// The event streams of all connections: each is pumped by a task of its own, as fast as its client reads.
 final class ConnectionSubscriptions: Sendable {
     private struct State {
-        /// By connection, then by subscription.
-        var pumps: [UInt64: [Int64: Task<Void, Never>]] = [:]
+        /// By connection, then by subscription; nil until the answer to the subscribing call is on its way.
+        var pumps: [UInt64: [Int64: Task<Void, Never>?]] = [:]
         var nextID: Int64 = 1
     }
 
@@ -23,26 +23,37 @@ final class ConnectionSubscriptions: Sendable {
             guard state.pumps[connection.id, default: [:]].count < Self.mostPerConnection else { return (nil, false) }
             let id = state.nextID
             state.nextID += 1
-            state.pumps[connection.id, default: [:]][id] = Task { [weak self] in
-                await Self.pump(feed, as: id, to: connection)
-                self?.forget(id, of: connection.id)
-            }
+            state.pumps[connection.id, default: [:]][id] = .some(nil)
             return (id, isFirst)
         }
+        guard let id else { return nil }
+        // The answer that names the stream comes before anything on it.
+        RPCConnection.afterAnswer { [weak self] in self?.begin(feed, as: id, on: connection) }
         if isFirst { connection.onClose { [weak self] in self?.end(connection.id) } }
         return id
     }
 
+    private func begin(_ feed: EventFeed, as id: Int64, on connection: RPCConnection) {
+        state.withLockedValue { state in
+            // Stopped, or the connection closed, before the answer was on its way.
+            guard state.pumps[connection.id]?[id] != nil else { return }
+            state.pumps[connection.id]?[id] = Task { [weak self] in
+                await Self.pump(feed, as: id, to: connection)
+                self?.forget(id, of: connection.id)
+            }
+        }
+    }
+
     /// Ends a stream; false when the connection has none of that name.
     func stop(_ id: Int64, of connection: UInt64) -> Bool {
-        let pump = state.withLockedValue { $0.pumps[connection]?.removeValue(forKey: id) }
+        guard let pump = state.withLockedValue({ $0.pumps[connection]?.removeValue(forKey: id) }) else { return false }
         pump?.cancel()
-        return pump != nil
+        return true
     }
 
     private func end(_ connection: UInt64) {
         let pumps = state.withLockedValue { $0.pumps.removeValue(forKey: connection) }
-        for pump in (pumps ?? [:]).values { pump.cancel() }
+        for pump in (pumps ?? [:]).values { pump?.cancel() }
     }
 
     private func forget(_ id: Int64, of connection: UInt64) {
