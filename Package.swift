@@ -87,7 +87,7 @@ let package = Package(
                 "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals, yams, logging, metrics,
                 coreMetrics, nioLocks,
             ]),
-        .executableTarget(name: "xferd", dependencies: ["XferDaemon", argumentParser], swiftSettings: house),
+        .executableTarget(name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
 
         // The client.
         library("XferClient", ["XferProtocol", "StrictJSON"]),

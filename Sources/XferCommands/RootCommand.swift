@@ -10,7 +10,7 @@ struct RootCommand: ParsableCommand {
             Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
             restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
             """,
-        version: "1.0.0",
+        version: XferVersion.current,
         groupedSubcommands: [
             CommandGroup(
                 name: "Tasks:",

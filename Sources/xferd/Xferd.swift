@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import XferDaemon
+import XferModel
 
 /// `xferd`: the background transfer service.
 @main

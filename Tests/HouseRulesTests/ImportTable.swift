@@ -34,7 +34,7 @@ enum ImportTable {
             "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams", "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals",
         ],
-        "xferd": ["XferDaemon", "ArgumentParser", "Glibc"],
+        "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
         // The client.
         "XferClient": posix + ["XferProtocol", "StrictJSON"],

@@ -16,10 +16,22 @@ struct LiveSession {
     /// How often it is looked for.
     private static let retryInterval = Duration.milliseconds(250)
 
-    init(_ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil) throws(CommandFailure) {
+    /// - Parameter isDaemonKnown: whether it answered just now; then it is looked for while it restarts.
+    init(
+        _ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil, isDaemonKnown: Bool = false
+    ) throws(CommandFailure) {
         self.signals = signals
         self.keyboard = keyboard
-        daemon = try DaemonSession.open(options.instance, interruption: signals?.descriptor)
+        let end = Readiness.now + Self.patience
+        while true {
+            do throws(CommandFailure) {
+                daemon = try DaemonSession.open(options.instance, interruption: signals?.descriptor)
+                return
+            } catch {
+                guard isDaemonKnown, error.status == .noDaemon, Readiness.now < end else { throw error }
+            }
+            _ = Readiness.wait(for: [signals?.descriptor].compactMap(\.self), timeout: Self.retryInterval)
+        }
     }
 
     enum Occurrence {

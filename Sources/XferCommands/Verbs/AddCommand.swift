@@ -54,7 +54,7 @@ struct AddCommand: ParsableCommand {
             destination: destination, request: request, scheduling: scheduling, count: all.count)
         let ids = try add(all.map { template.task($0) })
         guard wait else { return }
-        let status = try WaitCommand.wait(for: ids, timeout: timeout, options: options)
+        let status = try WaitCommand.wait(for: ids, timeout: timeout, options: options, isDaemonKnown: true)
         if status != .done { throw CommandFailure(status) }
     }
 

@@ -26,11 +26,15 @@ struct WaitCommand: ParsableCommand {
     }
 
     /// Waits, and for `--json` prints what `task.wait` answers at the end.
-    static func wait(for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions) throws(CommandFailure) -> ExitStatus {
+    ///
+    /// - Parameter isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
+    static func wait(
+        for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false
+    ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
-            isQuiet: options.output.json)
+            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown)
         guard options.output.json else { return try waiter.run() }
         do throws(CommandFailure) {
             let status = try waiter.run()

@@ -25,10 +25,12 @@ struct TaskWaiter {
 
     /// - Parameter timeout: nil waits without end.
     init(
-        _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, terminal: Terminal = .standard
+        _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, isDaemonKnown: Bool = false,
+        terminal: Terminal = .standard
     ) throws(CommandFailure) {
         board = TaskBoard(ids: ids)
-        session = try LiveSession(options, signals: SignalPipe(catching: SignalPipe.displaySignals))
+        session = try LiveSession(
+            options, signals: SignalPipe(catching: SignalPipe.displaySignals), isDaemonKnown: isDaemonKnown)
         region = LiveRegion(terminal)
         self.terminal = terminal
         self.isQuiet = isQuiet
@@ -42,7 +44,13 @@ struct TaskWaiter {
     mutating func run() throws(CommandFailure) -> ExitStatus {
         defer { region.finish() }
         do throws(CommandFailure) {
-            try follow(isFirst: true)
+            do throws(CommandFailure) {
+                try follow(isFirst: true)
+            } catch {
+                // It went away while it was being asked.
+                guard error.status == .noDaemon else { throw error }
+                try recover()
+            }
             try loop()
         } catch {
             // Ctrl-C while a call was under way.

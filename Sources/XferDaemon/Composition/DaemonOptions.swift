@@ -23,8 +23,3 @@ public enum DaemonExit: Int32, Sendable {
     /// Configuration or database need a person (EX_CONFIG, sysexits.h): the unit does not restart after it.
     case needsAttention = 78
 }
-
-/// The program's version.
-public enum XferVersion {
-    public static let current = "1.0.0"
-}
