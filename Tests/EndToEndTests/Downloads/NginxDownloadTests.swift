@@ -89,7 +89,8 @@ import XferTestSupport
         try nginx.publish(source, as: "f.tar.gz")
         try await withDaemon { daemon in
             try FileTree.write("mine", to: "\(daemon.downloads)/f.tar.gz")
-            let id = try await daemon.add(nginx.url("/f.tar.gz"), ["on_conflict": .string(policy)])
+            let fields: JSONObject = ["on_conflict": .string(policy), "output": "f.tar.gz"]
+            let id = try await daemon.add(nginx.url("/f.tar.gz"), fields)
             let view = try await daemon.finish(id)
             let kept = try FileTree.text("\(daemon.downloads)/f.tar.gz") == "mine"
             switch policy {
@@ -97,9 +98,13 @@ import XferTestSupport
                 #expect(view.finalPath == "\(daemon.downloads)/f (1).tar.gz")
                 #expect(kept)
                 try expectFile(view, is: source)
-            case "overwrite", "update":
+            case "overwrite":
                 try expectFile(view, is: source)
                 #expect(try daemon.downloaded == ["f.tar.gz"])
+            case "update":
+                // What lies there is newer than what the server has.
+                #expect(view.json["not_modified"] == true, "\(view.json.text)")
+                #expect(kept)
             case "skip":
                 #expect(view.state == "completed" && view.json["skipped"] == true)
                 #expect(kept)
