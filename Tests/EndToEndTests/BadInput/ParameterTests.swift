@@ -44,7 +44,7 @@ import XferTestSupport
                 }
             }
             #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
-            #expect(try daemon.downloaded == [])
+            try await daemon.expectDownloads([])
         }
     }
 
