@@ -11,7 +11,7 @@ public final class DaemonFixture: Sendable {
     /// What a daemon is started with.
     public struct Options: Sendable {
         /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win over
-        /// the fixture's own: small reserve, every directory of the fixture a root.
+        /// the fixture's own: small reserve, the download directory the only root.
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []
@@ -63,7 +63,7 @@ public final class DaemonFixture: Sendable {
         if let text = options.configuration { return try FileTree.write(text, to: configurationFile) }
         var merged = [
             "download": [
-                "dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\", \"\(directory.path)\"]", "reserve": "1Mi",
+                "dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\"]", "reserve": "1Mi",
             ],
             "log": ["level": "info", "format": "text"],
         ]

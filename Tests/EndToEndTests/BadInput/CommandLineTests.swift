@@ -92,7 +92,7 @@ import XferTestSupport
             let list = "# three files\n\(server.url("/a"))\n\n\(server.url("/b"))\n\(server.url("/c"))\n"
             let result = try await daemon.ctl("add", "--wait", "-i", "-", input: list)
             #expect(result.exit == .code(0), "\(result)")
-            #expect(try daemon.downloaded == ["a", "b", "c"])
+            try await daemon.expectDownloads(["a", "b", "c"])
         }
     }
 }

@@ -44,14 +44,14 @@ import XferTestSupport
                 }
             }
             #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
-            #expect(try daemon.downloaded == [])
+            try await daemon.expectDownloads([])
         }
     }
 
     @Test func wrongCallsAreRefused() async throws {
         let calls: [(method: String, params: JSONValue, code: Int64)] = [
             ("task.get", ["id": 999_999], -32001), ("task.get", ["id": "1"], -32602), ("task.get", [:], -32602),
-            ("task.get", ["id": -1], -32001), ("task.pause", [:], -32602), ("task.pause", ["filter": [:]], -32602),
+            ("task.get", ["id": -1], -32602), ("task.pause", [:], -32602), ("task.pause", ["filter": [:]], -32602),
             ("task.pause", ["ids": [1], "filter": ["all": true]], -32602), ("task.list", ["limit": 0], -32602),
             ("task.list", ["limit": 100_000], -32602), ("task.list", ["cursor": "nonsense"], -32602),
             ("task.list", ["filter": ["colour": "red"]], -32602), ("task.fly", [:], -32601), ("", [:], -32601),

@@ -33,7 +33,7 @@ import XferTestSupport
             }
             try expectFile(try await daemon.complete(id), is: source)
 
-            #expect(try daemon.downloaded == ["big.bin"])
+            try await daemon.expectDownloads(["big.bin"])
             #expect(try await daemon.events(of: id, types: "task.completed").count == 1)
             #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
             let log = try nginx.log

@@ -35,7 +35,7 @@ import XferTestSupport
             try await withTask(server.url("/\(index)")) { daemon, id in
                 let view = try await daemon.finish(id)
                 #expect(view.state == "failed", "\(target): \(view.json.text)")
-                #expect(try daemon.downloaded == [])
+                try await daemon.expectDownloads([])
             }
         }
     }

@@ -30,7 +30,7 @@ import XferTestSupport
             let id = try await daemon.add(server.url("/f"), fields)
             _ = try await daemon.finish(id)
             let paused = try await daemon.add(server.url("/f"), ["paused": true, "output": "p", "group": "g"])
-            _ = try await session.call("task.update", ["id": .integer(paused), "priority": "high"])
+            _ = try await session.call("task.update", ["id": .integer(paused), "changes": ["priority": "high"]])
             _ = try await session.call("task.resume", ["ids": [.integer(paused)]])
             try await daemon.complete(paused)
             for method in ["queue.stats", "daemon.status", "daemon.config", "task.list", "queue.pause", "queue.resume"]

@@ -48,7 +48,7 @@ import XferTestSupport
             let bad = try await daemon.add(server.url("/f"), ["checksum": .string(wrong.description), "output": "bad"])
             let view = try await daemon.fails(bad, "checksum_mismatch")
             #expect(view.errorMessage.contains(wrong.hexDigits) && view.errorMessage.contains(right.hexDigits))
-            #expect(try daemon.downloaded == ["good"])
+            try await daemon.expectDownloads(["good"])
         }
     }
 
@@ -59,7 +59,7 @@ import XferTestSupport
             try expectFile(
                 try await daemon.complete(try await daemon.add(server.url("/f"), ["output": "a"])), is: source)
             try await daemon.fails(try await daemon.add(server.url("/f"), ["output": "b"]), "checksum_mismatch")
-            #expect(try daemon.downloaded == ["a"])
+            try await daemon.expectDownloads(["a"])
         }
     }
 
@@ -68,7 +68,7 @@ import XferTestSupport
         let checksum = JSONValue.string(source.checksum().description)
         try await withTask(server.url("/f"), ["checksum": checksum]) { daemon, id in
             try await daemon.fails(id, "checksum_mismatch")
-            #expect(try daemon.downloaded == [])
+            try await daemon.expectDownloads([])
         }
     }
 

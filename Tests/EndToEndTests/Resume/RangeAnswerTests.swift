@@ -29,7 +29,7 @@ import XferTestSupport
         server.serve("/f", source, faults: [[.drop(after: Self.cut)], [lie]])
         try await withTask(server.url("/f")) { daemon, id in
             try expectFile(try await daemon.complete(id), is: source)
-            #expect(try daemon.downloaded == ["f"])
+            try await daemon.expectDownloads(["f"])
             #expect(try await daemon.eventTypes(of: id).filter { $0 == "task.completed" }.count == 1)
         }
     }
@@ -105,6 +105,13 @@ import XferTestSupport
     @Test func aSourceThatShrankBelowTheOffset() async throws {
         let short = SourceVersion.tagged(23, length: 5000)
         try await change(to: short) { daemon, id, _ in try expectFile(try await daemon.complete(id), is: short) }
+    }
+
+    @Test func aSourceThatShrankAndTellsNoLength() async throws {
+        let short = SourceVersion.tagged(24, length: 5000)
+        try await change(to: short, faults: [.chunked]) { daemon, id, _ in
+            try expectFile(try await daemon.complete(id), is: short)
+        }
     }
 
     @Test func theSame200AfterARangeKeepsTheBytes() async throws {

@@ -16,7 +16,7 @@ import XferTestSupport
         server.serve("/f", source, faults: faults ?? [[.drop(after: cut)]])
         try await withTask(server.url("/f"), fields) { daemon, id in
             try expectFile(try await daemon.complete(id), is: source)
-            #expect(try daemon.downloaded == ["f"])
+            try await daemon.expectDownloads(["f"])
         }
         let requests = server.requests(to: "/f")
         for request in requests {

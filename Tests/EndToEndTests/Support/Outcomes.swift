@@ -59,6 +59,13 @@ extension DaemonFixture {
         try await events(of: id).compactMap { $0["type"]?.stringValue }
     }
 
+    /// Expects exactly these names in the download directory, once partial files that are no longer needed are gone:
+    /// they go after the end has been recorded and told.
+    func expectDownloads(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try? await eventually("the download directory is tidy", within: .seconds(10)) { try downloaded == names }
+        #expect(try downloaded == names, sourceLocation: sourceLocation)
+    }
+
     /// Names in the download directory.
     var downloaded: [String] { get throws { try FileTree.entries(below: downloads) } }
 }
