@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl`: the tree of verbs.
