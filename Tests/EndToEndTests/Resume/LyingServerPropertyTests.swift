@@ -6,7 +6,7 @@ import XferTestSupport
 /// to last byte, or the task is not completed.
 @Suite struct LyingServerPropertyTests {
     @Test func aPublishedFileIsOneVersion() async throws {
-        let seeds = 0..<UInt64(60 * Machine.soakFactor)
+        let seeds = 0..<UInt64(150 * Machine.soakFactor)
         let options = DaemonFixture.Options(settings: [
             "queue": ["max_active": "8", "max_active_per_host": "8"]
         ])
