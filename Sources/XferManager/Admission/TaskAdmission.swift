@@ -18,7 +18,8 @@ struct TaskAdmission: Sendable {
         for (index, draft) in drafts.enumerated() {
             let parsed = try parseURL(draft.url, path: path(index))
             var specification = draft.specification(parsed.url, parsed.credential)
-            try await admit(&specification, knowing: &directories, path: path(index))
+            try await admit(
+                &specification, knowing: &directories, path: path(index), directoryField: draft.directoryField)
             specifications.append(specification)
         }
         return specifications
@@ -26,7 +27,8 @@ struct TaskAdmission: Sendable {
 
     /// Checks priority and destination, and notes which directory the destination's is.
     func admit(
-        _ specification: inout TaskSpecification, knowing directories: inout [String: FileIdentity], path: String
+        _ specification: inout TaskSpecification, knowing directories: inout [String: FileIdentity], path: String,
+        directoryField: String
     ) async throws {
         guard specification.priority <= principal.maxPriority else {
             throw ManagerError.permissionDenied(
@@ -38,7 +40,7 @@ struct TaskAdmission: Sendable {
         if let known = directories[destination.directory] {
             identity = known
         } else {
-            identity = try await open(destination.directory, path: path + "dir")
+            identity = try await open(destination.directory, path: path + directoryField)
             directories[destination.directory] = identity
         }
         specification.destination.directoryIdentity = identity

@@ -4,13 +4,17 @@ public import XferModel
 public struct TaskDraft: Sendable {
     /// As the client wrote it; user info in it becomes a credential.
     public var url: String
+    /// The field that named the destination's directory, for errors: `dir` or `output`.
+    public var directoryField: String
     /// The rest, once the URL has been read.
     public var specification: @Sendable (_ url: HTTPURL, _ userInfo: Credential?) -> TaskSpecification
 
     public init(
-        url: String, specification: @escaping @Sendable (_ url: HTTPURL, _ userInfo: Credential?) -> TaskSpecification
+        url: String, directoryField: String = "dir",
+        specification: @escaping @Sendable (_ url: HTTPURL, _ userInfo: Credential?) -> TaskSpecification
     ) {
         self.url = url
+        self.directoryField = directoryField
         self.specification = specification
     }
 }

@@ -13,14 +13,17 @@ extension TransferManager {
         public var fieldRefusedWhileRunning: String?
         /// What stands before a field's name in errors.
         public var path: String
+        /// The field that names the directory, if it changes: `dir` or `output`.
+        public var directoryField: String
 
         public init(
-            fieldRefusedWhileRunning: String?, path: String,
+            fieldRefusedWhileRunning: String?, path: String, directoryField: String = "dir",
             change: @escaping @Sendable (inout TaskSpecification) -> Void
         ) {
             self.change = change
             self.fieldRefusedWhileRunning = fieldRefusedWhileRunning
             self.path = path
+            self.directoryField = directoryField
         }
     }
 
@@ -35,7 +38,8 @@ extension TransferManager {
         if hasMoved || wanted.priority != before.specification.priority {
             let admission = TaskAdmission(principal: principal, settings: settings, pool: services.pool)
             var directories: [String: FileIdentity] = [:]
-            try await admission.admit(&wanted, knowing: &directories, path: update.path)
+            try await admission.admit(
+                &wanted, knowing: &directories, path: update.path, directoryField: update.directoryField)
         }
         let identity = wanted.destination.directoryIdentity
         let (task, orphan) = try await translatingStoreErrors {

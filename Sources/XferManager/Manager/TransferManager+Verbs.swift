@@ -109,7 +109,10 @@ extension TransferManager {
         case .pause:
             if try tx.isPublishing(task) { return nil }
             transition = machine.onPause()
-        case .resume: transition = machine.onResume()
+        case .resume:
+            // Trying now means now: a host that asked for patience is asked again.
+            if task.state == .waiting { try tx.setCooldown(host: task.host, until: nil) }
+            transition = machine.onResume()
         case .cancel: transition = machine.onCancel(at: now)
         case .retry: transition = machine.onRetry()
         case .remove: transition = machine.onRemove()

@@ -31,7 +31,7 @@ import XferTestSupport
         (["add", "--limit-rate", "-1", "http://127.0.0.1:9/"], [2], ""),
         (["add", "--limit-rate", "fast", "http://127.0.0.1:9/"], [2], "limit-rate"),
         (["add", "--priority", "urgent", "http://127.0.0.1:9/"], [2, 3], "priority"),
-        (["add", "-o", "/etc/xferd-escape", "http://127.0.0.1:9/"], [3], "output"),
+        (["add", "-o", "/etc/xferd-escape", "http://127.0.0.1:9/"], [3], "dir"),
         (["add", "-d", "/proc", "http://127.0.0.1:9/"], [3], "dir"),
         (["add", "-u", "ada:secret", "http://127.0.0.1:9/"], [2], "password"),
         (["show", "999999"], [3], "999999"), (["show", "x"], [2], ""), (["fly"], [2], "fly"), (["pause"], [2], ""),
