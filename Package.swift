@@ -80,14 +80,19 @@ let package = Package(
         // The service.
         library(
             "XferManager",
-            ["XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics, nioLocks, deque]),
+            [
+                "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics,
+                nioLocks, deque,
+            ]),
         library(
             "XferDaemon",
             [
-                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals, yams, logging, metrics,
+                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals, yams,
+                logging, metrics,
                 coreMetrics, nioLocks,
             ]),
-        .executableTarget(name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
+        .executableTarget(
+            name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
 
         // The client.
         library("XferClient", ["XferProtocol", "StrictJSON"]),

@@ -7,7 +7,8 @@ import XferModel
 @main
 struct XferdCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "xferd", abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
+        commandName: "xferd",
+        abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
         version: XferVersion.current)
 
     @Option(help: "Configuration file.") var config: String?
@@ -27,21 +28,26 @@ struct XferdCommand: AsyncParsableCommand {
                 configurationFile: config, stateDirectory: stateDir, socket: socket, currentDirectory: currentDirectory),
             settings: try parsedSettings(), logsToForeground: foregroundLog)
         let exit =
-            if printSchema { OneShotCommands.printSchema() }
-            else if printConfig { OneShotCommands.printConfiguration(options) }
-            else if checkConfig { OneShotCommands.checkConfiguration(options) }
-            else if checkDatabase { OneShotCommands.checkDatabase(options) }
-            else if recover { OneShotCommands.recover(options) }
-            else { await Daemon.run(options) }
+            if printSchema { OneShotCommands.printSchema() } else if printConfig {
+                OneShotCommands.printConfiguration(options)
+            } else if checkConfig { OneShotCommands.checkConfiguration(options) } else if checkDatabase {
+                OneShotCommands.checkDatabase(options)
+            } else if recover { OneShotCommands.recover(options) } else { await Daemon.run(options) }
         throw ExitCode(exit.rawValue)
     }
 
     private func parsedSettings() throws -> [String: String] {
         try settings.reduce(into: [:]) { parsed, text in
-            guard let equals = text.firstIndex(of: "=") else { throw ValidationError("--set \(text): expected KEY=VALUE") }
+            guard let equals = text.firstIndex(of: "=") else {
+                throw ValidationError("--set \(text): expected KEY=VALUE")
+            }
             parsed[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
     }
 
-    private var currentDirectory: String { getcwd(nil, 0).map { path in defer { free(path) }; return String(cString: path) } ?? "/" }
+    private var currentDirectory: String {
+        getcwd(nil, 0).map { path in
+            defer { free(path) }; return String(cString: path)
+        } ?? "/"
+    }
 }

@@ -60,7 +60,8 @@ actor EventFeed {
     private func nextReplayed() async throws -> [EventMessage]? {
         guard let since = replayed else { return nil }
         let last = subscription.startSeq
-        guard since < last, case .events(let page, _) = try await manager.events(since: since, filter, limit: Self.pageSize)
+        guard since < last,
+            case .events(let page, _) = try await manager.events(since: since, filter, limit: Self.pageSize)
         else {
             replayed = nil
             return nil

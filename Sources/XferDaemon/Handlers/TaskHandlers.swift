@@ -36,7 +36,8 @@ struct TaskHandlers: Sendable {
 
     private func draft(_ task: NewTask, for principal: Principal) -> TaskDraft {
         let defaults = defaults()
-        return TaskDraft(url: task.url, directoryField: task.output?.contains("/") == true ? "output" : "dir") { url, userInfo in
+        return TaskDraft(url: task.url, directoryField: task.output?.contains("/") == true ? "output" : "dir") {
+            url, userInfo in
             task.specification(owner: principal.owner, url: url, urlCredential: userInfo, defaults: defaults)
         }
     }
@@ -80,7 +81,8 @@ struct TaskHandlers: Sendable {
             case (.bottom, _): .bottom
             default: .top
             }
-        return .ids(SelectionResult.Listed(try await manager.move(params.ids, to: position, for: context.caller.principal)))
+        return .ids(
+            SelectionResult.Listed(try await manager.move(params.ids, to: position, for: context.caller.principal)))
     }
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler

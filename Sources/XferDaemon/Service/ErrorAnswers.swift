@@ -51,7 +51,8 @@ enum ErrorAnswers {
                 "the database cannot be written: is the disk of the state directory full? Nothing was changed",
                 data: ErrorData(reason: "storage_unavailable"))
         case .shuttingDown:
-            RPCFailure(.shuttingDown, "the daemon is stopping and takes no new work", data: ErrorData(reason: "shutting_down"))
+            RPCFailure(
+                .shuttingDown, "the daemon is stopping and takes no new work", data: ErrorData(reason: "shutting_down"))
         }
     }
 }

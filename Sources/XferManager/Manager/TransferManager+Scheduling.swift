@@ -53,7 +53,8 @@ extension TransferManager {
         if let id = task.transferID, let transfer = try tx.transfer(id) { return transfer }
         let destination = task.specification.destination
         return try tx.insertTransfer(
-            partial: PartialLocation(directory: destination.directory, identity: destination.directoryIdentity ?? .unknown), at: now
+            partial: PartialLocation(
+                directory: destination.directory, identity: destination.directoryIdentity ?? .unknown), at: now
         )
     }
 

@@ -77,13 +77,15 @@ public actor TransferManager {
             store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), clock: clock, logger: logger)
         let manager = TransferManager(
-            hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings, version: version)
+            hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
+            version: version)
         Task { for await reason in degradations { await manager.onDegradedChange(reason) } }
         return manager
     }
 
     private init(
-        hub: EventHub, metrics: ServiceMetrics, services: RunServices, stateDirectory: StateDirectory, settings: ManagerSettings,
+        hub: EventHub, metrics: ServiceMetrics, services: RunServices, stateDirectory: StateDirectory,
+        settings: ManagerSettings,
         version: String
     ) {
         self.hub = hub

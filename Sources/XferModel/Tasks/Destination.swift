@@ -13,7 +13,8 @@ public struct Destination: Hashable, Sendable, Codable {
     public var usesRemoteTime: Bool
 
     public init(
-        directory: String, directoryIdentity: FileIdentity? = nil, name: String? = nil, onConflict: ConflictPolicy = .rename, mode: UInt16? = nil,
+        directory: String, directoryIdentity: FileIdentity? = nil, name: String? = nil,
+        onConflict: ConflictPolicy = .rename, mode: UInt16? = nil,
         usesRemoteTime: Bool = false
     ) {
         self.directory = directory

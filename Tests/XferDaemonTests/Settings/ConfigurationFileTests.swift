@@ -5,7 +5,6 @@ import XferModel
 import XferTestSupport
 
 @testable import XferDaemon
-import XferModel
 
 @Suite("The configuration file on disk")
 struct ConfigurationFileTests {

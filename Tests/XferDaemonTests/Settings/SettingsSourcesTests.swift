@@ -3,7 +3,6 @@ import Testing
 import XferModel
 
 @testable import XferDaemon
-import XferModel
 
 @Suite("Settings from flags, environment, file and defaults")
 struct SettingsSourcesTests {
