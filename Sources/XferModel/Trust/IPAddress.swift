@@ -1,5 +1,5 @@
 /// An IPv4 or IPv6 address by its bytes, in network order: 4 or 16 of them.
-public struct IPAddress: Hashable, Sendable, Codable, CustomStringConvertible {
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     public let bytes: [UInt8]
 
     /// Reads dotted-decimal IPv4 (four numbers without leading zeros) or IPv6 text (RFC 4291 §2.2); no brackets, no zone.
@@ -18,6 +18,12 @@ public struct IPAddress: Hashable, Sendable, Codable, CustomStringConvertible {
         guard host.hasSuffix("]") else { return nil }
         let inner = host.dropFirst().dropLast().prefix { $0 != "%" }
         guard let bytes = Self.parse6(inner) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Nil unless there are 4 or 16 bytes.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 

@@ -2,7 +2,7 @@
 ///
 /// Normalised beyond what `HTTPURL` does, so that no spelling of a host escapes its policy: no root dot, no brackets, no
 /// zone, addresses by their bytes.
-public enum ServerName: Hashable, Sendable, Codable, CustomStringConvertible {
+public enum ServerName: Hashable, Sendable, CustomStringConvertible {
     /// Lower case, Punycode, without the root's dot.
     case domain(String)
     case address(IPAddress)
