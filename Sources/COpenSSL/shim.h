@@ -12,6 +12,10 @@ static inline int xfer_ssl_ctx_set_min_proto_version(SSL_CTX *context, int versi
     return (int)SSL_CTX_set_min_proto_version(context, version);
 }
 
+static inline int xfer_ssl_ctx_set_max_proto_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_max_proto_version(context, version);
+}
+
 static inline void xfer_ssl_ctx_disable_session_cache(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
