@@ -67,7 +67,7 @@ let package = Package(
         library("XferCore", ["XferModel", deque, heap, ordered]),
 
         // Effects, each ignorant of the others.
-        library("XferTrust", ["COpenSSL", "XferModel", "XferCore"]),
+        library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
         library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks, heap]),
         library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
         library("XferStore", ["XferModel", grdb, sqlite]),

@@ -1,0 +1,69 @@
+public import XferModel
+
+/// A policy as it is in force at some instant.
+public struct AppliedPolicy: Sendable, Equatable, Hashable {
+    public let policy: TrustPolicy
+    /// Its `expires_at` has passed: the ordinary check takes its place.
+    public let isExpired: Bool
+
+    public init(_ policy: TrustPolicy, at now: Timestamp) {
+        self.policy = policy
+        isExpired = policy.expiresAt.map { $0 <= now } ?? false
+    }
+
+    /// Never "accept": an expired policy is mode `none`, I=0, D=1.
+    public var rule: TrustRule { isExpired ? .require(.ordinary) : TrustCell(policy).rule }
+
+    /// Whether it holds a server to pins now.
+    public var isPinning: Bool { !isExpired && policy.mode != .none }
+
+    /// What is only reported.
+    public var isReportOnly: Bool { !isExpired && policy.isReportOnly }
+
+    /// What has to be looked into.
+    public var neededChecks: TrustChecks {
+        guard case .require(let checks) = rule else { return [] }
+        return isReportOnly ? checks.union(.ordinary) : checks
+    }
+
+    /// Version and name tell policies apart well enough; equality compares all of it.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(policy.name)
+        hasher.combine(policy.version)
+        hasher.combine(isExpired)
+    }
+}
+
+/// The policies a connection is held to, each of which has to accept. Connections are shared between equal ones only.
+public struct AppliedPolicies: Sendable, Hashable {
+    /// The most specific one for the host, else the default.
+    public let host: AppliedPolicy
+    /// The one the task names, when it matches the hop and is another one.
+    public let task: AppliedPolicy?
+
+    public init(host: AppliedPolicy, task: AppliedPolicy? = nil) {
+        self.host = host
+        self.task = task
+    }
+
+    /// What applies where nothing is configured: the ordinary check.
+    public static let ordinary = AppliedPolicies(
+        host: AppliedPolicy(.builtInDefault, at: Timestamp(microseconds: 0)))
+
+    public var all: [AppliedPolicy] { [host] + (task.map { [$0] } ?? []) }
+
+    public var minimumTLS: TLSVersion { all.map(\.policy.minimumTLS).max() ?? .tls12 }
+
+    /// The task's before the host's.
+    public var clientCertificate: ClientCertificateFiles? {
+        task?.policy.clientCertificate ?? host.policy.clientCertificate
+    }
+
+    /// Why plain `http` may not be used for such a host: something that pins would be passed by.
+    public func refusalOfPlainHTTP(host: String) -> TransferError? {
+        guard let pinning = all.first(where: { $0.isPinning && !$0.isReportOnly }) else { return nil }
+        return TransferError(
+            .trustRejected, "\(host) has the pinning policy \"\(pinning.policy.name)\": http is refused, use https",
+            isRetriable: false, host: host)
+    }
+}

@@ -1,0 +1,93 @@
+public import XferModel
+
+/// All policies, and which of them apply to a connection.
+public struct PolicyResolver: Sendable, Hashable {
+    /// Sorted by name, without the default.
+    public let policies: [TrustPolicy]
+    /// The operator's, else the built-in one.
+    public let defaultPolicy: TrustPolicy
+
+    /// No policies: the ordinary check for everybody.
+    public init() {
+        policies = []
+        defaultPolicy = .builtInDefault
+    }
+
+    /// - Throws: when two policies have a name or a host pattern in common, so that neither would be the more specific.
+    public init(_ all: [TrustPolicy]) throws(TrustPolicyError) {
+        var names: Set<String> = []
+        var owners: [HostPattern: String] = [:]
+        for policy in all {
+            guard names.insert(policy.name).inserted else { throw TrustPolicyError(policy.name, .duplicateName) }
+            for pattern in policy.hosts {
+                if let other = owners.updateValue(policy.name, forKey: pattern) {
+                    throw TrustPolicyError(policy.name, .duplicateHost(pattern, other: other))
+                }
+            }
+        }
+        policies = all.filter { !$0.isDefault }.sorted { $0.name < $1.name }
+        defaultPolicy = all.first { $0.isDefault } ?? .builtInDefault
+    }
+
+    public func policy(named name: String) -> TrustPolicy? {
+        name == TrustPolicy.defaultName ? defaultPolicy : policies.first { $0.name == name }
+    }
+
+    /// The policy of the most specific pattern, else the default.
+    public func policy(for host: ServerName, port: UInt16) -> TrustPolicy {
+        var best: (pattern: HostPattern, policy: TrustPolicy)?
+        for policy in policies {
+            for pattern in policy.hosts where pattern.matches(host, port: port) {
+                if best.map({ pattern.isMoreSpecific(than: $0.pattern) }) ?? true { best = (pattern, policy) }
+            }
+        }
+        return best?.policy ?? defaultPolicy
+    }
+
+    /// What a hop is held to. A policy the task names counts where one of its patterns matches.
+    /// - Throws: `policyMissing` when the named policy is gone; `plainHTTP` for `http` to a host that has pins.
+    public func resolve(
+        _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
+    ) throws(PolicyResolutionError) -> AppliedPolicies {
+        let name = ServerName(host: origin.host)
+        let host = policy(for: name, port: origin.port)
+        var named: TrustPolicy?
+        if let taskPolicy {
+            guard let found = policy(named: taskPolicy) else { throw .policyMissing(taskPolicy) }
+            if found != host, found.hosts.contains(where: { $0.matches(name, port: origin.port) }) { named = found }
+        }
+        let applied = AppliedPolicies(
+            host: AppliedPolicy(host, at: now), task: named.map { AppliedPolicy($0, at: now) })
+        if origin.scheme == .http, let refusal = applied.refusalOfPlainHTTP(host: name.description) {
+            throw .plainHTTP(refusal)
+        }
+        return applied
+    }
+
+    /// What a new task's first hop is held to: a named policy has to match it.
+    public func admit(
+        _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
+    ) throws(PolicyResolutionError) -> AppliedPolicies {
+        let applied = try resolve(origin, taskPolicy: taskPolicy, at: now)
+        if let taskPolicy, applied.task == nil, applied.host.policy.name != taskPolicy || applied.host.policy.isDefault {
+            throw .policyDoesNotMatch(taskPolicy, host: ServerName(host: origin.host).description)
+        }
+        return applied
+    }
+}
+
+/// Why no policies could be found for a connection.
+public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
+    case policyMissing(String)
+    case policyDoesNotMatch(String, host: String)
+    case plainHTTP(TransferError)
+
+    public var description: String {
+        switch self {
+        case .policyMissing(let name): "there is no trust policy \"\(name)\""
+        case .policyDoesNotMatch(let name, let host):
+            "trust policy \"\(name)\" has no host pattern that matches \(host)"
+        case .plainHTTP(let error): error.message
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// What is true of a server's certificates with regard to one policy. What was not looked into counts against the server.
+public struct TrustFacts: Hashable, Sendable {
+    /// Whether a valid chain could be built, and if not, why.
+    public enum Chain: Hashable, Sendable {
+        case valid
+        case invalid(ChainFault)
+        case unchecked
+    }
+
+    /// To the system's anchors; the name is not part of it.
+    public var systemChain = Chain.unchecked
+    /// To the policy's pinned certificates as only anchors.
+    public var pinnedChain = Chain.unchecked
+    /// The leaf names the host; nil is unchecked.
+    public var namesHost: Bool?
+    /// Of the chain valid to the pins.
+    public var chainHasPinnedCertificate = false
+    /// Of the chain valid to the system's anchors.
+    public var chainHasPinnedKey = false
+    public var leafHasPinnedKey = false
+
+    public init() {}
+}
+
+/// Why no valid chain could be built.
+public struct ChainFault: Hashable, Sendable {
+    /// X509_V_ERR_…, X509_STORE_CTX_get_error(3).
+    public var code: Int32
+    /// OpenSSL's words.
+    public var text: String
+    /// The certificate at fault, 0 is the leaf.
+    public var depth: Int
+    /// The chain ends at nobody who is trusted, which is all that is wrong as far as was looked.
+    public var lacksAnchor: Bool
+
+    public init(code: Int32, text: String, depth: Int, lacksAnchor: Bool) {
+        self.code = code
+        self.text = text
+        self.depth = depth
+        self.lacksAnchor = lacksAnchor
+    }
+}

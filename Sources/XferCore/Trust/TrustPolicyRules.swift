@@ -1,0 +1,102 @@
+public import XferModel
+
+/// Whether a policy may be written.
+public enum TrustPolicyRules {
+    public static let maxPins = 64
+    public static let maxHosts = 256
+    public static let maxNameLength = 64
+
+    /// - Parameter now: refuses what has passed already (`expires_at`, pinned certificates); nil for a policy that is read
+    ///   back, where time has gone on.
+    public static func check(_ policy: TrustPolicy, at now: Timestamp?) throws(TrustPolicyError) {
+        func refuse(_ problem: TrustPolicyError.Problem) -> TrustPolicyError { TrustPolicyError(policy.name, problem) }
+        guard isName(policy.name) else { throw refuse(.badName) }
+        if policy.isDefault, !policy.hosts.isEmpty { throw refuse(.hostsOfDefault) }
+        if !policy.isDefault, policy.hosts.isEmpty { throw refuse(.noHosts) }
+        guard policy.hosts.count <= maxHosts else { throw refuse(.tooMany("hosts", limit: maxHosts)) }
+        guard policy.pins.count <= maxPins else { throw refuse(.tooMany("pins", limit: maxPins)) }
+        var patterns: Set<HostPattern> = []
+        for pattern in policy.hosts where !patterns.insert(pattern).inserted {
+            throw refuse(.duplicateHost(pattern, other: policy.name))
+        }
+        if case .reject(let contradiction) = TrustCell(policy).rule { throw refuse(.contradiction(contradiction)) }
+        for (index, pin) in policy.pins.enumerated() {
+            switch pin {
+            case .key:
+                if policy.mode == .certificate { throw refuse(.keyAsCertificate(index: index)) }
+            case .certificate(let pin):
+                if let now, pin.notAfter <= now { throw refuse(.pinExpired(index: index, pin.notAfter)) }
+            }
+        }
+        if let now, let expiresAt = policy.expiresAt, expiresAt <= now { throw refuse(.alreadyExpired(expiresAt)) }
+        if let files = policy.clientCertificate, !files.certificate.hasPrefix("/") || !files.key.hasPrefix("/") {
+            throw refuse(.relativePath)
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        guard (1...maxNameLength).contains(name.utf8.count), name != ".", name != ".." else { return false }
+        return name.utf8.allSatisfy { byte in
+            (97...122).contains(byte) || (48...57).contains(byte) || "-_.".utf8.contains(byte)
+        }
+    }
+}
+
+/// Why a policy is refused.
+public struct TrustPolicyError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Problem: Hashable, Sendable {
+        case badName
+        case duplicateName
+        case noHosts
+        case hostsOfDefault
+        case duplicateHost(HostPattern, other: String)
+        case tooMany(String, limit: Int)
+        case contradiction(TrustContradiction)
+        case keyAsCertificate(index: Int)
+        case pinExpired(index: Int, Timestamp)
+        case alreadyExpired(Timestamp)
+        case relativePath
+    }
+
+    /// The policy's name.
+    public let policy: String
+    public let problem: Problem
+
+    public init(_ policy: String, _ problem: Problem) {
+        self.policy = String(policy.prefix(100))
+        self.problem = problem
+    }
+
+    /// The field at fault.
+    public var field: String {
+        switch problem {
+        case .badName, .duplicateName: "name"
+        case .noHosts, .hostsOfDefault, .duplicateHost: "hosts"
+        case .tooMany(let field, _): field
+        case .contradiction(.noPins), .keyAsCertificate, .pinExpired: "pins"
+        case .contradiction(.nameOfAnything): "allow_invalid_certificates"
+        case .alreadyExpired: "expires_at"
+        case .relativePath: "client_certificate"
+        }
+    }
+
+    public var description: String { "trust policy \"\(policy)\": \(field): \(detail)" }
+
+    private var detail: String {
+        switch problem {
+        case .badName:
+            "expected 1 to \(TrustPolicyRules.maxNameLength) lower-case letters, digits, \"-\", \"_\" or \".\""
+        case .duplicateName: "there is another policy of that name"
+        case .noHosts: "expected at least one host pattern; only the policy \"default\" has none"
+        case .hostsOfDefault: "the default policy applies where no other one does, it has no host patterns"
+        case .duplicateHost(let pattern, let other): "\(pattern) is named twice, also in policy \"\(other)\""
+        case .tooMany(_, let limit): "expected at most \(limit)"
+        case .contradiction(let contradiction): contradiction.description
+        case .keyAsCertificate(let index):
+            "pin \(index + 1) is the digest of a key; mode certificate needs the certificate itself"
+        case .pinExpired(let index, let date): "the certificate of pin \(index + 1) has expired at \(date)"
+        case .alreadyExpired(let date): "\(date) has passed"
+        case .relativePath: "expected absolute paths"
+        }
+    }
+}

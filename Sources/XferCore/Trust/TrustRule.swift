@@ -1,0 +1,95 @@
+public import XferModel
+
+/// What can be asked of a server's certificates.
+public struct TrustChecks: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// `Vsys` without the name: a chain valid to the system's anchors, dates and purpose included.
+    public static let systemChain = TrustChecks(rawValue: 1 << 0)
+    /// `Vpin` without the name: a chain valid with only the pins as anchors.
+    public static let pinnedChain = TrustChecks(rawValue: 1 << 1)
+    /// The leaf names the host.
+    public static let hostName = TrustChecks(rawValue: 1 << 2)
+    /// `C`: a certificate of the chain valid to the pins equals a pin byte for byte.
+    public static let certificate = TrustChecks(rawValue: 1 << 3)
+    /// `K`: the key of a certificate of the chain valid to the system's anchors equals a pinned key.
+    public static let chainKey = TrustChecks(rawValue: 1 << 4)
+    /// `K` of the leaf, whatever chain it came with.
+    public static let leafKey = TrustChecks(rawValue: 1 << 5)
+
+    /// The ordinary check: libcurl's own.
+    public static let ordinary: TrustChecks = [.systemChain, .hostName]
+}
+
+/// One cell of the table: the four things that decide what a policy asks for.
+public struct TrustCell: Hashable, Sendable {
+    public var mode: TrustPolicy.Mode
+    public var hasPins: Bool
+    public var allowsInvalidCertificates: Bool
+    public var validatesDomainName: Bool
+
+    public init(
+        mode: TrustPolicy.Mode, hasPins: Bool, allowsInvalidCertificates: Bool, validatesDomainName: Bool
+    ) {
+        self.mode = mode
+        self.hasPins = hasPins
+        self.allowsInvalidCertificates = allowsInvalidCertificates
+        self.validatesDomainName = validatesDomainName
+    }
+
+    public init(_ policy: TrustPolicy) {
+        self.init(
+            mode: policy.mode, hasPins: !policy.pins.isEmpty,
+            allowsInvalidCertificates: policy.allowsInvalidCertificates,
+            validatesDomainName: policy.validatesDomainName)
+    }
+
+    /// What the cell asks for. After AFSecurityPolicy's `evaluateServerTrust:forDomain:`, but that the host name is checked
+    /// with pinned keys of invalid chains too whenever the field says so.
+    public var rule: TrustRule {
+        let name: TrustChecks = validatesDomainName ? .hostName : []
+        switch (mode, hasPins, allowsInvalidCertificates, validatesDomainName) {
+        case (.none, _, false, _):
+            return .require(name.union(.systemChain))
+        case (.none, _, true, true):
+            return .reject(.nameOfAnything)
+        case (.none, _, true, false):
+            return .require([])
+        case (.publicKey, false, _, _), (.certificate, false, _, _):
+            return .reject(.noPins)
+        case (.publicKey, true, false, _):
+            return .require(name.union([.systemChain, .chainKey]))
+        case (.publicKey, true, true, _):
+            return .require(name.union(.leafKey))
+        case (.certificate, true, false, _):
+            return .require(name.union([.systemChain, .pinnedChain, .certificate]))
+        case (.certificate, true, true, _):
+            return .require(name.union([.pinnedChain, .certificate]))
+        }
+    }
+}
+
+/// What a policy asks of a server.
+public enum TrustRule: Hashable, Sendable {
+    /// Every one of these has to hold.
+    case require(TrustChecks)
+    /// Nothing could satisfy it: refused when it is written, and on every connection should one come by all the same.
+    case reject(TrustContradiction)
+}
+
+/// Why a cell rejects everything.
+public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
+    case noPins
+    case nameOfAnything
+
+    public var description: String {
+        switch self {
+        case .noPins: "a policy that pins has no pins: no server could satisfy it"
+        case .nameOfAnything:
+            "a certificate nobody vouches for proves no name: allow_invalid_certificates without pins needs "
+                + "validates_domain_name: false"
+        }
+    }
+}

@@ -1,0 +1,27 @@
+public import XferModel
+
+/// What became of a handshake: the judgements of all policies that applied to it.
+public struct TrustVerdict: Hashable, Sendable {
+    /// Why the connection is refused, by the first policy that does; nil accepts.
+    public var failure: TrustFailure?
+    /// What `report_only` policies would have refused.
+    public var violations: [TrustFailure]
+    /// Policies that have expired and were replaced by the ordinary check.
+    public var expired: [String]
+    /// Policies that let a server through that the ordinary check would refuse, or that never looked.
+    public var lax: [String]
+
+    public init(
+        failure: TrustFailure? = nil, violations: [TrustFailure] = [], expired: [String] = [], lax: [String] = []
+    ) {
+        self.failure = failure
+        self.violations = violations
+        self.expired = expired
+        self.lax = lax
+    }
+
+    public var isAccepted: Bool { failure == nil }
+
+    /// Whether there is anything to tell an operator.
+    public var isRemarkable: Bool { failure != nil || !violations.isEmpty || !expired.isEmpty || !lax.isEmpty }
+}

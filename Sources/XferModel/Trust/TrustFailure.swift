@@ -1,0 +1,71 @@
+/// Why a policy does not believe a server, with what an operator needs to tell a renewed key from an attack.
+public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+    /// `pin_mismatch` when all is well but the pins, else `trust_rejected`.
+    public var reason: FailureReason
+    /// Host as judged and port.
+    public var host: String
+    public var port: UInt16
+    /// Name and version of the policy that refused.
+    public var policy: String
+    public var policyVersion: Int64
+    /// OpenSSL's X509_V_ERR code (X509_STORE_CTX_get_error(3)), 0 when only pins did not match.
+    public var code: Int32
+    /// What is wrong, for example `certificate has expired; no pinned key in the chain`.
+    public var problem: String
+    /// What the server sent, leaf first; at most `maxChain`.
+    public var chain: [ShownCertificate]
+
+    public init(
+        reason: FailureReason, host: String, port: UInt16, policy: String, policyVersion: Int64, code: Int32,
+        problem: String, chain: [ShownCertificate]
+    ) {
+        self.reason = reason
+        self.host = host
+        self.port = port
+        self.policy = policy
+        self.policyVersion = policyVersion
+        self.code = code
+        self.problem = problem
+        self.chain = chain
+    }
+
+    /// Most certificates of a sent chain that are kept and shown.
+    public static let maxChain = 10
+
+    /// One sentence with all of it.
+    public var description: String {
+        let shown = chain.isEmpty ? "nothing" : chain.map(\.description).joined(separator: ", ")
+        let error = code == 0 ? "" : " (OpenSSL error \(code))"
+        return "\(host):\(port) is not trusted by policy \"\(policy)\" version \(policyVersion): \(problem)\(error); "
+            + "the server showed \(shown)"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case reason, host, port, policy
+        case policyVersion = "policy_version"
+        case code, problem, chain
+    }
+}
+
+/// A certificate a server sent, in short.
+public struct ShownCertificate: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// RFC 2253 text without control characters, at most 200 bytes.
+    public var subject: String
+    public var key: KeyPin
+
+    public init(subject: String, key: KeyPin) {
+        self.subject = subject
+        self.key = key
+    }
+
+    public var description: String { "\(key) (\(subject))" }
+}
+
+extension TransferError {
+    /// Never retried: nothing changes until somebody looks.
+    public init(_ failure: TrustFailure, curlCode: Int32? = nil) {
+        self.init(
+            failure.reason, failure.description, isRetriable: false, curlCode: curlCode,
+            host: "\(failure.host):\(failure.port)")
+    }
+}

@@ -1,0 +1,94 @@
+/// How server certificates are judged for the hosts that match, what AFSecurityPolicy is there.
+///
+/// A value as an operator wrote it; `XferCore.TrustPolicyRules` says whether it makes sense, `XferCore.TrustDecision` what it
+/// means.
+public struct TrustPolicy: Hashable, Sendable, Codable {
+    /// What the server has to show besides, or instead of, a chain to an authority.
+    public enum Mode: String, Sendable, Codable, CaseIterable {
+        /// The ordinary check; pins are ignored.
+        case none
+        /// A chain that is valid with the pinned certificates as its only anchors.
+        case certificate
+        /// A chain that holds a pinned key.
+        case publicKey = "public_key"
+    }
+
+    /// Lower-case letters, digits, `-`, `_` and `.`; `default` is the one for hosts that no pattern matches.
+    public var name: String
+    /// Counted up at every change, 0 for the built-in default: connections are shared between equal versions only.
+    public var version: Int64
+    public var mode: Mode
+    /// One that matches suffices; more than one makes a key replaceable without an outage.
+    public var pins: [Pin]
+    /// Accept chains that do not lead to an authority.
+    public var allowsInvalidCertificates: Bool
+    /// The leaf must name the host.
+    public var validatesDomainName: Bool
+    /// Whom the policy is for; empty only for the default.
+    public var hosts: [HostPattern]
+    /// Tell what would have been refused, and refuse nothing that an ordinary check accepts.
+    public var isReportOnly: Bool
+    /// After this instant the policy is the ordinary check, and says so.
+    public var expiresAt: Timestamp?
+    public var minimumTLS: TLSVersion
+    /// What this service shows to servers that ask for a certificate.
+    public var clientCertificate: ClientCertificateFiles?
+
+    public init(
+        name: String, version: Int64 = 0, mode: Mode = .none, pins: [Pin] = [], allowsInvalidCertificates: Bool = false,
+        validatesDomainName: Bool = true, hosts: [HostPattern] = [], isReportOnly: Bool = false,
+        expiresAt: Timestamp? = nil, minimumTLS: TLSVersion = .tls12, clientCertificate: ClientCertificateFiles? = nil
+    ) {
+        self.name = name
+        self.version = version
+        self.mode = mode
+        self.pins = pins
+        self.allowsInvalidCertificates = allowsInvalidCertificates
+        self.validatesDomainName = validatesDomainName
+        self.hosts = hosts
+        self.isReportOnly = isReportOnly
+        self.expiresAt = expiresAt
+        self.minimumTLS = minimumTLS
+        self.clientCertificate = clientCertificate
+    }
+
+    /// The name of the policy for hosts that no pattern matches.
+    public static let defaultName = "default"
+
+    /// The default policy unless the operator writes one: chain to an authority, host name checked.
+    public static let builtInDefault = TrustPolicy(name: defaultName)
+
+    public var isDefault: Bool { name == Self.defaultName }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, version, mode, pins
+        case allowsInvalidCertificates = "allow_invalid_certificates"
+        case validatesDomainName = "validates_domain_name"
+        case hosts
+        case isReportOnly = "report_only"
+        case expiresAt = "expires_at"
+        case minimumTLS = "min_tls"
+        case clientCertificate = "client_certificate"
+    }
+}
+
+/// The lowest protocol version a connection may use.
+public enum TLSVersion: String, Sendable, Codable, CaseIterable, Comparable {
+    case tls12 = "1.2"
+    case tls13 = "1.3"
+
+    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Where a client certificate and its key lie, as PEM; absolute paths, read by the service.
+public struct ClientCertificateFiles: Hashable, Sendable, Codable {
+    /// The leaf, then the intermediates a server needs.
+    public var certificate: String
+    /// Readable by its owner only.
+    public var key: String
+
+    public init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+    }
+}

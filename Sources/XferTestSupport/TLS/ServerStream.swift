@@ -1,0 +1,145 @@
+import COpenSSL
+import Glibc
+
+/// The server's side of one connection, with TLS or without; used by one thread. The socket is somebody else's.
+final class ServerStream {
+    let socket: Int32
+    private let ssl: OpaquePointer?
+    private var buffer: [UInt8] = []
+
+    init(_ socket: Int32) {
+        self.socket = socket
+        ssl = nil
+    }
+
+    /// Nil when the handshake failed.
+    init?(accepting socket: Int32, _ context: TLSServerContext) {
+        self.socket = socket
+        guard let ssl = SSL_new(context.pointer) else { return nil }
+        guard SSL_set_fd(ssl, socket) == 1, SSL_accept(ssl) == 1 else {
+            ERR_clear_error()
+            SSL_free(ssl)
+            return nil
+        }
+        self.ssl = ssl
+    }
+
+    deinit { SSL_free(ssl) }
+
+    var isResumed: Bool { ssl.map { SSL_session_reused($0) == 1 } ?? false }
+
+    var clientSubject: String? {
+        guard let ssl, let certificate = SSL_get1_peer_certificate(ssl) else { return nil }
+        defer { X509_free(certificate) }
+        guard let text = X509_NAME_oneline(X509_get_subject_name(certificate), nil, 0) else { return nil }
+        defer { CRYPTO_free(text, "", 0) }
+        return String(cString: text)
+    }
+
+    /// Whether bytes wait that poll(2) does not know of.
+    var hasPending: Bool { !buffer.isEmpty || (ssl.map { SSL_pending($0) > 0 } ?? false) }
+
+    /// Some bytes; nil at the end.
+    func read() -> [UInt8]? {
+        if !buffer.isEmpty {
+            defer { buffer = [] }
+            return buffer
+        }
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        let count = ssl.map { Int(SSL_read($0, &chunk, Int32(chunk.count))) } ?? recv(socket, &chunk, chunk.count, 0)
+        guard count > 0 else {
+            ERR_clear_error()
+            return nil
+        }
+        return Array(chunk[..<count])
+    }
+
+    /// A request's head; nil at the end. What follows stays in the buffer.
+    func readHead() -> String? {
+        var head: [UInt8] = []
+        while let bytes = read() {
+            head += bytes
+            let text = String(decoding: head, as: UTF8.self)
+            if let end = text.firstRange(of: "\r\n\r\n") {
+                buffer = Array(text[end.upperBound...].utf8)
+                return String(text[..<end.lowerBound])
+            }
+        }
+        return nil
+    }
+
+    func write(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { buffer in
+                ssl.map { Int(SSL_write($0, buffer.baseAddress, Int32(buffer.count))) }
+                    ?? send(socket, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else {
+                ERR_clear_error()
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
+
+/// A server's `SSL_CTX`.
+///
+/// `@unchecked Sendable`: prepared before it is shared; OpenSSL locks what connections change in it.
+final class TLSServerContext: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(_ options: TLSServer.Options) throws {
+        guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateFailure("TLS context") }
+        pointer = context
+        // Whatever is shown is shown: small keys too.
+        SSL_CTX_set_security_level(context, 0)
+        let key = try CertificateKey(pem: options.privateKey)
+        for (index, certificate) in Self.certificates(options.chain).enumerated() {
+            defer { X509_free(certificate) }
+            let isTaken =
+                index == 0
+                ? SSL_CTX_use_certificate(context, certificate) == 1
+                : xfer_ssl_ctx_add_chain_certificate(context, certificate) == 1
+            guard isTaken else { throw CertificateFailure("chain") }
+        }
+        guard SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else { throw CertificateFailure("private key") }
+        if options.maxVersion != 0 {
+            _ = xfer_ssl_ctx_set_min_proto_version(context, 0)
+            guard xfer_ssl_ctx_set_max_proto_version(context, options.maxVersion) == 1 else {
+                throw CertificateFailure("version")
+            }
+        }
+        if !options.offersResumption {
+            SSL_CTX_set_options(context, xfer_ssl_op_no_ticket)
+            xfer_ssl_ctx_disable_session_cache(context)
+        }
+        if let authority = options.clientAuthority {
+            for certificate in Self.certificates(authority) {
+                X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
+                X509_free(certificate)
+            }
+            SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+            // Needed with a session cache that knows clients.
+            SSL_CTX_set_session_id_context(context, [1], 1)
+        }
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    private static func certificates(_ pem: String) -> [OpaquePointer] {
+        let bytes = Array(pem.utf8)
+        return bytes.withUnsafeBytes { buffer in
+            let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count))
+            defer {
+                BIO_free(bio)
+                ERR_clear_error()
+            }
+            var found: [OpaquePointer] = []
+            while let next = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(next) }
+            return found
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import COpenSSL
+import Glibc
+import NIOConcurrencyHelpers
+
+/// A TLS server on the loopback, one thread per connection, that answers every HTTP/1.1 request alike and counts what came.
+///
+/// Where nginx is too well behaved: it shows any chain, offers session tickets, asks for client certificates, and can be an
+/// HTTP CONNECT proxy, with TLS or without.
+public final class TLSServer: Sendable {
+    public struct Options: Sendable {
+        /// What is sent: leaf and intermediates, and whatever else, as PEM; empty speaks no TLS.
+        public var chain = ""
+        public var privateKey = ""
+        /// `127.0.0.1` or `::1`.
+        public var address = "127.0.0.1"
+        /// Offers sessions for resumption.
+        public var offersResumption = false
+        /// Highest version, for example `TLS1_1_VERSION`; 0 is OpenSSL's.
+        public var maxVersion: Int32 = 0
+        /// PEM of the authority whose clients are asked for a certificate; nil asks for none.
+        public var clientAuthority: String?
+        /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
+        public var isProxy = false
+        /// Header lines of every answer, each with its end of line, after the status line.
+        public var status = "200 OK"
+        public var headers = ""
+        public var body = "hello\n"
+
+        public init() {}
+
+        public init(chain: String, privateKey: String) {
+            self.chain = chain
+            self.privateKey = privateKey
+        }
+    }
+
+    /// What came so far.
+    public struct Counts: Sendable {
+        public var connections = 0
+        /// Handshakes that the client finished.
+        public var handshakes = 0
+        /// Of those, how many resumed a session.
+        public var resumptions = 0
+        /// Request lines, in order.
+        public var requests: [String] = []
+        /// Subjects of client certificates that were accepted.
+        public var clients: [String] = []
+    }
+
+    private struct State {
+        var counts = Counts()
+        var sockets: Set<Int32> = []
+        var isClosed = false
+    }
+
+    public let port: Int
+    private let listener: Int32
+    private let state = NIOLockedValueBox(State())
+
+    public init(_ options: Options) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let context = try options.chain.isEmpty ? nil : TLSServerContext(options)
+        (listener, port) = try Self.listen(options.address)
+        let listener = listener
+        let state = state
+        startThread {
+            while true {
+                let socket = accept(listener, nil, nil)
+                if socket < 0 {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    close(listener)
+                    return
+                }
+                let isWanted = state.withLockedValue { state in
+                    if state.isClosed { return false }
+                    state.counts.connections += 1
+                    state.sockets.insert(socket)
+                    return true
+                }
+                guard isWanted else {
+                    close(socket)
+                    continue
+                }
+                startThread {
+                    Self.serve(socket, context, options, state)
+                    state.withLockedValue { _ = $0.sockets.remove(socket) }
+                    close(socket)
+                }
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Closes everything; also done when the last reference goes.
+    public func stop() {
+        state.withLockedValue { state in
+            if state.isClosed { return }
+            state.isClosed = true
+            for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+            shutdown(listener, Int32(SHUT_RDWR))
+        }
+    }
+
+    public var counts: Counts { state.withLockedValue { $0.counts } }
+
+    // MARK: Connections
+
+    private static func serve(
+        _ socket: Int32, _ context: TLSServerContext?, _ options: Options, _ state: NIOLockedValueBox<State>
+    ) {
+        let stream: ServerStream
+        if let context {
+            guard let accepted = ServerStream(accepting: socket, context) else { return }
+            stream = accepted
+            let (isResumed, client) = (stream.isResumed, stream.clientSubject)
+            state.withLockedValue { state in
+                state.counts.handshakes += 1
+                if isResumed { state.counts.resumptions += 1 }
+                if let client { state.counts.clients.append(client) }
+            }
+        } else {
+            stream = ServerStream(socket)
+        }
+        while let head = stream.readHead(), let line = head.split(separator: "\r\n").first.map(String.init) {
+            state.withLockedValue { $0.counts.requests.append(line) }
+            if options.isProxy, line.hasPrefix("CONNECT ") {
+                relay(stream, to: line)
+                return
+            }
+            let text =
+                "HTTP/1.1 \(options.status)\r\n\(options.headers)Content-Length: \(options.body.utf8.count)\r\n\r\n"
+                + options.body
+            guard stream.write(Array(text.utf8)) else { return }
+        }
+    }
+
+    /// `CONNECT host:port HTTP/1.1`.
+    private static func relay(_ stream: ServerStream, to line: String) {
+        let target = line.split(separator: " ").dropFirst().first ?? ""
+        guard let port = target.split(separator: ":").last.flatMap({ UInt16($0) }),
+            let other = connectLoopback(port)
+        else {
+            _ = stream.write(Array("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".utf8))
+            return
+        }
+        defer { close(other) }
+        guard stream.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) else { return }
+        let upstream = ServerStream(other)
+        while true {
+            var waiting = [
+                pollfd(fd: stream.socket, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+            ]
+            if !stream.hasPending { guard poll(&waiting, 2, -1) > 0 else { return } }
+            if stream.hasPending || waiting[0].revents != 0 {
+                guard let bytes = stream.read(), upstream.write(bytes) else { return }
+            }
+            if waiting[1].revents != 0 { guard let bytes = upstream.read(), stream.write(bytes) else { return } }
+        }
+    }
+
+    // MARK: Sockets
+
+    private static func listen(_ address: String) throws -> (Int32, Int) {
+        let isIPv6 = address.contains(":")
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
+        guard listener >= 0 else { throw PosixError("socket") }
+        var storage = sockaddr_storage()
+        var length = socklen_t(isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &storage) { pointer in
+            if isIPv6 {
+                pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                    $0.pointee.sin6_family = sa_family_t(AF_INET6)
+                    inet_pton(AF_INET6, address, &$0.pointee.sin6_addr)
+                }
+            } else {
+                pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    $0.pointee.sin_family = sa_family_t(AF_INET)
+                    inet_pton(AF_INET, address, &$0.pointee.sin_addr)
+                }
+            }
+            return pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && Glibc.listen(listener, 128) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard bound else {
+            close(listener)
+            throw PosixError("bind \(address)")
+        }
+        // The port lies at the same place in both kinds of address.
+        let port = withUnsafePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt16(bigEndian: $0.pointee.sin_port) }
+        }
+        return (listener, Int(port))
+    }
+
+    private static func connectLoopback(_ port: UInt16) -> Int32? {
+        let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if connected { return made }
+        close(made)
+        return nil
+    }
+
+    /// A blocking client socket connected to a port of 127.0.0.1; the caller closes it.
+    public static func connect(port: Int) throws -> Int32 {
+        guard let port = UInt16(exactly: port), let socket = connectLoopback(port) else {
+            throw PosixError("connect to port \(port)")
+        }
+        return socket
+    }
+}

@@ -1,0 +1,101 @@
+import COpenSSL
+import Glibc
+import NIOConcurrencyHelpers
+
+/// The certificate authorities of a PEM bundle, read again whenever the file has changed.
+///
+/// Reading the usual bundle takes some ten milliseconds, finding out that it has not changed a microsecond. When a changed
+/// file cannot be read, what was read last stays in force and `reloadFailure` says why.
+public final class TrustAnchors: Sendable {
+    /// The bundle as it was at some time.
+    struct Snapshot: Sendable {
+        let store: AnchorStore
+        let generation: UInt64
+    }
+
+    private struct State {
+        var snapshot: Snapshot?
+        /// Of the file that was tried last.
+        var identity: FileIdentity?
+        var failure: TrustAnchorsError?
+    }
+
+    public let file: String
+    private let state = NIOLockedValueBox(State())
+
+    /// Reads nothing yet.
+    /// - Parameter file: PEM bundle; nil is the system's.
+    public init(file: String? = nil) { self.file = file ?? Self.systemFile }
+
+    /// The first of the usual bundles (Debian, Fedora, Alpine) that exists, else Debian's.
+    public static var systemFile: String {
+        let usual = [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+        ]
+        return usual.first { access($0, R_OK) == 0 } ?? usual[0]
+    }
+
+    /// Reads the file if it has changed. The number counts what was read, from 1.
+    /// - Throws: when it has never been readable.
+    @discardableResult
+    public func refresh() throws(TrustAnchorsError) -> UInt64 { try current().generation }
+
+    /// Why the present file is not in force.
+    public var reloadFailure: TrustAnchorsError? { state.withLockedValue { $0.failure } }
+
+    func current() throws(TrustAnchorsError) -> Snapshot {
+        let file = file
+        let result = state.withLockedValue { state -> Result<Snapshot, TrustAnchorsError> in
+            let identity = FileIdentity(path: file)
+            if identity == nil || identity != state.identity { Self.load(file, identity, into: &state) }
+            if let snapshot = state.snapshot { return .success(snapshot) }
+            return .failure(state.failure ?? .unreadable(file: file, detail: "it was never read"))
+        }
+        return try result.get()
+    }
+
+    private static func load(_ file: String, _ identity: FileIdentity?, into state: inout State) {
+        // Taken before reading: a file that changes meanwhile is read again next time.
+        state.identity = identity
+        guard identity != nil else {
+            state.failure = .unreadable(file: file, detail: String(cString: strerror(errno)))
+            return
+        }
+        do throws(TrustAnchorsError) {
+            let store = try AnchorStore(file: file)
+            state.snapshot = Snapshot(store: store, generation: (state.snapshot?.generation ?? 0) + 1)
+            state.failure = nil
+        } catch {
+            state.failure = error
+        }
+    }
+}
+
+/// Why there are no authorities.
+public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreadable(file: String, detail: String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let file, let detail): "the trust anchors in \(file) cannot be read: \(detail)"
+        }
+    }
+}
+
+/// What changes when a file does.
+private struct FileIdentity: Hashable {
+    let device: UInt
+    let inode: UInt
+    let size: Int
+    let changed: [Int]
+
+    /// Nil when there is no such file, with errno set.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+        size = Int(status.st_size)
+        changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+}

@@ -1,0 +1,74 @@
+import COpenSSL
+import XferCore
+import XferModel
+
+/// Looks into what the policies ask for, each thing at most once per handshake.
+struct FactGatherer {
+    private let presented: PresentedChain
+    private let host: ServerName
+    private let anchors: TrustAnchors
+    private var system: (chain: TrustFacts.Chain, keys: Set<KeyPin>)?
+
+    init(_ presented: PresentedChain, host: ServerName, anchors: TrustAnchors) {
+        self.presented = presented
+        self.host = host
+        self.anchors = anchors
+    }
+
+    mutating func facts(for applied: AppliedPolicy) -> TrustFacts {
+        var facts = TrustFacts()
+        let needed = applied.neededChecks
+        let pins = applied.policy.pins
+        if needed.contains(.hostName) { facts.namesHost = Certificate.names(presented.leaf, host) }
+        if !needed.isDisjoint(with: [.systemChain, .chainKey]) {
+            let (chain, keys) = systemChain()
+            facts.systemChain = chain
+            facts.chainHasPinnedKey = pins.contains { keys.contains($0.key) }
+        }
+        if !needed.isDisjoint(with: [.pinnedChain, .certificate]) {
+            (facts.pinnedChain, facts.chainHasPinnedCertificate) = pinnedChain(pins)
+        }
+        if needed.contains(.leafKey) {
+            let key = Certificate.key(of: presented.leaf)
+            facts.leafHasPinnedKey = pins.contains { $0.key == key }
+        }
+        return facts
+    }
+
+    private mutating func systemChain() -> (TrustFacts.Chain, Set<KeyPin>) {
+        if let system { return system }
+        var keys: Set<KeyPin> = []
+        var chain: TrustFacts.Chain
+        do throws(TrustAnchorsError) {
+            let snapshot = try anchors.current()
+            chain = ChainVerifier.verify(presented, anchors: snapshot.store) { valid in
+                keys = Set(valid.map(Certificate.key(of:)))
+            }
+        } catch {
+            chain = .invalid(
+                ChainFault(
+                    code: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, text: error.description, depth: 0, lacksAnchor: true))
+        }
+        system = (chain, keys)
+        return (chain, keys)
+    }
+
+    private func pinnedChain(_ pins: [Pin]) -> (TrustFacts.Chain, Bool) {
+        var pinned: [Certificate] = []
+        for case .certificate(let pin) in pins {
+            // Refused when the policy was written; never skipped.
+            guard let certificate = Certificate(der: pin.der) else {
+                let fault = ChainFault(
+                    code: X509_V_ERR_UNSPECIFIED, text: "a pin is no certificate", depth: 0, lacksAnchor: false)
+                return (.invalid(fault), false)
+            }
+            pinned.append(certificate)
+        }
+        let ders = Set(pinned.map(\.der))
+        var isPinned = false
+        let chain = ChainVerifier.verify(presented, anchors: AnchorStore(pinned)) { valid in
+            isPinned = valid.contains { ders.contains(Certificate.der(of: $0)) }
+        }
+        return (chain, isPinned)
+    }
+}

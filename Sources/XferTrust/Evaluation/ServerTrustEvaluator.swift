@@ -1,0 +1,82 @@
+import COpenSSL
+public import XferCore
+public import XferModel
+
+/// Whom a connection is for and what it is held to.
+public struct TrustTarget: Sendable, Hashable {
+    /// The attempt's host, not the SNI (which addresses do not have).
+    public var host: ServerName
+    public var port: UInt16
+    public var policies: AppliedPolicies
+
+    public init(host: ServerName, port: UInt16, policies: AppliedPolicies) {
+        self.host = host
+        self.port = port
+        self.policies = policies
+    }
+
+    public init(_ origin: Origin, policies: AppliedPolicies) {
+        self.init(host: ServerName(host: origin.host), port: origin.port, policies: policies)
+    }
+}
+
+/// Judges the certificates a server shows: gathers the facts with OpenSSL, the verdict is `TrustDecision`'s.
+public struct ServerTrustEvaluator: Sendable {
+    public let anchors: TrustAnchors
+
+    public init(anchors: TrustAnchors) { self.anchors = anchors }
+
+    /// Judges certificates outside a handshake.
+    /// - Parameters:
+    ///   - certificates: what the server sent, leaf first.
+    ///   - securityLevel: 0 … 5, SSL_CTX_set_security_level(3).
+    public func evaluate(
+        _ certificates: [Certificate], for target: TrustTarget, securityLevel: Int32 = 2
+    ) -> TrustVerdict {
+        guard let leaf = certificates.first else { return refuseWithoutCertificate(target) }
+        let stack = OPENSSL_sk_new_null()
+        defer { OPENSSL_sk_free(stack) }
+        for certificate in certificates { OPENSSL_sk_push(stack, UnsafeRawPointer(certificate.pointer)) }
+        return withExtendedLifetime(certificates) {
+            evaluate(PresentedChain(leaf: leaf.pointer, others: stack, securityLevel: securityLevel), for: target)
+        }
+    }
+
+    func evaluate(_ presented: PresentedChain, for target: TrustTarget) -> TrustVerdict {
+        var gatherer = FactGatherer(presented, host: target.host, anchors: anchors)
+        var verdict = TrustVerdict()
+        for applied in target.policies.all {
+            let policy = applied.policy
+            if applied.isExpired { verdict.expired.append(policy.name) }
+            if policy.allowsInvalidCertificates, !applied.isExpired { verdict.lax.append(policy.name) }
+            func failure(_ refusal: TrustRefusal) -> TrustFailure {
+                Self.failure(refusal, of: policy, target, chain: presented.certificates.map(\.shown))
+            }
+            switch TrustDecision.judge(applied, gatherer.facts(for: applied)) {
+            case .accepted:
+                break
+            case .reported(let refusal):
+                verdict.violations.append(failure(refusal))
+            case .refused(let refusal):
+                if verdict.failure == nil { verdict.failure = failure(refusal) }
+            }
+        }
+        return verdict
+    }
+
+    func refuseWithoutCertificate(_ target: TrustTarget) -> TrustVerdict {
+        let refusal = TrustRefusal(
+            reason: .trustRejected, code: X509_V_ERR_APPLICATION_VERIFICATION,
+            problems: ["the server showed no certificate"])
+        return TrustVerdict(failure: Self.failure(refusal, of: target.policies.host.policy, target, chain: []))
+    }
+
+    private static func failure(
+        _ refusal: TrustRefusal, of policy: TrustPolicy, _ target: TrustTarget, chain: [ShownCertificate]
+    ) -> TrustFailure {
+        TrustFailure(
+            reason: refusal.reason, host: target.host.description, port: target.port, policy: policy.name,
+            policyVersion: policy.version, code: refusal.code, problem: refusal.problems.joined(separator: "; "),
+            chain: chain)
+    }
+}

@@ -1,0 +1,133 @@
+import COpenSSL
+public import XferCore
+public import XferModel
+
+/// Puts `ServerTrustEvaluator` into a TLS client: OpenSSL's own check of the certificates is replaced by ours.
+///
+/// Works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own store is never touched.
+public struct HandshakeHook: Sendable {
+    /// Handed to the two functions below. An id, not an object: what is gone is not found, and refused.
+    public let id: UInt
+    /// Whom the handshake is for; nil refuses it. Called in the handshake, on its thread.
+    public let target: @Sendable (UInt) -> TrustTarget?
+    /// Told of every judgement, with what the server sent, leaf first. Called in the handshake, on its thread.
+    public let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
+
+    public init(
+        id: UInt, target: @escaping @Sendable (UInt) -> TrustTarget?,
+        onVerdict: @escaping @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
+    ) {
+        self.id = id
+        self.target = target
+        self.onVerdict = onVerdict
+    }
+
+    /// Prepares a context before its first handshake.
+    /// - Parameters:
+    ///   - context: an `SSL_CTX`.
+    ///   - identity: shown to servers that ask for a certificate.
+    /// - Throws: when OpenSSL refuses any of it; the context must not be used then.
+    public func install(
+        on context: UnsafeMutableRawPointer, evaluator: ServerTrustEvaluator, minimumTLS: TLSVersion,
+        identity: ClientIdentity? = nil
+    ) throws(HandshakeHookError) {
+        let context = OpaquePointer(context)
+        ERR_clear_error()
+        guard contextIndex >= 0 else { throw HandshakeHookError("no index for data of SSL_CTX") }
+        if let identity { try identity.install(on: context) }
+        guard xfer_ssl_ctx_set_min_proto_version(context, minimumTLS.number) == 1 else {
+            throw HandshakeHookError("the minimum TLS version")
+        }
+        // A resumed session, like a renegotiated one, is never judged.
+        SSL_CTX_set_options(context, xfer_ssl_op_no_renegotiation | xfer_ssl_op_no_ticket)
+        xfer_ssl_ctx_disable_session_cache(context)
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+
+        let judge = Unmanaged.passRetained(InstalledHook(hook: self, evaluator: evaluator))
+        let previous = SSL_CTX_get_ex_data(context, contextIndex)
+        guard SSL_CTX_set_ex_data(context, contextIndex, judge.toOpaque()) == 1 else {
+            judge.release()
+            throw HandshakeHookError("data of SSL_CTX")
+        }
+        SSL_CTX_set_cert_verify_callback(context, verifyServerCertificates, judge.toOpaque())
+        if let previous { Unmanaged<InstalledHook>.fromOpaque(previous).release() }
+    }
+}
+
+/// OpenSSL refused part of a context's preparation.
+public struct HandshakeHookError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    init(_ what: String) { description = "OpenSSL refused \(what): \(OpenSSLError.takeText() ?? "no reason given")" }
+}
+
+/// Owned by the `SSL_CTX` it is installed on, which every `SSL` made from it keeps alive.
+private final class InstalledHook: Sendable {
+    let hook: HandshakeHook
+    let evaluator: ServerTrustEvaluator
+
+    init(hook: HandshakeHook, evaluator: ServerTrustEvaluator) {
+        self.hook = hook
+        self.evaluator = evaluator
+    }
+
+    func judge(_ context: OpaquePointer) -> TrustVerdict {
+        guard let target = hook.target(hook.id) else {
+            let failure = TrustFailure(
+                reason: .trustRejected, host: "", port: 0, policy: "", policyVersion: 0,
+                code: X509_V_ERR_APPLICATION_VERIFICATION, problem: "the connection belongs to no request", chain: [])
+            return TrustVerdict(failure: failure)
+        }
+        guard let leaf = X509_STORE_CTX_get0_cert(context), let ssl = Self.ssl(of: context) else {
+            let verdict = evaluator.refuseWithoutCertificate(target)
+            hook.onVerdict(hook.id, verdict, [])
+            return verdict
+        }
+        let presented = PresentedChain(
+            leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), securityLevel: SSL_get_security_level(ssl))
+        let verdict = evaluator.evaluate(presented, for: target)
+        hook.onVerdict(hook.id, verdict, presented.certificates)
+        return verdict
+    }
+
+    private static func ssl(of context: OpaquePointer) -> OpaquePointer? {
+        X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
+    }
+}
+
+// OpenSSL's entry points. File-scope and nonisolated: a closure would inherit its context's isolation and trap.
+
+/// Where an `SSL_CTX` keeps its `InstalledHook`.
+private let contextIndex: Int32 = xfer_ssl_ctx_new_ex_index(releaseHook)
+
+/// SSL_CTX_set_cert_verify_callback(3): 1 accepts.
+private nonisolated func verifyServerCertificates(
+    _ context: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context, let argument else { return 0 }
+    let verdict = Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judge(context)
+    guard let failure = verdict.failure else {
+        X509_STORE_CTX_set_error(context, X509_V_OK)
+        return 1
+    }
+    // With any error set libcurl ends with CURLE_PEER_FAILED_VERIFICATION.
+    X509_STORE_CTX_set_error(context, failure.code == 0 ? X509_V_ERR_APPLICATION_VERIFICATION : failure.code)
+    return 0
+}
+
+/// CRYPTO_EX_free: the `SSL_CTX` goes.
+private nonisolated func releaseHook(
+    _ parent: UnsafeMutableRawPointer?, _ value: UnsafeMutableRawPointer?, _ data: UnsafeMutablePointer<CRYPTO_EX_DATA>?,
+    _ index: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
+) {
+    if let value { Unmanaged<InstalledHook>.fromOpaque(value).release() }
+}
+
+extension TLSVersion {
+    fileprivate var number: Int32 {
+        switch self {
+        case .tls12: TLS1_2_VERSION
+        case .tls13: TLS1_3_VERSION
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import COpenSSL
+import Glibc
+public import XferCore
+import XferModel
+
+/// One TLS handshake with a server to see its certificates and how they are judged. Nothing is asked for.
+public enum ServerProbe {
+    /// What the server showed.
+    public struct Report: Sendable {
+        /// Leaf first, as sent; empty when the handshake did not get so far.
+        public var chain: [Certificate]
+        /// Nil when the handshake did not get so far.
+        public var verdict: TrustVerdict?
+        /// For example `TLSv1.3`; nil unless the handshake succeeded.
+        public var version: String?
+        /// OpenSSL's reason why the handshake failed, nil when it succeeded.
+        public var failure: String?
+
+        public init(chain: [Certificate], verdict: TrustVerdict?, version: String?, failure: String?) {
+            self.chain = chain
+            self.verdict = verdict
+            self.version = version
+            self.failure = failure
+        }
+    }
+
+    /// Shakes hands over a connected blocking socket, under the rules of every connection of this service. Blocks: bound it
+    /// with SO_RCVTIMEO and SO_SNDTIMEO. The socket stays open.
+    /// - Throws: when OpenSSL cannot be prepared.
+    public static func handshake(
+        over socket: Int32, with target: TrustTarget, evaluator: ServerTrustEvaluator,
+        identity: ClientIdentity? = nil
+    ) throws(HandshakeHookError) -> Report {
+        ERR_clear_error()
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw HandshakeHookError("a TLS context") }
+        defer { SSL_CTX_free(context) }
+        let seen = Seen()
+        let hook = HandshakeHook(
+            id: 0, target: { _ in target },
+            onVerdict: { _, verdict, chain in
+                seen.verdict = verdict
+                seen.chain = chain
+            })
+        try hook.install(
+            on: UnsafeMutableRawPointer(context), evaluator: evaluator, minimumTLS: target.policies.minimumTLS,
+            identity: identity)
+        guard let ssl = SSL_new(context) else { throw HandshakeHookError("a TLS connection") }
+        defer { SSL_free(ssl) }
+        if case .domain(let name) = target.host { _ = xfer_ssl_set_server_name(ssl, name) }
+        guard SSL_set_fd(ssl, socket) == 1 else { throw HandshakeHookError("the socket") }
+        let result = SSL_connect(ssl)
+        let failure = result == 1 ? nil : Self.reason(ssl, result)
+        if result == 1 { SSL_shutdown(ssl) }
+        ERR_clear_error()
+        return Report(
+            chain: seen.chain, verdict: seen.verdict,
+            version: result == 1 ? SSL_get_version(ssl).map { String(cString: $0) } : nil, failure: failure)
+    }
+
+    private static func reason(_ ssl: OpaquePointer, _ result: Int32) -> String {
+        let systemError = errno
+        if let text = OpenSSLError.takeText() { return text }
+        return systemError == 0 ? "the server closed the connection" : String(cString: strerror(systemError))
+    }
+}
+
+/// What the hook told.
+///
+/// `@unchecked Sendable`: written and read on the thread that calls `SSL_connect`, which calls the hook itself.
+private final class Seen: @unchecked Sendable {
+    var verdict: TrustVerdict?
+    var chain: [Certificate] = []
+}

@@ -1,0 +1,158 @@
+import Testing
+import XferCore
+import XferModel
+
+@Suite struct PolicyResolverTests {
+    private let now = Timestamp(seconds: 1_800_000_000)
+    private let pin: Pin
+
+    init() throws { pin = .key(try #require(KeyPin(digest: Array(repeating: 7, count: 32)))) }
+
+    private func policy(_ name: String, _ hosts: String..., mode: TrustPolicy.Mode = .none) throws -> TrustPolicy {
+        TrustPolicy(
+            name: name, version: 1, mode: mode, pins: mode == .none ? [] : [pin],
+            hosts: try hosts.map { try HostPattern($0) })
+    }
+
+    private func origin(_ host: String, _ port: UInt16 = 443, _ scheme: HTTPURL.Scheme = .https) -> Origin {
+        Origin(scheme: scheme, host: host, port: port)
+    }
+
+    @Test(arguments: [
+        ("example.org", 443, "apex"), ("example.org", 8443, "port"), ("www.example.org", 443, "one"),
+        ("api.example.org", 443, "api"), ("a.b.example.org", 443, "deep"), ("x.deep.example.org", 443, "deeper"),
+        ("other.test", 443, "default"), ("10.0.0.1", 443, "address"), ("[::1]", 443, "six"), ("10.0.0.2", 443, "default"),
+        ("api.example.org.", 443, "api"),
+    ] as [(String, UInt16, String)])
+    func theMostSpecificPatternWins(host: String, port: UInt16, name: String) throws {
+        let resolver = try PolicyResolver([
+            policy("deep", ".example.org"), policy("one", "*.example.org"), policy("apex", "example.org"),
+            policy("port", "example.org:8443"), policy("api", "api.example.org"), policy("deeper", ".deep.example.org"),
+            policy("address", "10.0.0.1"), policy("six", "[0::1]"),
+        ])
+        let applied = try resolver.resolve(origin(host, port), at: now)
+        #expect(applied.host.policy.name == name)
+        #expect(applied.task == nil)
+    }
+
+    @Test func theOrderPoliciesAreGivenInDoesNotMatter() throws {
+        let all = try [policy("a", ".example.org"), policy("b", "*.example.org"), policy("c", "www.example.org")]
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let resolver = try PolicyResolver(order.map { all[$0] })
+            #expect(resolver.policy(for: ServerName(host: "www.example.org"), port: 443).name == "c")
+        }
+    }
+
+    @Test func withoutPoliciesTheCheckIsTheOrdinaryOne() throws {
+        let applied = try PolicyResolver().resolve(origin("example.org"), at: now)
+        #expect(applied == .ordinary)
+        #expect(applied.host.rule == .require([.systemChain, .hostName]))
+        #expect(applied.minimumTLS == .tls12)
+    }
+
+    @Test func anOperatorsDefaultReplacesTheBuiltInOne() throws {
+        var fallback = try policy("default", mode: .publicKey)
+        fallback.minimumTLS = .tls13
+        let resolver = try PolicyResolver([fallback, policy("a", "a.test")])
+        #expect(try resolver.resolve(origin("b.test"), at: now).host.policy == fallback)
+        #expect(try resolver.resolve(origin("b.test"), at: now).minimumTLS == .tls13)
+        #expect(try resolver.resolve(origin("a.test"), at: now).host.policy.name == "a")
+    }
+
+    @Test func aTasksPolicyCountsBesidesTheHosts() throws {
+        let host = try policy("host", "www.example.org")
+        var strict = try policy("strict", ".example.org", mode: .publicKey)
+        strict.minimumTLS = .tls13
+        let resolver = try PolicyResolver([host, strict])
+        let both = try resolver.resolve(origin("www.example.org"), taskPolicy: "strict", at: now)
+        #expect(both.all.map(\.policy.name) == ["host", "strict"])
+        #expect(both.minimumTLS == .tls13)
+        let same = try resolver.resolve(origin("www.example.org"), taskPolicy: "host", at: now)
+        #expect(same.all.map(\.policy.name) == ["host"])
+        let elsewhere = try resolver.resolve(origin("other.test"), taskPolicy: "strict", at: now)
+        #expect(elsewhere.all.map(\.policy.name) == ["default"])
+    }
+
+    @Test func aTasksPolicyHasToMatchTheFirstURL() throws {
+        let resolver = try PolicyResolver([policy("strict", ".example.org", mode: .publicKey)])
+        #expect(try resolver.admit(origin("a.example.org"), taskPolicy: "strict", at: now).host.policy.name == "strict")
+        #expect(throws: PolicyResolutionError.policyDoesNotMatch("strict", host: "other.test")) {
+            try resolver.admit(origin("other.test"), taskPolicy: "strict", at: now)
+        }
+        #expect(throws: PolicyResolutionError.policyDoesNotMatch("default", host: "other.test")) {
+            try resolver.admit(origin("other.test"), taskPolicy: "default", at: now)
+        }
+    }
+
+    @Test func aMissingPolicyNeverFallsToTheDefault() throws {
+        let resolver = try PolicyResolver([policy("a", "a.test")])
+        #expect(throws: PolicyResolutionError.policyMissing("gone")) {
+            try resolver.resolve(origin("a.test"), taskPolicy: "gone", at: now)
+        }
+    }
+
+    @Test func plainHTTPToAPinnedHostIsRefused() throws {
+        var expiring = try policy("expiring", "expiring.test", mode: .publicKey)
+        expiring.expiresAt = now
+        var trial = try policy("trial", "trial.test", mode: .publicKey)
+        trial.isReportOnly = true
+        let resolver = try PolicyResolver([
+            policy("pinned", ".pinned.test", mode: .certificate), policy("task", ".test", mode: .publicKey), expiring,
+            trial, policy("free", "free.test"),
+        ])
+        func isRefused(_ host: String, _ task: String? = nil) throws -> Bool {
+            do throws(PolicyResolutionError) {
+                _ = try resolver.resolve(origin(host, 80, .http), taskPolicy: task, at: now)
+                return false
+            } catch {
+                guard case .plainHTTP(let error) = error else { throw error }
+                #expect(error.reason == .trustRejected && !error.isRetriable)
+                return true
+            }
+        }
+        #expect(try isRefused("a.pinned.test"))
+        #expect(try isRefused("a.pinned.test."))
+        #expect(try !isRefused("free.test"))
+        #expect(try isRefused("free.test", "task"))
+        #expect(try !isRefused("expiring.test"))
+        #expect(try !isRefused("trial.test"))
+        #expect(try !isRefused("elsewhere.example"))
+    }
+
+    @Test func anExpiredPolicyIsTheOrdinaryCheck() throws {
+        var policy = try policy("p", "a.test", mode: .publicKey)
+        policy.allowsInvalidCertificates = true
+        policy.validatesDomainName = false
+        policy.isReportOnly = true
+        policy.expiresAt = now
+        let before = AppliedPolicy(policy, at: now.advanced(by: .seconds(-1)))
+        #expect(before.rule == .require(.leafKey) && !before.isExpired && before.isPinning)
+        let after = AppliedPolicy(policy, at: now)
+        #expect(after.rule == .require([.systemChain, .hostName]) && after.isExpired && !after.isPinning)
+        #expect(!after.isReportOnly)
+        #expect(before != after)
+    }
+
+    @Test func connectionsAreSharedBetweenEqualVersionsOnly() throws {
+        var policy = try policy("p", "a.test", mode: .publicKey)
+        let first = AppliedPolicies(host: AppliedPolicy(policy, at: now))
+        policy.version = 2
+        #expect(first != AppliedPolicies(host: AppliedPolicy(policy, at: now)))
+        policy.version = 1
+        #expect(first == AppliedPolicies(host: AppliedPolicy(policy, at: now)))
+        #expect(first.hashValue == AppliedPolicies(host: AppliedPolicy(policy, at: now)).hashValue)
+        policy.validatesDomainName = false
+        #expect(first != AppliedPolicies(host: AppliedPolicy(policy, at: now)))
+        #expect(first != AppliedPolicies(host: first.host, task: first.host))
+    }
+
+    @Test func namesAndPatternsAreUnique() throws {
+        #expect(throws: TrustPolicyError("a", .duplicateName)) {
+            try PolicyResolver([policy("a", "a.test"), policy("a", "b.test")])
+        }
+        let pattern = try HostPattern("a.test")
+        #expect(throws: TrustPolicyError("b", .duplicateHost(pattern, other: "a"))) {
+            try PolicyResolver([policy("a", "a.test"), policy("b", "A.test.")])
+        }
+    }
+}
