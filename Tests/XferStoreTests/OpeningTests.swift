@@ -164,10 +164,33 @@ struct OpeningTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema2() async throws {
+        let directory = StoreDirectory()
+        try directory.execute(SchemaFixtures.version2)
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let task = try #require(try reader.task(TaskID(1)))
+            #expect(task.specification.policy == "bank")
+            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
+            #expect(try reader.task(TaskID(2))?.specification.policy == nil)
+            #expect(try reader.unfinishedTasks(namingPolicy: "bank", limit: 9) == [TaskID(1)])
+            let stored = try reader.policies()
+            #expect(stored.map(\.policy.name) == ["bank", "file"])
+            #expect(stored.map(\.policy.version) == [3, 2])
+            #expect(stored.map(\.isConfigured) == [false, true])
+            #expect(stored.map(\.warned) == [30, nil])
+            #expect(stored[0].policy.pins.count == 1 && stored[0].policy.mode == .publicKey)
+        }
+        #expect(try await store.write { try $0.setPolicy(.fixture("other"), isConfigured: false).version } == 5)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// A migration that was edited after it landed shows here.
-    @Test func bringsADatabaseOfSchema1ToTheSchemaOfANewOne() throws {
+    @Test(arguments: [SchemaFixtures.version1, SchemaFixtures.version2])
+    func bringsADatabaseOfAnOldSchemaToTheSchemaOfANewOne(_ fixture: String) throws {
         let (old, new) = (StoreDirectory(), StoreDirectory())
-        try old.execute(SchemaFixtures.version1)
+        try old.execute(fixture)
         func schema(_ directory: StoreDirectory) throws -> [String] {
             try directory.open().close()
             return try DatabaseQueue(path: directory.database).read {

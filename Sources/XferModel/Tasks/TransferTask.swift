@@ -69,12 +69,15 @@ public struct TaskSpecification: Hashable, Sendable {
     public var resumesUnsafely: Bool
     /// Small JSON text of the client's own, given back unchanged.
     public var meta: String?
+    /// A trust policy that has to accept every server it matches, besides the policy of the host.
+    public var policy: String?
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
         checksum: Checksum? = nil, retry: RetryLimits = RetryLimits(), startsPaused: Bool = false,
         priority: Priority = .normal, group: String? = nil, label: String? = nil, clientKey: String? = nil,
-        maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil
+        maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil,
+        policy: String? = nil
     ) {
         self.owner = owner
         self.kind = kind
@@ -91,6 +94,7 @@ public struct TaskSpecification: Hashable, Sendable {
         self.progressInterval = progressInterval
         self.resumesUnsafely = resumesUnsafely
         self.meta = meta
+        self.policy = policy
     }
 }
 

@@ -43,9 +43,9 @@ enum Recovery {
     /// Tables that hold what was asked for and what became of it, parents first, each with its row id. What is kept by
     /// differences is computed anew.
     private static let rowIDs = [
-        "transfer": "id", "task": "id", "event": "seq",
+        "transfer": "id", "task": "id", "event": "seq", "policy": "version",
     ]
-    private static let tables = ["setting", "host_cooldown", "transfer", "segment", "task", "reservation", "event"]
+    private static let tables = ["setting", "policy", "host_cooldown", "transfer", "segment", "task", "reservation", "event"]
 
     // MARK: Rows
 

@@ -15,6 +15,7 @@ struct SpecificationColumns {
     let checksum: Value
     let options: Value
     let meta: Value
+    let policy: Value
 
     init(_ specification: TaskSpecification) throws(StoreError) {
         priority = .integer(Int64(specification.priority.rawValue))
@@ -34,6 +35,7 @@ struct SpecificationColumns {
             options = .null
         }
         meta = Value(specification.meta)
+        policy = Value(specification.policy)
     }
 
     /// Tells a repeated add from another one with the same key: FNV-1a (64 bits) over all that was asked for. Kept in
@@ -41,7 +43,10 @@ struct SpecificationColumns {
     func fingerprint(kind: TaskKind) -> Int64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func take(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        for value in [Value(kind), priority, group, label, url, directory, name, checksum, options, meta] {
+        var values = [Value(kind), priority, group, label, url, directory, name, checksum, options, meta]
+        // What came later counts only where it is set, so that older rows keep theirs.
+        if policy != .null { values.append(policy) }
+        for value in values {
             switch value {
             case .null: take(0)
             case .integer(let value):

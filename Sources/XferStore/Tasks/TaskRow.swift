@@ -8,6 +8,7 @@ enum TaskColumn: Int32, CaseIterable {
     case url, directory, name, checksum, options, meta
     case error_reason, error, final_path, final_url, http_status, etag, content_encoding, skipped, not_modified
     case response_headers, furthest, directory_device, directory_inode
+    case policy
 }
 
 /// A row of `task`, read into the model.
@@ -44,7 +45,7 @@ struct TaskRow {
             owner: Owner(uid: UInt32(truncatingIfNeeded: integer(.owner))), request: TransferRequest(url: url),
             destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
             kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
-            group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta))
+            group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta), policy: text(.policy))
         if let device = row.optionalInteger(TaskColumn.directory_device.rawValue),
             let inode = row.optionalInteger(TaskColumn.directory_inode.rawValue)
         {

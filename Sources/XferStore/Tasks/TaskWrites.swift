@@ -10,14 +10,15 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
-                fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+                fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode,
+                policy)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
             """,
             Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
             Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
             Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode)
+            columns.directoryInode, columns.policy)
         let id = TaskID(connection.lastInsertedID)
         var task = TransferTask(
             id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
@@ -32,7 +33,7 @@ extension StoreTransaction {
         let found = try connection.first(
             """
             SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta, directory_device,
-                directory_inode
+                directory_inode, policy
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
@@ -42,7 +43,7 @@ extension StoreTransaction {
                     && row.holds(columns.url, 5) && row.holds(columns.label, 6) && row.holds(columns.directory, 7)
                     && row.holds(columns.name, 8) && row.holds(columns.checksum, 9) && row.holds(columns.options, 10)
                     && row.holds(columns.meta, 11) && row.holds(columns.directoryDevice, 12)
-                    && row.holds(columns.directoryInode, 13)
+                    && row.holds(columns.directoryInode, 13) && row.holds(columns.policy, 14)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
@@ -88,12 +89,12 @@ extension StoreTransaction {
         try connection.run(
             """
             UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
-                checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13
+                checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13, policy = ?14
             WHERE id = ?1
             """,
             Value(id), columns.priority, columns.host, columns.group, columns.label, columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode)
+            columns.directoryInode, columns.policy)
     }
 }
 

@@ -1,0 +1,98 @@
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Trust policies and the tasks that name them.
+struct PolicyTests {
+    @Test func readsBackWhatWasWrittenWithItsVersion() async throws {
+        try await withStore { store in
+            var policy = TrustPolicy.fixture("bank")
+            policy.expiresAt = noon
+            policy.clientCertificate = ClientCertificateFiles(certificate: "/etc/c.pem", key: "/etc/k.pem")
+            let written = try await store.write { [policy] in try $0.setPolicy(policy, isConfigured: false) }
+            #expect(written.version == 1)
+            policy.version = 1
+            #expect(written == policy)
+            let read = try await store.read { try $0.policy(named: "bank") }
+            #expect(read == StoredPolicy(policy: policy, isConfigured: false))
+            let other = try await store.read { try $0.policy(named: "other") }
+            #expect(other == nil)
+        }
+    }
+
+    @Test func givesNoVersionTwiceNotEvenAfterARemoval() async throws {
+        let directory = StoreDirectory()
+        let store = try directory.open()
+        let first = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }
+        let second = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }
+        try await store.write { try $0.removePolicy(named: "a") }
+        try store.close()
+        let again = try directory.open()
+        #expect(try await again.read { try $0.policies() }.isEmpty)
+        let third = try await again.write { try $0.setPolicy(.fixture("a"), isConfigured: true).version }
+        #expect(first < second && second < third)
+        try again.close()
+    }
+
+    @Test func forgetsWhatWasSaidAboutAnEarlierVersion() async throws {
+        try await withStore { store in
+            let version = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }
+            try await store.write { try $0.setWarned(7, ofPolicyVersion: version) }
+            let warned = try await store.read { try $0.policy(named: "a") }
+            #expect(warned?.warned == 7)
+            _ = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false) }
+            let anew = try await store.read { try $0.policy(named: "a") }
+            #expect(anew != nil && anew?.warned == nil)
+        }
+    }
+
+    @Test func findsOnlyUnfinishedTasksThatNameAPolicy() async throws {
+        try await withStore { store in
+            var named = specification("a.example")
+            named.policy = "bank"
+            let ids = try await store.write { [named] tx in
+                let first = try tx.insertTask(named, state: .queued, at: noon)
+                var second = try tx.insertTask(named, state: .queued, at: noon)
+                second.state = .completed
+                second.finishedAt = noon
+                try tx.update(second)
+                let third = try tx.insertTask(specification("b.example"), state: .queued, at: noon)
+                return [first.id, second.id, third.id]
+            }
+            #expect(try await store.read { try $0.unfinishedTasks(namingPolicy: "bank", limit: 9) } == [ids[0]])
+            let before = try await store.read { try $0.task(ids[0]) }
+            #expect(before?.specification.policy == "bank")
+            try await store.write { tx in
+                var task = try #require(try tx.task(ids[0]))
+                task.specification.policy = nil
+                try tx.update(task)
+            }
+            #expect(try await store.read { try $0.unfinishedTasks(namingPolicy: "bank", limit: 9) } == [])
+            let after = try await store.read { try $0.task(ids[0]) }
+            #expect(after != nil && after?.specification.policy == nil)
+        }
+    }
+
+    @Test func tellsAnAddWithAnotherPolicyFromARepeatedOne() async throws {
+        try await withStore { store in
+            var asked = specification(clientKey: "key")
+            asked.policy = "bank"
+            try await store.write { [asked] in _ = try $0.insertTask(asked, state: .queued, at: noon) }
+            let same = try await store.read { [asked] in try $0.earlierAdd(of: asked) }
+            #expect(same?.askedForTheSame == true)
+            asked.policy = nil
+            let other = try await store.read { [asked] in try $0.earlierAdd(of: asked) }
+            #expect(other?.askedForTheSame == false)
+        }
+    }
+}
+
+extension TrustPolicy {
+    /// A policy as an operator might write it.
+    static func fixture(_ name: String) -> TrustPolicy {
+        let pin = KeyPin(digest: [UInt8](repeating: 7, count: 32)).map { Pin.key($0) }
+        let hosts = (try? HostPattern(".example.com")).map { [$0] } ?? []
+        return TrustPolicy(name: name, mode: .publicKey, pins: pin.map { [$0] } ?? [], hosts: hosts)
+    }
+}
