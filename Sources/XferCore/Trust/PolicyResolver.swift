@@ -92,3 +92,14 @@ public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConver
         }
     }
 }
+
+extension TransferError {
+    /// What a running task fails with.
+    public init(_ error: PolicyResolutionError, host: String) {
+        switch error {
+        case .policyMissing: self.init(.policyMissing, error.description, host: host)
+        case .policyDoesNotMatch: self.init(.trustRejected, error.description, isRetriable: false, host: host)
+        case .plainHTTP(let refusal): self = refusal
+        }
+    }
+}
