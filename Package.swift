@@ -111,7 +111,7 @@ let package = Package(
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
         tests("XferModelTests", ["XferModel"]),
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
-        tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport"]),
+        tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
         tests("XferCurlTests", ["XferCurl", "XferCore", "XferModel", "XferTestSupport"]),
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite]),

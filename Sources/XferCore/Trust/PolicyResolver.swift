@@ -69,7 +69,8 @@ public struct PolicyResolver: Sendable, Hashable {
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         let applied = try resolve(origin, taskPolicy: taskPolicy, at: now)
-        if let taskPolicy, applied.task == nil, applied.host.policy.name != taskPolicy || applied.host.policy.isDefault {
+        if let taskPolicy, applied.task == nil, applied.host.policy.name != taskPolicy || applied.host.policy.isDefault
+        {
             throw .policyDoesNotMatch(taskPolicy, host: ServerName(host: origin.host).description)
         }
         return applied
@@ -88,6 +89,17 @@ public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConver
         case .policyDoesNotMatch(let name, let host):
             "trust policy \"\(name)\" has no host pattern that matches \(host)"
         case .plainHTTP(let error): error.message
+        }
+    }
+}
+
+extension TransferError {
+    /// What a running task fails with.
+    public init(_ error: PolicyResolutionError, host: String) {
+        switch error {
+        case .policyMissing: self.init(.policyMissing, error.description, host: host)
+        case .policyDoesNotMatch: self.init(.trustRejected, error.description, isRetriable: false, host: host)
+        case .plainHTTP(let refusal): self = refusal
         }
     }
 }

@@ -41,6 +41,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     // Believing the server.
     case trustRejected = "trust_rejected"
     case pinMismatch = "pin_mismatch"
+    /// The trust policy the task names is gone.
+    case policyMissing = "policy_missing"
 
     // What the server answered.
     case httpStatus = "http_status"
@@ -72,7 +74,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
             .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable:
             true
-        case .trustRejected, .pinMismatch, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
+        case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .destinationExists,
             .destinationDenied, .diskError, .fileMoveFailed, .internalError:
             false

@@ -1,0 +1,99 @@
+import Testing
+import XferModel
+import XferTestSupport
+import XferTrust
+
+@Suite struct PinReaderTests {
+    private let authority: TestCA
+    private let leaf: TestCertificate
+
+    init() throws {
+        authority = try TestCA()
+        leaf = try authority.issue()
+    }
+
+    @Test func aPinIsADigestOrCertificates() throws {
+        #expect(try PinReader.pins(inText: leaf.keyPin) == [leaf.asKeyPin])
+        #expect(try PinReader.pins(inText: leaf.certificate) == [leaf.asPin])
+        let both = "  \n" + leaf.certificate + "\n" + authority.pem
+        #expect(try PinReader.pins(inText: both) == [leaf.asPin, authority.certificate.asPin])
+        #expect(try PinReader.pins(inFile: Array(both.utf8)) == [leaf.asPin, authority.certificate.asPin])
+        #expect(try PinReader.pins(inFile: leaf.der) == [leaf.asPin])
+    }
+
+    @Test func aCertificatePinKnowsItsKeyAndItsEnd() throws {
+        guard case .certificate(let pin) = try PinReader.pins(inFile: leaf.der)[0] else {
+            Issue.record("no certificate")
+            return
+        }
+        #expect(pin.key.description == leaf.keyPin)
+        #expect(pin.der == leaf.der)
+        let seconds = TrustFixture.now.duration(to: pin.notAfter).inSeconds
+        #expect(abs(seconds - 86_400) < 600)
+    }
+
+    @Test func opensslAgreesOnTheKeysDigest() async throws {
+        let directory = try TemporaryDirectory()
+        try FileTree.write(leaf.certificate, to: directory.file("leaf"))
+        let openssl = try #require(Command.find("openssl"))
+        let key = try await Command.run(openssl, ["x509", "-in", directory.file("leaf"), "-noout", "-pubkey"])
+        try FileTree.write(key.output, to: directory.file("key"))
+        let der = ["pkey", "-pubin", "-in", directory.file("key"), "-outform", "DER", "-out", directory.file("der")]
+        #expect(try await Command.run(openssl, der).isSuccess)
+        let digest = try await Command.run(openssl, ["dgst", "-sha256", "-r", directory.file("der")])
+        let pin = try leaf.parsed.key
+        let hex = pin.digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        #expect(digest.output.hasPrefix(hex))
+    }
+
+    @Test func pemIsWrittenAsItIsRead() throws {
+        #expect(try leaf.parsed.pem == leaf.certificate)
+    }
+
+    @Test func whatIsNoPinIsRefused() throws {
+        func error(_ text: String) -> PinError? {
+            let error = #expect(throws: PinError.self) { try PinReader.pins(inText: text) }
+            return error
+        }
+        #expect(error("") == .badKeyPin(.noAlgorithm))
+        #expect(error("sha256/AAAA") == .badKeyPin(.wrongLength(3)))
+        #expect(error(leaf.privateKey) == .privateKey)
+        #expect(error(leaf.certificate + leaf.privateKey) == .privateKey)
+        #expect(
+            error("-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n" + leaf.privateKey)
+                == .privateKey)
+        #expect(error("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n") == .otherBlock("PUBLIC KEY"))
+        #expect(error("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") == .badCertificate(index: 0))
+        #expect(
+            error(authority.pem + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+                == .badCertificate(index: 1))
+        #expect(error(String(repeating: "a", count: 1 << 20 + 1)) == .tooLarge)
+        let cut = String(leaf.certificate.prefix(200))
+        guard case .badPEM = error(cut) else {
+            Issue.record("a certificate that was cut off")
+            return
+        }
+    }
+
+    @Test func whatIsNoPinFileIsRefused() throws {
+        func error(_ bytes: [UInt8]) -> PinError? {
+            let error = #expect(throws: PinError.self) { try PinReader.pins(inFile: bytes) }
+            return error
+        }
+        #expect(error([]) == .noCertificate)
+        #expect(error(Array("hello".utf8)) == .noCertificate)
+        #expect(error(Array(leaf.der.dropLast())) == .noCertificate)
+        #expect(error(leaf.der + [0]) == .noCertificate)
+        let lines = leaf.privateKey.split(separator: "\n").dropFirst().dropLast().joined()
+        #expect(error(try #require(Base64.decode(lines))) == .privateKey)
+        #expect(error(Array(leaf.privateKey.utf8)) == .privateKey)
+    }
+
+    @Test func errorsRepeatNothingSecret() throws {
+        let secret = leaf.privateKey.split(separator: "\n")[1]
+        for text in [leaf.privateKey, "sha256/" + secret, String(secret)] {
+            let error = #expect(throws: PinError.self) { try PinReader.pins(inText: text) }
+            #expect(error?.description.contains(secret) == false)
+        }
+    }
+}
