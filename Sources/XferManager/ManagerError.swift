@@ -11,6 +11,13 @@ public enum ManagerError: Error, Hashable, Sendable {
     /// `key_reused`: the client key names another request.
     case keyReused(existing: TaskID)
     case limitExceeded(reason: String, limit: Int)
+    case policyNotFound(String)
+    /// `in_use`: an unfinished task names the policy.
+    case policyInUse(String, by: TaskID)
+    /// `read_only`: the policy is written in the configuration file.
+    case policyIsConfigured(String)
+    /// The operator's policies refuse what was asked.
+    case rejectedByPolicy(path: String, reason: String)
     case storageUnavailable
     case shuttingDown
 }

@@ -1,5 +1,4 @@
 import XferCore
-import XferCurl
 public import XferModel
 
 /// What the operator decides about the service, apart from limits set over RPC.
@@ -25,6 +24,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointInterval = Duration.seconds(2)
     /// PEM bundle of the certificate authorities that are trusted; nil is the system's.
     public var authoritiesFile: String?
+    /// The configuration file's trust policies.
+    public var policies: [TrustPolicy] = []
     /// The daemon's own uid: it and root are operators.
     public var ownUID: UInt32
     /// How long a task is retried since its last progress, in seconds, unless it says otherwise.
@@ -48,8 +49,6 @@ public struct ManagerSettings: Hashable, Sendable {
             dueBytes: checkpointBytes / 2, dueAfter: checkpointInterval / 2, pauseBytes: checkpointBytes,
             pauseAfter: checkpointInterval)
     }
-
-    var trust: TrustSettings { TrustSettings(caFile: authoritiesFile) }
 
     var retry: RetryPolicy { RetryPolicy() }
 }

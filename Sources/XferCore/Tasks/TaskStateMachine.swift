@@ -120,10 +120,11 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The attempt has to be made again at once (another protocol version, a dropped source): back to the queue.
+    /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as a try.
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
         move(to: .queued)
+        task.attempts = max(0, task.attempts - 1)
         return TaskTransition(event: nil, action: .schedule)
     }
 

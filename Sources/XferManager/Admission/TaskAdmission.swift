@@ -1,3 +1,4 @@
+import XferCore
 import XferCurl
 import XferFiles
 import XferModel
@@ -9,6 +10,8 @@ struct TaskAdmission: Sendable {
     let principal: Principal
     let settings: ManagerSettings
     let pool: BlockingPool
+    let policies: PolicyResolver
+    let now: Timestamp
 
     /// Specifications in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
     func admit(_ drafts: [TaskDraft], path: @Sendable (Int) -> String) async throws -> [TaskSpecification] {
@@ -18,6 +21,7 @@ struct TaskAdmission: Sendable {
         for (index, draft) in drafts.enumerated() {
             let parsed = try parseURL(draft.url, path: path(index))
             var specification = draft.specification(parsed.url, parsed.credential)
+            try checkTrust(specification, path: path(index))
             try await admit(
                 &specification, knowing: &directories, path: path(index), directoryField: draft.directoryField)
             specifications.append(specification)
@@ -45,6 +49,15 @@ struct TaskAdmission: Sendable {
         }
         specification.destination.directoryIdentity = identity
         try await refuseDirectory(destination, path: path + "output")
+    }
+
+    /// Whether the policies let the first hop be asked at all, and the task's own policy is for it.
+    func checkTrust(_ specification: TaskSpecification, path: String) throws {
+        do throws(PolicyResolutionError) {
+            _ = try policies.admit(specification.request.url.origin, taskPolicy: specification.policy, at: now)
+        } catch {
+            throw ManagerError(error, path: path)
+        }
     }
 
     private func parseURL(_ text: String, path: String) throws -> CurlURL.Parsed {

@@ -25,7 +25,7 @@ extension TransferManager {
         guard drafts.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
-        let admission = TaskAdmission(principal: principal, settings: settings, pool: services.pool)
+        let admission = admission(for: principal)
         let specifications = try await admission.admit(drafts, path: path)
         let now = clock()
         let added = try await translatingStoreErrors {
@@ -45,6 +45,7 @@ extension TransferManager {
             guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
             return Added(id: earlier.id, isExisting: true)
         }
+        try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
             specification, state: specification.startsPaused ? .paused : .queued, at: now)
         try tx.append(
@@ -52,6 +53,18 @@ extension TransferManager {
                 url: specification.request.url.description, label: specification.label, group: specification.group),
             taskID: task.id, owner: task.owner, at: now)
         return Added(id: task.id, isExisting: false)
+    }
+
+    func admission(for principal: Principal) -> TaskAdmission {
+        TaskAdmission(
+            principal: principal, settings: settings, pool: services.pool,
+            policies: services.policies.withLockedValue(\.resolver), now: clock())
+    }
+
+    /// A policy that was there a moment ago may have been removed meanwhile.
+    static func requirePolicy(of specification: TaskSpecification, in tx: StoreTransaction) throws {
+        guard let name = specification.policy, try tx.policy(named: name) == nil else { return }
+        throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
     }
 
     private static func requireRoom(for count: Int, of principal: Principal, in tx: StoreTransaction) throws {

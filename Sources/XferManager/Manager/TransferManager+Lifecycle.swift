@@ -17,6 +17,7 @@ extension TransferManager {
             try tx.append(.daemonStarted(version: version, queued: queued, restored: Int64(restored)), at: now)
         }
         try await discardOrphans()
+        await warnOfExpiry()
         schedule()
         takeCare()
     }
@@ -61,6 +62,7 @@ extension TransferManager {
         ticker?.cancel()
         activityTimer?.cancel()
         timer.arm(for: nil, now: now) { _ in }
+        expiryTimer.arm(for: nil, now: now) { _ in }
         await services.engine.shutdown()
         do {
             try store.close()

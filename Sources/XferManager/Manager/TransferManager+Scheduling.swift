@@ -61,12 +61,15 @@ extension TransferManager {
     private func launch(_ task: TransferTask, _ transfer: Transfer) {
         let id = task.id
         let control = RunControl()
+        let trust = RunTrust(
+            policies: services.policies, taskPolicy: task.specification.policy,
+            authoritiesFile: settings.authoritiesFile, clock: clock)
         let run = TransferRun(
-            task: task, transfer: transfer, services: services, settings: settings, control: control,
+            task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
             onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
         scheduler.onStart(id, host: task.host)
         runs[id] = LiveRun(
-            run: run, control: control, owner: task.owner,
+            run: run, control: control, trust: trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval))
         startTicker()
         noteRunning()
@@ -83,7 +86,8 @@ extension TransferManager {
 
     private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
         do {
-            let fate = try await commitEnd(of: id, transfer, result)
+            let isJudgedAnew = runs[id]?.isJudgedAnew ?? false
+            let fate = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
             if fate == .discard { discard([transfer.id]) }
         } catch {
             logger.warning(
@@ -104,7 +108,9 @@ extension TransferManager {
     /// What is to happen to the bytes after a run.
     private enum Fate { case keep, discard }
 
-    private func commitEnd(of id: TaskID, _ transfer: Transfer, _ result: RunResult) async throws -> Fate {
+    private func commitEnd(
+        of id: TaskID, _ transfer: Transfer, _ result: RunResult, isJudgedAnew: Bool
+    ) async throws -> Fate {
         let now = clock()
         let retry = settings.retry
         let seed = random.next()
@@ -130,6 +136,8 @@ extension TransferManager {
                     machine.unsubscribe()
                     fate = .discard
                 }
+            case .stopped where isJudgedAnew:
+                transition = machine.onRequeue()
             case .stopped, .storageFailed, .overtaken:
                 break
             }

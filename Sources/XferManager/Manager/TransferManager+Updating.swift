@@ -35,8 +35,11 @@ extension TransferManager {
         var wanted = before.specification
         update.change(&wanted)
         let hasMoved = wanted.destination != before.specification.destination
+        if wanted.policy != before.specification.policy {
+            try admission(for: principal).checkTrust(wanted, path: update.path)
+        }
         if hasMoved || wanted.priority != before.specification.priority {
-            let admission = TaskAdmission(principal: principal, settings: settings, pool: services.pool)
+            let admission = admission(for: principal)
             var directories: [String: FileIdentity] = [:]
             try await admission.admit(
                 &wanted, knowing: &directories, path: update.path, directoryField: update.directoryField)
@@ -70,6 +73,9 @@ extension TransferManager {
         }
         var machine = TaskStateMachine(task)
         machine.respecify(update.change)
+        if machine.task.specification.policy != task.specification.policy {
+            try requirePolicy(of: machine.task.specification, in: tx)
+        }
         guard let directory else {
             try tx.update(machine.task)
             return (machine.task, nil)

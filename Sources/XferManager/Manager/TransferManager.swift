@@ -34,6 +34,11 @@ public actor TransferManager {
     var isScheduling = false
     var wantsScheduling = false
     var timer = WakeTimer()
+    /// Wakes for warnings before a policy's expiry.
+    var expiryTimer = WakeTimer()
+    nonisolated let policyGate = PolicyGate()
+    /// Threads for looking at servers and key files, which may hang.
+    nonisolated let inspections = BlockingPool(threadCount: 2)
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
@@ -45,8 +50,11 @@ public actor TransferManager {
     struct LiveRun {
         let run: TransferRun
         let control: RunControl
+        let trust: RunTrust
         let owner: Owner
         let progressInterval: Duration
+        /// Its policies were changed: it stops, and goes back to the queue.
+        var isJudgedAnew = false
         var meter = RateMeter()
         var lastProgress: MonotonicInstant?
     }
@@ -71,11 +79,16 @@ public actor TransferManager {
                 },
                 onDegradedChange: { continuation.yield($0) }))
         hub.begin(after: try await store.read { try $0.lastSeq() })
+        let now = clock()
+        let policies = try await store.write { tx in
+            try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+        }
         let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
         let pool = BlockingPool()
         let services = RunServices(
             store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
-            space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), clock: clock, logger: logger)
+            space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
+            clock: clock, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             version: version)
@@ -101,8 +114,16 @@ public actor TransferManager {
     }
 
     /// Takes new settings of the configuration file; what runs goes on under the old ones.
-    public func reload(_ settings: ManagerSettings) {
+    public func reload(_ settings: ManagerSettings) async {
+        let before = self.settings.policies
         self.settings = settings
+        do {
+            try await takeConfiguredPolicies()
+        } catch {
+            // Half of it may be the stricter half: nothing of it is in force.
+            self.settings.policies = before
+            logger.error("the trust policies are not taken over", metadata: ["error": "\(error)"])
+        }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         applyLimits()
         schedule()

@@ -12,6 +12,7 @@ struct RunServices: Sendable {
     let pool: BlockingPool
     let durability: DurabilityGroup
     let space: NIOLockedValueBox<SpaceLedger>
+    let policies: NIOLockedValueBox<PolicyBook>
     let clock: WallClock
     let logger: Logger
 }

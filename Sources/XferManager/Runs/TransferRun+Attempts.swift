@@ -48,19 +48,19 @@ extension TransferRun {
     ) async throws -> (AttemptOutcome, early: Result<RunEnd, any Error>?) {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
-        let trust = settings.trust
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
                 maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
-                checkpoints: settings.checkpoints, session: { _ in SessionSpec(trust: trust) }))
+                checkpoints: settings.checkpoints, session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
 
         var early: Result<RunEnd, any Error>?
         var ended: AttemptOutcome?
         do {
             for await event in handle.events {
+                logLaxTrust()
                 switch event {
                 case .redirected(let status, let from, let to):
                     pendingEvents.append(
@@ -112,6 +112,17 @@ extension TransferRun {
         }
         await services.engine.proceed(handle.id)
         return nil
+    }
+
+    /// Whoever loosened trust is to be reminded of it.
+    private func logLaxTrust() {
+        for (policy, host) in trust.takeLax() {
+            services.logger.warning(
+                "a trust policy allows invalid certificates",
+                metadata: [
+                    "policy": "\(policy.name)", "version": "\(policy.version)", "host": "\(host)", "task": "\(taskID)",
+                ])
+        }
     }
 
     private func note(_ head: ResponseHead, from url: HTTPURL?) {

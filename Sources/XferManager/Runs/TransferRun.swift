@@ -17,6 +17,7 @@ actor TransferRun {
     let services: RunServices
     let settings: ManagerSettings
     let control: RunControl
+    let trust: RunTrust
     /// Called once when the body has ended and the transfer needs no slot any more.
     let onBodyEnd: @Sendable () async -> Void
 
@@ -36,6 +37,7 @@ actor TransferRun {
 
     init(
         task: TransferTask, transfer: Transfer, services: RunServices, settings: ManagerSettings, control: RunControl,
+        trust: RunTrust,
         onBodyEnd: @escaping @Sendable () async -> Void
     ) {
         taskID = task.id
@@ -43,6 +45,7 @@ actor TransferRun {
         self.services = services
         self.settings = settings
         self.control = control
+        self.trust = trust
         self.onBodyEnd = onBodyEnd
         self.transfer = transfer
         outcome = task.outcome

@@ -36,6 +36,9 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskRemoved = "task.removed"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
+    case policyViolation = "policy.violation"
+    case policyExpiring = "policy.expiring"
+    case sessionInvalidated = "session.invalidated"
     case daemonStarted = "daemon.started"
     case daemonStopping = "daemon.stopping"
 
@@ -71,6 +74,12 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
+    /// What a `report_only` policy would have refused.
+    case policyViolation(failure: TrustFailure)
+    /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has happened.
+    case policyExpiring(policy: String, version: Int64, expiresAt: Timestamp, days: Int)
+    /// This version of the policy was edited or removed: its connections are given up, what ran over them is judged anew.
+    case sessionInvalidated(policy: String, version: Int64)
     case daemonStarted(version: String, queued: Int64, restored: Int64)
     case daemonStopping(mode: ShutdownMode)
 
@@ -91,6 +100,9 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskRemoved: .taskRemoved
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
+        case .policyViolation: .policyViolation
+        case .policyExpiring: .policyExpiring
+        case .sessionInvalidated: .sessionInvalidated
         case .daemonStarted: .daemonStarted
         case .daemonStopping: .daemonStopping
         }

@@ -24,6 +24,10 @@ extension EventPayload {
         case .taskRemoved: TaskRemovedEvent()
         case .queueIdle(let completed, let failed): QueueIdleEvent(completed: completed, failed: failed)
         case .activityChanged(let active): ActivityChangedEvent(active: active)
+        case .policyViolation(let failure): PolicyViolationEvent(failure)
+        case .policyExpiring(let policy, let version, let expiresAt, let days):
+            PolicyExpiringEvent(policy: policy, version: version, expiresAt: expiresAt, days: days)
+        case .sessionInvalidated(let policy, let version): SessionInvalidatedEvent(policy: policy, version: version)
         case .daemonStarted(let version, let queued, let restored):
             DaemonStartedEvent(version: version, queued: queued, restored: restored)
         case .daemonStopping(let mode): DaemonStoppingEvent(mode: mode)

@@ -22,6 +22,13 @@ private let payloads: [EventPayload] = [
     .taskRemoved,
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
+    .policyViolation(
+        failure: TrustFailure(
+            reason: .pinMismatch, host: "h", port: 443, policy: "p", policyVersion: 3, code: 19, problem: "no pin",
+            chain: KeyPin(digest: [UInt8](repeating: 1, count: 32)).map { [ShownCertificate(subject: "CN=h", key: $0)] }
+                ?? [])),
+    .policyExpiring(policy: "p", version: 3, expiresAt: Timestamp(seconds: 60), days: 7),
+    .sessionInvalidated(policy: "p", version: 3),
     .daemonStarted(version: "1", queued: 2, restored: 1),
     .daemonStopping(mode: .drain),
 ]

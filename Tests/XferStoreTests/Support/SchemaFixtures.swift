@@ -326,7 +326,7 @@ enum SchemaFixtures {
             warned INTEGER
         ) STRICT;
         INSERT INTO policy VALUES(2,'file',1,'{"allow_invalid_certificates":true,"hosts":[".lab.example"],"min_tls":"1.2","mode":"none","name":"file","pins":[],"report_only":false,"validates_domain_name":false,"version":0}',NULL);
-        INSERT INTO policy VALUES(3,'bank',0,'{"allow_invalid_certificates":false,"hosts":["example.com","*.bank.example:8443"],"min_tls":"1.3","mode":"public_key","name":"bank","pins":[{"key":{"_0":"sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="}}],"expires_at":"2027-01-01T12:00:00Z","report_only":false,"validates_domain_name":true,"version":0}',30);
+        INSERT INTO policy VALUES(3,'bank',0,'{"allow_invalid_certificates":false,"hosts":["example.com","*.bank.example:8443"],"min_tls":"1.3","mode":"public_key","name":"bank","pins":[{"key":{"_0":"sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="}}],"expires_at":1798804800000000,"report_only":false,"validates_domain_name":true,"version":0}',30);
         DELETE FROM sqlite_sequence;
         INSERT INTO sqlite_sequence VALUES('task',4);
         INSERT INTO sqlite_sequence VALUES('event',3);

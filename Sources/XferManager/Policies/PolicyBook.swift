@@ -1,0 +1,64 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// The trust policies in force: what the configuration file and operators wrote, and the default.
+struct PolicyBook: Sendable {
+    /// By name, without the built-in default.
+    private(set) var stored: [StoredPolicy]
+    let resolver: PolicyResolver
+
+    init() {
+        stored = []
+        resolver = PolicyResolver()
+    }
+
+    /// - Throws: when two policies claim a name or a host pattern.
+    init(_ stored: [StoredPolicy]) throws(TrustPolicyError) {
+        self.stored = stored
+        resolver = try PolicyResolver(stored.map(\.policy))
+    }
+
+    /// All of them with the default, by name.
+    var entries: [PolicyEntry] {
+        var entries = stored.map { PolicyEntry($0) }
+        if !entries.contains(where: \.policy.isDefault) {
+            entries.append(PolicyEntry(policy: .builtInDefault, origin: .builtIn))
+        }
+        return entries.sorted { $0.policy.name < $1.policy.name }
+    }
+
+    func entry(named name: String) -> PolicyEntry? { entries.first { $0.policy.name == name } }
+
+    /// Versions that connections may be judged by; 0 is the built-in default's.
+    var versions: Set<Int64> {
+        Set(stored.map(\.policy.version)).union(stored.contains(where: \.policy.isDefault) ? [] : [0])
+    }
+
+    mutating func noteWarning(_ days: Int, ofVersion version: Int64) {
+        guard let index = stored.firstIndex(where: { $0.policy.version == version }) else { return }
+        stored[index].warned = days
+    }
+}
+
+/// A trust policy and who wrote it.
+public struct PolicyEntry: Hashable, Sendable {
+    public enum Origin: String, Sendable, CaseIterable {
+        case builtIn = "built_in"
+        /// Can be changed there only.
+        case configuration
+        case client = "rpc"
+    }
+
+    public var policy: TrustPolicy
+    public var origin: Origin
+
+    init(policy: TrustPolicy, origin: Origin) {
+        self.policy = policy
+        self.origin = origin
+    }
+
+    init(_ stored: StoredPolicy) {
+        self.init(policy: stored.policy, origin: stored.isConfigured ? .configuration : .client)
+    }
+}

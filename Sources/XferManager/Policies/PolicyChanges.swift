@@ -1,0 +1,66 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// Changes of the stored policies, each decided and written within one transaction.
+enum PolicyChanges {
+    /// Takes over what the configuration file says now: what is the same keeps its version, what is gone is removed.
+    ///
+    /// - Throws: `TrustPolicyError` when the file's policies make no sense, or not beside what operators wrote.
+    static func takeConfigured(
+        _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
+    ) throws -> PolicyBook {
+        let earlier = try tx.policies()
+        for policy in configured {
+            let old = earlier.first { $0.policy.name == policy.name }
+            if let old, !old.isConfigured { throw TrustPolicyError(policy.name, .duplicateName) }
+            if let old, old.policy.withoutVersion == policy.withoutVersion {
+                // Time has gone on since it was written: what expired meanwhile is no reason not to start.
+                try TrustPolicyRules.check(policy, at: nil)
+                continue
+            }
+            try TrustPolicyRules.check(policy, at: now)
+            if let old { try tx.noteInvalidated(old.policy, at: now) }
+            _ = try tx.setPolicy(policy, isConfigured: true)
+        }
+        for old in earlier where old.isConfigured && !configured.contains(where: { $0.name == old.policy.name }) {
+            try tx.noteInvalidated(old.policy, at: now)
+            try tx.removePolicy(named: old.policy.name)
+        }
+        return try PolicyBook(try tx.policies())
+    }
+
+    static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyBook {
+        if let old = try tx.policy(named: policy.name) {
+            guard !old.isConfigured else { throw ManagerError.policyIsConfigured(policy.name) }
+            try tx.noteInvalidated(old.policy, at: now)
+        }
+        _ = try tx.setPolicy(policy, isConfigured: false)
+        return try PolicyBook(try tx.policies())
+    }
+
+    static func remove(_ name: String, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyBook {
+        guard let old = try tx.policy(named: name) else { throw ManagerError.policyNotFound(name) }
+        guard !old.isConfigured else { throw ManagerError.policyIsConfigured(name) }
+        if let task = try tx.unfinishedTasks(namingPolicy: name, limit: 1).first {
+            throw ManagerError.policyInUse(name, by: task)
+        }
+        try tx.noteInvalidated(old.policy, at: now)
+        try tx.removePolicy(named: name)
+        return try PolicyBook(try tx.policies())
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func noteInvalidated(_ policy: TrustPolicy, at now: Timestamp) throws(StoreError) {
+        try append(.sessionInvalidated(policy: policy.name, version: policy.version), at: now)
+    }
+}
+
+extension TrustPolicy {
+    fileprivate var withoutVersion: TrustPolicy {
+        var copy = self
+        copy.version = 0
+        return copy
+    }
+}

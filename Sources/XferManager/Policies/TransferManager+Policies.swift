@@ -1,0 +1,152 @@
+import Logging
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// Reading and writing trust policies. A change is in force for every hop that begins after it was committed; what runs
+/// under another judgement by then stops at its next safe point and is judged anew.
+extension TransferManager {
+    /// All policies by name, with the default.
+    public nonisolated var policies: [PolicyEntry] { services.policies.withLockedValue(\.entries) }
+
+    /// - Throws: `ManagerError.policyNotFound`.
+    public nonisolated func policy(named name: String) throws(ManagerError) -> PolicyEntry {
+        guard let entry = services.policies.withLockedValue({ $0.entry(named: name) }) else {
+            throw .policyNotFound(name)
+        }
+        return entry
+    }
+
+    /// Writes a policy, replacing the one of that name, and answers it with its version.
+    ///
+    /// - Parameter path: what stands before a field's name in errors.
+    /// - Throws: `ManagerError`; nothing is stored then.
+    public func setPolicy(_ policy: TrustPolicy, path: String = "") async throws -> PolicyEntry {
+        let now = clock()
+        do throws(TrustPolicyError) {
+            try TrustPolicyRules.check(policy, at: now)
+        } catch {
+            throw ManagerError(error, path: path)
+        }
+        if let files = policy.clientCertificate {
+            do {
+                try await inspections.run { () throws(PolicyReadingError) in try PolicyReading.check(files) }
+            } catch {
+                throw ManagerError.invalidField(
+                    path: path + "client_certificate", reason: error.description,
+                    expected: "a PEM certificate and its private key, which only its owner can read")
+            }
+        }
+        do {
+            try await changePolicies { tx in try PolicyChanges.set(policy, in: tx, at: now) }
+        } catch let error as TrustPolicyError {
+            throw ManagerError(error, path: path)
+        }
+        return try self.policy(named: policy.name)
+    }
+
+    /// - Throws: `ManagerError`: `policyInUse` while unfinished tasks name it.
+    public func removePolicy(named name: String) async throws {
+        let now = clock()
+        try await changePolicies { tx in try PolicyChanges.remove(name, in: tx, at: now) }
+    }
+
+    /// Takes over the configuration file's policies.
+    func takeConfiguredPolicies() async throws {
+        let configured = settings.policies
+        let now = clock()
+        try await changePolicies { tx in try PolicyChanges.takeConfigured(configured, in: tx, at: now) }
+    }
+
+    // MARK: Changing
+
+    /// One change at a time, so that what is in force is always what was committed last.
+    private func changePolicies(
+        _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyBook
+    ) async throws {
+        await policyGate.enter()
+        defer { policyGate.leave() }
+        let book = try await translatingStoreErrors { try await store.write(change) }
+        await install(book)
+        await warnOfExpiry()
+    }
+
+    private func install(_ book: PolicyBook) async {
+        services.policies.withLockedValue { $0 = book }
+        let versions = book.versions
+        await services.engine.retireSessions { !versions.isSuperset(of: $0.key.trustVersions) }
+        let now = clock()
+        for (id, live) in runs where live.trust.isStale(under: book, at: now) {
+            runs[id]?.isJudgedAnew = true
+            await stop(live)
+        }
+    }
+
+    // MARK: Expiry
+
+    /// Says what is due, and arms the timer for what comes next.
+    func warnOfExpiry() async {
+        let now = clock()
+        var next: Timestamp?
+        for entry in services.policies.withLockedValue(\.stored) {
+            guard let expiresAt = entry.policy.expiresAt else { continue }
+            if let due = ExpiryWarning.due(
+                for: expiresAt, after: entry.warned.flatMap { ExpiryWarning(rawValue: $0) }, at: now)
+            {
+                await warn(of: entry.policy, due, expiresAt, at: now)
+            }
+            next = [next, ExpiryWarning.next(for: expiresAt, at: now)].compactMap(\.self).min()
+        }
+        expiryTimer.arm(for: next, now: now) { [weak self] _ in await self?.onExpiryTimer() }
+    }
+
+    private func onExpiryTimer() async {
+        expiryTimer.onFired()
+        await policyGate.enter()
+        defer { policyGate.leave() }
+        await warnOfExpiry()
+    }
+
+    private func warn(of policy: TrustPolicy, _ due: ExpiryWarning, _ expiresAt: Timestamp, at now: Timestamp) async {
+        let metadata: Logger.Metadata = [
+            "policy": "\(policy.name)", "version": "\(policy.version)", "expires_at": "\(expiresAt)",
+        ]
+        if due == .expired {
+            logger.error("a trust policy has expired: its pins are no longer enforced", metadata: metadata)
+        } else {
+            logger.warning("a trust policy expires within \(due.rawValue) days", metadata: metadata)
+        }
+        do {
+            try await store.write { tx in
+                try tx.append(
+                    .policyExpiring(
+                        policy: policy.name, version: policy.version, expiresAt: expiresAt, days: due.rawValue),
+                    at: now)
+                try tx.setWarned(due.rawValue, ofPolicyVersion: policy.version)
+            }
+            services.policies.withLockedValue { $0.noteWarning(due.rawValue, ofVersion: policy.version) }
+        } catch {
+            logger.warning("a warning could not be recorded", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+extension ManagerError {
+    init(_ error: TrustPolicyError, path: String) {
+        self = .invalidField(
+            path: path + error.field, reason: error.description, expected: "a trust policy that a server can satisfy")
+    }
+
+    /// - Parameter path: what stands before the names of a task's fields.
+    init(_ error: PolicyResolutionError, path: String) {
+        switch error {
+        case .policyMissing, .policyDoesNotMatch:
+            self = .invalidField(
+                path: path + "policy", reason: error.description,
+                expected: "the name of a trust policy that matches the URL's host")
+        case .plainHTTP(let refusal):
+            self = .rejectedByPolicy(path: path + "url", reason: refusal.message)
+        }
+    }
+}
