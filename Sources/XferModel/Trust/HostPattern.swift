@@ -1,7 +1,7 @@
 /// Which hosts a trust policy is for: `example.org`, `*.example.org` (one label more), `.example.org` (the name itself and
 /// everything below it), an IPv4 address or an IPv6 address in brackets, each with an optional `:port`.
 ///
-/// Names are lower case and in Punycode; `XferCurl.HostPatternReader` takes internationalised ones.
+/// Names are lower case and in Punycode; `HostPattern.parse` of XferCurl takes internationalised ones.
 public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible {
     public enum Kind: Hashable, Sendable {
         /// Below the name, at any depth, and the name itself.
