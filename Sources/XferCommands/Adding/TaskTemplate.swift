@@ -49,6 +49,7 @@ struct TaskTemplate {
         task.credential = try options.credential()
         task.redirect = options.redirect?.word
         task.allowDowngrade = options.allowDowngrade ? true : nil
+        task.policy = options.policy
         task.httpVersion = options.httpVersion
         task.acceptStatus = options.acceptStatus
         task.connectTimeout = options.connectTimeout?.seconds

@@ -70,6 +70,11 @@ struct RequestOptions: ParsableArguments {
     @Flag(help: "Allow redirects from https to http.")
     var allowDowngrade = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A trust policy that has to accept the server besides the host's own.", valueName: "name"))
+    var policy: String?
+
     @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
     var isHTTP1 = false
 

@@ -38,7 +38,8 @@ extension TaskGlance {
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
         case .taskCompleted, .taskFailed, .taskCancelled: end(event)
-        case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .daemonStarted, .daemonStopping:
+        case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
+            .sessionInvalidated, .daemonStarted, .daemonStopping:
             break
         }
         if !isRunning { (rate, eta, phase) = (0, nil, nil) }

@@ -43,6 +43,7 @@ struct Instance: Sendable {
         result.checkpointBytes = settings.download.checkpointBytes
         result.checkpointInterval = settings.download.checkpointInterval
         result.authoritiesFile = settings.trust.authoritiesFile
+        result.policies = settings.trust.policies.map(\.policy)
         result.retention.maxEvents = settings.events.maxCount
         result.retention.maxEventAge = settings.events.maxAge.components.seconds
         result.retention.maxHistory = settings.history.maxCount

@@ -1,3 +1,4 @@
+import XferCore
 import XferManager
 import XferModel
 
@@ -5,7 +6,7 @@ import XferModel
 enum StartFailure {
     static func needsAttention(_ error: any Error) -> Bool {
         switch error {
-        case is SettingsRejection, is InstancePathsError: true
+        case is SettingsRejection, is InstancePathsError, is TrustPolicyError: true
         default: TransferManager.isDamage(error)
         }
     }

@@ -45,6 +45,20 @@ enum ErrorAnswers {
             RPCFailure(
                 .limitExceeded, "more than \(limit) \(reason)",
                 data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+        case .policyNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no trust policy \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
+        case .policyInUse(let name, let task):
+            RPCFailure(
+                .conflict, "trust policy \"\(name)\" is named by unfinished tasks, task \(task) among them",
+                data: ErrorData(reason: "in_use", path: "name", taskID: task))
+        case .policyIsConfigured(let name):
+            RPCFailure(
+                .conflict, "trust policy \"\(name)\" is written in the configuration file and changed there",
+                data: ErrorData(reason: "read_only", path: "name"))
+        case .rejectedByPolicy(let path, let reason):
+            RPCFailure(
+                .rejectedByPolicy, "\(path): \(reason)", data: ErrorData(reason: "rejected_by_policy", path: path))
         case .storageUnavailable:
             RPCFailure(
                 .storageUnavailable,

@@ -87,7 +87,10 @@ extension SettingKey {
     private static let trust: [SettingKey] = [
         SettingKey(
             "trust.ca_file", \.trust.authoritiesFile, .path, reload: false,
-            "PEM file of the certificate authorities that are trusted")
+            "PEM file of the certificate authorities that are trusted"),
+        SettingKey(
+            "trust.policies", \.trust.policies, .policies, reload: true,
+            "Which servers are believed, and how"),
     ]
 
     private static let past: [SettingKey] = [
@@ -136,7 +139,7 @@ extension SettingKey {
     ]
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
-    static let reserved = ["bandwidth", "cache", "network", "hooks", "trust.policies", "download.segments"]
+    static let reserved = ["bandwidth", "cache", "network", "hooks", "download.segments"]
 }
 
 extension Duration {

@@ -47,6 +47,15 @@ public struct Settings: Hashable, Sendable {
     public struct Trust: Hashable, Sendable {
         /// PEM file with the certificate authorities that are trusted; absolute.
         public var authoritiesFile = "/etc/ssl/certs/ca-certificates.crt"
+        /// How servers are judged, by host pattern.
+        public var policies: [Policy] = []
+    }
+
+    /// A trust policy with its pins as they are written.
+    public struct Policy: Hashable, Sendable {
+        public var policy: TrustPolicy
+        /// Paths, `sha256/…` or PEM text, as they stand in the file.
+        public var pins: [String]
     }
 
     /// How much of the past is kept.

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 public import XferModel
 import XferStore

@@ -1,4 +1,5 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferStore
@@ -86,7 +87,7 @@ extension TransferManager {
 
     private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
         do {
-            let isJudgedAnew = runs[id]?.isJudgedAnew ?? false
+            let isJudgedAnew = isJudgedAnew(id, result)
             let fate = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
             if fate == .discard { discard([transfer.id]) }
         } catch {
@@ -103,6 +104,19 @@ extension TransferManager {
         }
         schedule()
         takeCare()
+    }
+
+    /// Whether the run ended because the policies it was held to changed meanwhile.
+    private func isJudgedAnew(_ id: TaskID, _ result: RunResult) -> Bool {
+        guard let live = runs[id] else { return false }
+        switch result.end {
+        case .stopped:
+            return live.isJudgedAnew
+        case .failed(let error) where [.trustRejected, .pinMismatch, .policyMissing].contains(error.reason):
+            return live.trust.isStale(under: services.policies.withLockedValue(\.self), at: clock())
+        case .completed, .failed, .storageFailed, .overtaken:
+            return false
+        }
     }
 
     /// What is to happen to the bytes after a run.
@@ -128,6 +142,8 @@ extension TransferManager {
                 try tx.releaseReservations(of: id)
                 machine.unsubscribe()
                 if result.outcome.skipped || result.outcome.notModified { fate = .discard }
+            case .failed where isJudgedAnew:
+                transition = machine.onRequeue()
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
                 transition = try Self.retryOrFail(&machine, after: error, retry, in: tx, at: now, using: &generator)

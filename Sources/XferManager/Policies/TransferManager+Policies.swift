@@ -1,6 +1,8 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
+import XferFiles
 public import XferModel
 import XferStore
 
@@ -67,7 +69,7 @@ extension TransferManager {
     ) async throws {
         await policyGate.enter()
         defer { policyGate.leave() }
-        let book = try await translatingStoreErrors { try await store.write(change) }
+        let book = try await translatingStoreErrors { try await store.write { tx in try change(tx) } }
         await install(book)
         await warnOfExpiry()
     }

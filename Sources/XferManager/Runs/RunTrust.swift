@@ -37,7 +37,10 @@ final class RunTrust: Sendable {
         let lax = applied.all.filter { $0.policy.allowsInvalidCertificates && !$0.isExpired && url.scheme == .https }
         state.withLockedValue { state in
             state.hops[url.origin] = applied
-            state.lax += lax.map { ($0.policy, url.hostKey) }
+            // Asked twice for a hop: before it, and in its handshake.
+            for applied in lax where !state.lax.contains(where: { $0 == (applied.policy, url.hostKey) }) {
+                state.lax.append((applied.policy, url.hostKey))
+            }
         }
         return SessionSpec(
             key: SessionKey(trustVersions: applied.all.map(\.policy.version)),

@@ -4,6 +4,7 @@ public enum MethodRegistry {
         TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
         TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
+        PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,
         EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,
         DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self,
         RPCDiscover.self,

@@ -38,7 +38,8 @@ extension NewTask {
             maxReceiveRate: maxReceiveRate ?? 0,
             progressInterval: progressInterval ?? 0.5,
             resumesUnsafely: resume == .unsafe,
-            meta: meta?.text)
+            meta: meta?.text,
+            policy: policy)
     }
 
     /// What is sent to the server.

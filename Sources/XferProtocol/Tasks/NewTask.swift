@@ -31,6 +31,7 @@ public struct NewTask: WireInput, Hashable {
     public var acceptStatus: StatusRange?
     public var credential: CredentialRecord?
     public var progressInterval: Double?
+    public var policy: String?
     public var meta: JSONValue?
 
     public init() {}
@@ -102,6 +103,10 @@ public struct NewTask: WireInput, Hashable {
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
             .number(0.1...3600)),
+        .optional(
+            "policy", \.policy,
+            "A trust policy that has to accept, besides the host's own, every server it matches; it has to match the URL's.",
+            .length(1...64)),
         .optional(
             "meta", \.meta, "Any JSON of the client's own, given back unchanged.",
             .encodedSize(TaskLimits.metaSize), example: ["job": 17]),

@@ -23,6 +23,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var connectTimeout: Double?
     public var idleTimeout: Double?
     public var totalTimeout: Double?
+    public var policy = Patch<String>.unchanged
 
     public init() {}
 
@@ -57,6 +58,9 @@ public struct TaskChanges: WireInput, Hashable {
             "connect_timeout", \.connectTimeout, "Seconds; 0 is none; only while not running.", .timeout),
         .optional("idle_timeout", \.idleTimeout, "Seconds; 0 is none; only while not running.", .timeout),
         .optional("total_timeout", \.totalTimeout, "Seconds; 0 is none; only while not running.", .timeout),
+        .patch(
+            "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
+            .length(1...64)),
     ]
 
     public func validate() throws(WireError) {
@@ -69,7 +73,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var fieldRefusedWhileRunning: String? {
         let names = [
             "dir", "output", "on_conflict", "checksum", "headers", "credential", "connect_timeout", "idle_timeout",
-            "total_timeout",
+            "total_timeout", "policy",
         ]
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
     }
@@ -88,6 +92,7 @@ public struct TaskChanges: WireInput, Hashable {
         if let retryFor { specification.retry.retryFor = retryFor }
         if let maxReceiveRate { specification.maxReceiveRate = maxReceiveRate }
         if let progressInterval { specification.progressInterval = progressInterval }
+        specification.policy = policy.applied(to: specification.policy)
         specification.checksum = checksum.applied(to: specification.checksum)
         apply(to: &specification.destination)
         apply(to: &specification.request)

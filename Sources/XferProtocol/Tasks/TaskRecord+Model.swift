@@ -40,6 +40,7 @@ extension TaskRecord {
         maxReceiveRate = specification.maxReceiveRate
         resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
         progressInterval = specification.progressInterval
+        policy = specification.policy
         // Stored as text that was JSON when the task was added.
         meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }
     }

@@ -40,6 +40,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var acceptStatus: StatusRange?
     public var credential: CredentialRecord?
     public var progressInterval: Double?
+    public var policy: String?
     public var meta: JSONValue?
 
     public var finalURL: String?
@@ -95,6 +96,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("accept_status", \.acceptStatus, "Status codes that count as success."),
         .optional("credential", \.credential, "Set when there is one; its values are ***."),
         .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
+        .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
         .optional("meta", \.meta, "The client's own JSON."),
         .optional("final_url", \.finalURL, "Where the bytes came from after redirects; secrets in it are ***."),
         .optional("final_path", \.finalPath, "Absolute path of the published file."),

@@ -1,0 +1,35 @@
+import Glibc
+import XferModel
+
+/// Pins as they are given on the command line: written out, or a file that is read here so that the daemon need not be
+/// able to.
+enum PinFile {
+    /// `sha256/…` as it is; a file's contents as PEM.
+    static func pin(_ argument: String) throws(CommandFailure) -> String {
+        if argument.hasPrefix("sha256/") { return argument }
+        let descriptor = open(argument, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .usage(
+                "--pin: \(SafeText.sanitised(argument)) is neither sha256/… nor a file that can be read: "
+                    + String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count > 0 else { throw .usage("--pin: \(SafeText.sanitised(argument)) cannot be read or is empty") }
+        bytes.removeSubrange(count...)
+        if let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN") { return text }
+        return pem(bytes)
+    }
+
+    /// DER in PEM's clothes (RFC 7468 §5); whether it is a certificate is for the daemon to say.
+    private static func pem(_ der: [UInt8]) -> String {
+        var rest = Substring(Base64.encode(der))
+        var lines = ["-----BEGIN CERTIFICATE-----"]
+        while !rest.isEmpty {
+            lines.append(String(rest.prefix(64)))
+            rest = rest.dropFirst(64)
+        }
+        return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+    }
+}

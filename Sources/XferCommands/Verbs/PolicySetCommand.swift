@@ -1,0 +1,93 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+/// `xferctl policy set`: `policy.set`.
+struct PolicySetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Write a policy, replacing the one of that name.",
+        discussion: """
+            The whole policy is replaced: what is not given has its default. What runs over connections that the earlier \
+            version judged stops at its next safe point and is judged anew.
+            """)
+
+    @Argument(help: "The policy's name; default is the one for hosts that no pattern matches.")
+    var name: String
+
+    @Option(
+        name: .customLong("host"),
+        help: ArgumentHelp(
+            "A host it is for: example.org, *.example.org or .example.org, with an optional :port; may be repeated.",
+            valueName: "pattern"))
+    var hosts: [String] = []
+
+    @Option(help: ArgumentHelp("What a server has to show (default: public_key with pins, else none).", valueName: "mode"))
+    var mode: WordArgument<TrustPolicy.Mode>?
+
+    @Option(
+        name: .customLong("pin"),
+        help: ArgumentHelp(
+            "A pin: sha256/BASE64, or a file with certificates in PEM or DER; may be repeated.", valueName: "pin"))
+    var pins: [String] = []
+
+    @Flag(help: "Accept chains that do not lead to an authority of the system.")
+    var allowInvalidCertificates = false
+
+    @Flag(help: "Do not ask whether the certificate names the host.")
+    var noDomainName = false
+
+    @Flag(help: "Only tell what would be refused.")
+    var reportOnly = false
+
+    @Option(
+        help: ArgumentHelp("After this the pins are no longer enforced: 2027-01-02T03:04:05Z.", valueName: "time"),
+        transform: Timestamp.argument)
+    var expiresAt: Timestamp?
+
+    @Option(name: .customLong("min-tls"), help: ArgumentHelp("Lowest TLS version (default: 1.2).", valueName: "version"))
+    var minTLS: WordArgument<TLSVersion>?
+
+    @Option(
+        help: ArgumentHelp("A client certificate, a PEM file the daemon reads.", valueName: "file"),
+        completion: .file())
+    var clientCertificate: String?
+
+    @Option(help: ArgumentHelp("The client certificate's key.", valueName: "file"), completion: .file())
+    var clientKey: String?
+
+    @OptionGroup var options: VerbOptions
+
+    mutating func validate() throws {
+        if (clientCertificate == nil) != (clientKey == nil) {
+            throw ValidationError("--client-certificate and --client-key need each other.")
+        }
+    }
+
+    func run() throws {
+        let answer = try options.open().call(PolicySet.self, PolicySet.Params(policy: try policy()))
+        options.show(answer) { result, terminal in PolicyText(style: terminal.style).lines(result.policy) }
+    }
+
+    private func policy() throws(CommandFailure) -> PolicyInput {
+        var policy = PolicyInput()
+        policy.name = name
+        policy.hosts = hosts
+        for pin in pins { policy.pins.append(try PinFile.pin(pin)) }
+        policy.mode = mode?.word ?? (pins.isEmpty ? .none : .publicKey)
+        policy.allowInvalidCertificates = allowInvalidCertificates
+        policy.validatesDomainName = !noDomainName
+        policy.reportOnly = reportOnly
+        policy.expiresAt = expiresAt
+        policy.minTLS = minTLS?.word ?? .tls12
+        if let clientCertificate, let clientKey {
+            guard let paths = PathResolver.current() else {
+                throw .usage("the current directory is gone; change to another one")
+            }
+            var files = ClientCertificateRecord()
+            files.certificate = paths.absolute(clientCertificate)
+            files.key = paths.absolute(clientKey)
+            policy.clientCertificate = files
+        }
+        return policy
+    }
+}

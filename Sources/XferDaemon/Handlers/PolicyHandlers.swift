@@ -1,0 +1,120 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `policy.*`: decode, authorise, call, encode.
+struct PolicyHandlers: Sendable {
+    let manager: TransferManager
+
+    var all: [Handler] {
+        [
+            Handler(PolicyList.self) { _, _ in PolicyList.Result(policies: manager.policies.map { PolicyRecord($0) }) },
+            Handler(PolicyGet.self) { params, _ in
+                PolicyGet.Result(policy: PolicyRecord(try manager.policy(named: params.name)))
+            },
+            Handler(PolicySet.self, set), Handler(PolicyRemove.self, remove), Handler(PolicyTest.self, test),
+            Handler(PolicyPin.self, pin),
+        ]
+    }
+
+    private func set(_ params: PolicySet.Params, _: CallContext) async throws -> PolicyGet.Result {
+        let policy = try params.policy.policy(path: "policy.")
+        return PolicyGet.Result(policy: PolicyRecord(try await manager.setPolicy(policy, path: "policy.")))
+    }
+
+    private func remove(_ params: PolicyGet.Params, _: CallContext) async throws -> Done {
+        try await manager.removePolicy(named: params.name)
+        return Done()
+    }
+
+    private func test(_ params: PolicyTest.Params, _: CallContext) async throws -> ServerReportRecord {
+        ServerReportRecord(try await manager.testPolicies(url: params.url, policy: params.policy))
+    }
+
+    private func pin(_ params: PolicyPin.Params, _: CallContext) async throws -> ServerReportRecord {
+        let port = UInt16(clamping: params.port)
+        return ServerReportRecord(try await manager.showPins(host: params.host, port: port))
+    }
+}
+
+extension PolicyInput {
+    /// The policy that is meant; says which pin or pattern cannot be read.
+    func policy(path: String) throws -> TrustPolicy {
+        var policy = TrustPolicy(
+            name: name, mode: mode, allowsInvalidCertificates: allowInvalidCertificates,
+            validatesDomainName: validatesDomainName, isReportOnly: reportOnly, expiresAt: expiresAt,
+            minimumTLS: minTLS, clientCertificate: clientCertificate?.files)
+        for (index, text) in pins.enumerated() {
+            do throws(PolicyTextError) {
+                policy.pins += try PolicyText.pins(in: text)
+            } catch {
+                throw ManagerError.invalidField(
+                    path: "\(path)pins[\(index)]", reason: error.description,
+                    expected: "sha256/ and 44 characters of base64, or PEM certificates")
+            }
+        }
+        for (index, text) in hosts.enumerated() {
+            do throws(PolicyTextError) {
+                policy.hosts.append(try PolicyText.host(text))
+            } catch {
+                throw ManagerError.invalidField(
+                    path: "\(path)hosts[\(index)]", reason: error.description,
+                    expected: "example.org, *.example.org or .example.org, each with an optional :port")
+            }
+        }
+        return policy
+    }
+}
+
+extension PolicyRecord {
+    init(_ entry: PolicyEntry) {
+        let origin: PolicyOrigin =
+            switch entry.origin {
+            case .builtIn: .builtIn
+            case .configuration: .configuration
+            case .client: .client
+            }
+        self.init(entry.policy, origin: origin, pinText: PolicyText.text)
+    }
+}
+
+extension ServerReportRecord {
+    init(_ report: TransferManager.ServerReport) {
+        self.init()
+        host = report.origin.host
+        port = Int(report.origin.port)
+        verdict = OpenEnum(report.isAccepted ? .accepted : report.chain.isEmpty ? .unreachable : .refused)
+        error = report.failure
+        tlsVersion = report.tlsVersion
+        chain = report.chain.map { ServerCertificateRecord($0) }
+        stages = report.stages.map { verdict in
+            let stage: TrustStage =
+                switch verdict.stage {
+                case .chain: .chain
+                case .name: .name
+                case .dates: .dates
+                case .pins: .pins
+                }
+            return StageRecord(stage: stage, passed: verdict.isPassed, detail: verdict.detail)
+        }
+        policies = report.opinions.map {
+            PolicyVerdictRecord(
+                name: $0.policy, version: $0.version, failure: $0.failure, violation: $0.violation,
+                expired: $0.isExpired)
+        }
+    }
+}
+
+extension ServerCertificateRecord {
+    init(_ certificate: TransferManager.ServerReport.Certificate) {
+        self.init()
+        subject = certificate.subject
+        issuer = certificate.issuer
+        names = certificate.names
+        notBefore = certificate.notBefore
+        notAfter = certificate.notAfter
+        pin = certificate.key.description
+        pinnedBy = certificate.pinnedBy
+        pem = certificate.pem
+    }
+}

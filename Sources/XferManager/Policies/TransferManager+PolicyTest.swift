@@ -1,0 +1,162 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+public import XferModel
+
+/// Looking at a server's certificates without transferring anything.
+extension TransferManager {
+    /// What a server showed and what the policies say to it.
+    public struct ServerReport: Hashable, Sendable {
+        public struct Certificate: Hashable, Sendable {
+            public var subject: String
+            public var issuer: String
+            public var names: [String]
+            public var notBefore: Timestamp
+            public var notAfter: Timestamp
+            public var key: KeyPin
+            public var pem: String
+            /// Policies that pin it or its key.
+            public var pinnedBy: [String]
+        }
+
+        public struct Opinion: Hashable, Sendable {
+            public var policy: String
+            public var version: Int64
+            /// Why it refuses; nil accepts.
+            public var failure: TrustFailure?
+            /// What it would refuse if it were not `report_only`.
+            public var violation: TrustFailure?
+            public var isExpired: Bool
+        }
+
+        /// What is looked at one after the other.
+        public enum Stage: String, Sendable, CaseIterable {
+            case chain, name, dates, pins
+        }
+
+        public struct StageVerdict: Hashable, Sendable {
+            public var stage: Stage
+            public var isPassed: Bool
+            public var detail: String
+        }
+
+        public var origin: Origin
+        public var tlsVersion: String?
+        /// Leaf first, as sent.
+        public var chain: [Certificate]
+        public var stages: [StageVerdict]
+        public var opinions: [Opinion]
+        /// All policies accept and the handshake succeeded.
+        public var isAccepted: Bool
+        /// Why there was nothing to judge, or why the handshake failed for another reason than trust.
+        public var failure: String?
+    }
+
+    /// Shakes hands with the URL's server under the policies a task would be held to.
+    ///
+    /// - Throws: `ManagerError`.
+    public func testPolicies(url text: String, policy: String?) async throws -> ServerReport {
+        let url: HTTPURL
+        do throws(URLSyntaxError) {
+            url = try CurlURL.parse(text).url
+        } catch {
+            throw ManagerError.invalidField(path: "url", reason: error.description, expected: "an https:// URL")
+        }
+        guard url.scheme == .https else {
+            throw ManagerError.invalidField(
+                path: "url", reason: "http has no certificates", expected: "an https:// URL")
+        }
+        let resolver = services.policies.withLockedValue(\.resolver)
+        let applied: AppliedPolicies
+        do throws(PolicyResolutionError) {
+            applied = try resolver.admit(url.origin, taskPolicy: policy, at: clock())
+        } catch {
+            if let policy, case .policyMissing = error { throw ManagerError.policyNotFound(policy) }
+            throw ManagerError(error, path: "")
+        }
+        return await inspect(url.origin, applied)
+    }
+
+    /// Shows a server's certificates after the ordinary check: whoever pins what it shows trusts the network once.
+    ///
+    /// - Throws: `ManagerError`.
+    public func showPins(host: String, port: UInt16) async throws -> ServerReport {
+        let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        guard !host.contains(where: { "/?#@".contains($0) }),
+            let url = try? CurlURL.parse("https://\(bracketed):\(port)/").url
+        else {
+            throw ManagerError.invalidField(
+                path: "host", reason: "not a host", expected: "a host name or an IP address")
+        }
+        return await inspect(url.origin, .ordinary)
+    }
+
+    private func inspect(_ origin: Origin, _ applied: AppliedPolicies) async -> ServerReport {
+        let authorities = settings.authoritiesFile
+        let seen = await inspections.run {
+            ServerInspection.inspect(origin, policies: applied, authoritiesFile: authorities)
+        }
+        return ServerReport(origin, seen, applied, at: clock())
+    }
+}
+
+extension TransferManager.ServerReport {
+    fileprivate init(
+        _ origin: Origin, _ seen: ServerInspection.Report, _ applied: AppliedPolicies, at now: Timestamp
+    ) {
+        self.origin = origin
+        tlsVersion = seen.tlsVersion
+        chain = seen.chain.map { certificate in
+            Certificate(
+                subject: certificate.subject, issuer: certificate.issuer, names: certificate.names,
+                notBefore: certificate.notBefore, notAfter: certificate.notAfter, key: certificate.key,
+                pem: certificate.pem,
+                pinnedBy: applied.all.map(\.policy).filter { $0.pins(certificate) }.map(\.name))
+        }
+        opinions = seen.opinions.map {
+            Opinion(
+                policy: $0.policy.name, version: $0.policy.version, failure: $0.failure, violation: $0.violation,
+                isExpired: $0.isExpired)
+        }
+        isAccepted = seen.isAccepted
+        failure = seen.failure
+        stages = []
+        guard let leaf = seen.chain.first else { return }
+        stages.append(
+            StageVerdict(
+                stage: .chain, isPassed: seen.chainFailure == nil,
+                detail: seen.chainFailure?.problem ?? "leads to a trusted authority"))
+        stages.append(
+            StageVerdict(
+                stage: .name, isPassed: leaf.namesHost,
+                detail: leaf.namesHost ? "names \(origin.host)" : "does not name \(origin.host)"))
+        let outdated = seen.chain.first { now < $0.notBefore || $0.notAfter <= now }
+        stages.append(
+            StageVerdict(
+                stage: .dates, isPassed: outdated == nil,
+                detail: outdated.map { "\($0.subject) is valid from \($0.notBefore) to \($0.notAfter)" }
+                    ?? "valid until \(seen.chain.map(\.notAfter).min() ?? leaf.notAfter)"))
+        let pinning = applied.all.filter(\.isPinning)
+        guard !pinning.isEmpty else { return }
+        let missed = pinning.filter { applied in !seen.chain.contains { applied.policy.pins($0) } }
+        stages.append(
+            StageVerdict(
+                stage: .pins, isPassed: missed.isEmpty,
+                detail: missed.first.map { "nothing that was shown is pinned by \"\($0.policy.name)\"" }
+                    ?? "a pin of each policy was shown"))
+    }
+}
+
+extension TrustPolicy {
+    /// Whether the certificate, or its key, is among the pins.
+    fileprivate func pins(_ certificate: ServerInspection.ShownChainCertificate) -> Bool {
+        pins.contains { pin in
+            switch (mode, pin) {
+            case (.certificate, .certificate(let pin)): pin.der == certificate.der
+            case (.certificate, .key), (.none, _): false
+            case (.publicKey, _): pin.key == certificate.key
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import StrictJSON
+public import XferModel
+
+/// A trust policy going in: what `policy.set` takes.
+public struct PolicyInput: WireInput, Hashable {
+    public var name = ""
+    public var mode = TrustPolicy.Mode.none
+    public var pins: [String] = []
+    public var hosts: [String] = []
+    public var allowInvalidCertificates = false
+    public var validatesDomainName = true
+    public var reportOnly = false
+    public var expiresAt: Timestamp?
+    public var minTLS = TLSVersion.tls12
+    public var clientCertificate: ClientCertificateRecord?
+
+    public init() {}
+
+    public static let summary = "How the certificates of some hosts' servers are judged."
+    public static let wireFields: WireFields<Self> = [
+        .required(
+            "name", \.name, "Lower-case letters, digits, -, _ and .; default is the one for hosts without another.",
+            .length(1...64), example: "mirror"),
+        .defaulted(
+            "mode", \.mode, "What a server has to show: none (the ordinary check), public_key or certificate."),
+        .defaulted(
+            "pins", \.pins,
+            "Each sha256/BASE64 of a key (RFC 7469) or PEM text of certificates; one that matches suffices.",
+            example: ["sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="]),
+        .defaulted(
+            "hosts", \.hosts,
+            "example.org, *.example.org (one label more) or .example.org (any depth), each with an optional :port.",
+            example: [".example.org"]),
+        .defaulted(
+            "allow_invalid_certificates", \.allowInvalidCertificates,
+            "Accept chains that do not lead to an authority of the system."),
+        .defaulted("validates_domain_name", \.validatesDomainName, "The leaf has to name the host."),
+        .defaulted(
+            "report_only", \.reportOnly,
+            "Tell with policy.violation what would have been refused; refuse nothing that the ordinary check accepts."),
+        .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check, and says so."),
+        .defaulted("min_tls", \.minTLS, "Lowest TLS version of a connection."),
+        .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),
+    ]
+}
+
+/// Where a client certificate lies.
+public struct ClientCertificateRecord: WireInput, Hashable {
+    public var certificate = ""
+    public var key = ""
+
+    public init() {}
+
+    public init(_ files: ClientCertificateFiles) {
+        certificate = files.certificate
+        key = files.key
+    }
+
+    public var files: ClientCertificateFiles { ClientCertificateFiles(certificate: certificate, key: key) }
+
+    public static let summary = "Files the service reads a client certificate from."
+    public static let wireFields: WireFields<Self> = [
+        .required(
+            "certificate", \.certificate, "Absolute path of the PEM file with the leaf and its intermediates.",
+            .length(1...TaskLimits.pathLength), .absolutePath),
+        .required(
+            "key", \.key, "Absolute path of the PEM file with its key, readable by its owner only.",
+            .length(1...TaskLimits.pathLength), .absolutePath),
+    ]
+}
+
+extension TrustPolicy.Mode: WireEnum {}
+extension TLSVersion: WireEnum {}

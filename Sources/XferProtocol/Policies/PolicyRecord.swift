@@ -1,0 +1,83 @@
+public import XferModel
+
+/// A trust policy coming out.
+public struct PolicyRecord: WireRecord, Hashable {
+    public var name = ""
+    public var version: Int64 = 0
+    public var origin = OpenEnum<PolicyOrigin>(.client)
+    public var mode = OpenEnum<TrustPolicy.Mode>(.none)
+    public var pins: [PinRecord] = []
+    public var hosts: [String] = []
+    public var allowInvalidCertificates = false
+    public var validatesDomainName = true
+    public var reportOnly = false
+    public var expiresAt: Timestamp?
+    public var minTLS = OpenEnum<TLSVersion>(.tls12)
+    public var clientCertificate: ClientCertificateRecord?
+
+    public init() {}
+
+    /// - Parameter pinText: a pin as `policy.set` takes it.
+    public init(_ policy: TrustPolicy, origin: PolicyOrigin, pinText: (Pin) -> String) {
+        name = policy.name
+        version = policy.version
+        self.origin = OpenEnum(origin)
+        mode = OpenEnum(policy.mode)
+        pins = policy.pins.map { PinRecord($0, text: pinText($0)) }
+        hosts = policy.hosts.map(\.description)
+        allowInvalidCertificates = policy.allowsInvalidCertificates
+        validatesDomainName = policy.validatesDomainName
+        reportOnly = policy.isReportOnly
+        expiresAt = policy.expiresAt
+        minTLS = OpenEnum(policy.minimumTLS)
+        clientCertificate = policy.clientCertificate.map { ClientCertificateRecord($0) }
+    }
+
+    public static let summary = "How the certificates of some hosts' servers are judged."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "The policy's name."),
+        .required("version", \.version, "Another one after every change, never reused; 0 for the built-in default."),
+        .required("origin", \.origin, "Who wrote it; those of the configuration are changed there."),
+        .required("mode", \.mode, "What a server has to show."),
+        .required("pins", \.pins, "One that matches suffices."),
+        .required("hosts", \.hosts, "Host patterns; none for the default policy."),
+        .required(
+            "allow_invalid_certificates", \.allowInvalidCertificates,
+            "Whether chains are accepted that do not lead to an authority of the system."),
+        .required("validates_domain_name", \.validatesDomainName, "Whether the leaf has to name the host."),
+        .required("report_only", \.reportOnly, "Whether it only tells what it would have refused."),
+        .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check."),
+        .required("min_tls", \.minTLS, "Lowest TLS version of a connection."),
+        .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),
+    ]
+}
+
+/// Who wrote a policy.
+public enum PolicyOrigin: String, WireEnum {
+    case builtIn = "built_in"
+    case configuration
+    /// `policy.set`.
+    case client = "rpc"
+}
+
+/// A pin coming out.
+public struct PinRecord: WireRecord, Hashable {
+    public var pin = ""
+    public var key = ""
+    public var notAfter: Timestamp?
+
+    public init() {}
+
+    init(_ pin: Pin, text: String) {
+        self.pin = text
+        key = pin.key.description
+        if case .certificate(let certificate) = pin { notAfter = certificate.notAfter }
+    }
+
+    public static let summary = "What a server's chain is compared with."
+    public static let wireFields: WireFields<Self> = [
+        .required("pin", \.pin, "As policy.set takes it: sha256/BASE64, or a certificate in PEM."),
+        .required("key", \.key, "The pin of its key: sha256/BASE64."),
+        .optional("not_after", \.notAfter, "When a pinned certificate expires."),
+    ]
+}

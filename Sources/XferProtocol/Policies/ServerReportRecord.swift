@@ -1,0 +1,130 @@
+import StrictJSON
+public import XferModel
+
+/// What a server showed in one TLS handshake, and what the policies say to it.
+public struct ServerReportRecord: WireRecord, Hashable {
+    public var host = ""
+    public var port = 0
+    public var verdict = OpenEnum<ServerVerdict>(.accepted)
+    public var error: String?
+    public var tlsVersion: String?
+    public var chain: [ServerCertificateRecord] = []
+    public var stages: [StageRecord] = []
+    public var policies: [PolicyVerdictRecord] = []
+
+    public init() {}
+
+    public static let summary = "What a server showed in one TLS handshake, and what the policies say to it."
+    public static let wireFields: WireFields<Self> = [
+        .required("host", \.host, "The host that was asked."),
+        .required("port", \.port, "The port that was asked."),
+        .required("verdict", \.verdict, "What a task would meet."),
+        .optional("error", \.error, "Why the server could not be judged."),
+        .optional("tls_version", \.tlsVersion, "The protocol of a successful handshake.", example: "TLSv1.3"),
+        .required("chain", \.chain, "The certificates, leaf first, as the server sent them."),
+        .required("stages", \.stages, "Each thing that is looked at by itself."),
+        .required("policies", \.policies, "Each policy by itself; all have to accept."),
+    ]
+
+    public enum ServerVerdict: String, WireEnum {
+        case accepted
+        case refused
+        /// No handshake came about.
+        case unreachable
+    }
+}
+
+/// A certificate that a server sent.
+public struct ServerCertificateRecord: WireRecord, Hashable {
+    public var subject = ""
+    public var issuer = ""
+    public var names: [String] = []
+    public var notBefore = Timestamp(microseconds: 0)
+    public var notAfter = Timestamp(microseconds: 0)
+    public var pin = ""
+    public var pinnedBy: [String] = []
+    public var pem = ""
+
+    public init() {}
+
+    public static let summary = "A certificate that a server sent."
+    public static let wireFields: WireFields<Self> = [
+        .required("subject", \.subject, "Whom it is for."),
+        .required("issuer", \.issuer, "Who signed it."),
+        .required("names", \.names, "The host names and addresses in it."),
+        .required("not_before", \.notBefore, "When its validity begins."),
+        .required("not_after", \.notAfter, "When its validity ends."),
+        .required("pin", \.pin, "The pin of its key: sha256/BASE64."),
+        .required("pinned_by", \.pinnedBy, "Names of the policies in question that pin it."),
+        .required("pem", \.pem, "The certificate itself."),
+    ]
+}
+
+/// One thing that is looked at.
+public struct StageRecord: WireRecord, Hashable {
+    public var stage = OpenEnum<TrustStage>(.chain)
+    public var passed = false
+    public var detail = ""
+
+    public init() {}
+
+    public init(stage: TrustStage, passed: Bool, detail: String) {
+        self.stage = OpenEnum(stage)
+        self.passed = passed
+        self.detail = detail
+    }
+
+    public static let summary = "One thing that is looked at, policies aside."
+    public static let wireFields: WireFields<Self> = [
+        .required("stage", \.stage, "What is looked at."),
+        .required("passed", \.passed, "Whether it is as an ordinary check, or the pins, would have it."),
+        .required("detail", \.detail, "What was found."),
+    ]
+}
+
+/// What is looked at one after the other.
+public enum TrustStage: String, WireEnum {
+    /// The chain leads to an authority of the system.
+    case chain
+    case name
+    case dates
+    case pins
+}
+
+/// What one policy says by itself.
+public struct PolicyVerdictRecord: WireRecord, Hashable {
+    public var name = ""
+    public var version: Int64 = 0
+    public var accepted = false
+    public var reason: OpenEnum<FailureReason>?
+    public var problem: String?
+    public var verifyError: Int?
+    public var reportOnly = false
+    public var expired = false
+
+    public init() {}
+
+    public init(name: String, version: Int64, failure: TrustFailure?, violation: TrustFailure?, expired: Bool) {
+        self.name = name
+        self.version = version
+        accepted = failure == nil
+        let told = failure ?? violation
+        reason = told.map { OpenEnum($0.reason) }
+        problem = told?.problem
+        verifyError = told.flatMap { $0.code == 0 ? nil : Int($0.code) }
+        reportOnly = failure == nil && violation != nil
+        self.expired = expired
+    }
+
+    public static let summary = "What one policy says by itself."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "The policy's name."),
+        .required("version", \.version, "Its version."),
+        .required("accepted", \.accepted, "Whether it accepts."),
+        .optional("reason", \.reason, "pin_mismatch when all is well but the pins, else trust_rejected."),
+        .optional("problem", \.problem, "What is wrong."),
+        .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, where a chain is at fault."),
+        .required("report_only", \.reportOnly, "Whether something is wrong that it only reports."),
+        .required("expired", \.expired, "Whether it has expired and is the ordinary check."),
+    ]
+}
