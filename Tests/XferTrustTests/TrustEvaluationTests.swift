@@ -109,7 +109,7 @@ import XferTrust
     }
 
     @Test(arguments: [
-        ("wrong host", FailureReason.trustRejected, Int32(0)), ("expired", .trustRejected, 10),
+        ("wrong host", FailureReason.trustRejected, Int32(62)), ("expired", .trustRejected, 10),
         ("not yet valid", .trustRejected, 9), ("client only", .trustRejected, 26), ("self-signed", .trustRejected, 18),
         ("unknown authority", .trustRejected, 20),
     ])

@@ -16,9 +16,7 @@ public enum TrustDecision {
         case .require(let checks):
             var refusal = TrustRefusal(reason: .pinMismatch, code: 0, problems: [])
             if checks.contains(.systemChain) { refusal.add(facts.systemChain, isPinned: false) }
-            if checks.contains(.hostName), facts.namesHost != true {
-                refusal.add("the certificate does not name the host", isPin: false)
-            }
+            if checks.contains(.hostName) { refusal.add(facts.hostName) }
             if checks.contains(.pinnedChain) { refusal.add(facts.pinnedChain, isPinned: true) }
             // Without a valid chain there is nothing to look for pins in: its fault says it all.
             if checks.contains(.certificate), !facts.chainHasPinnedCertificate,
@@ -51,7 +49,7 @@ public enum TrustJudgement: Hashable, Sendable {
 public struct TrustRefusal: Hashable, Sendable {
     /// `pin_mismatch` when nothing but pins is wrong, else `trust_rejected`.
     public var reason: FailureReason
-    /// The first chain fault's X509_V_ERR code, else 0.
+    /// The first fault's X509_V_ERR code, 0 for pins that merely do not match.
     public var code: Int32
     public var problems: [String]
 
@@ -64,6 +62,18 @@ public struct TrustRefusal: Hashable, Sendable {
     fileprivate mutating func add(_ problem: String, isPin: Bool) {
         problems.append(problem)
         if !isPin { reason = .trustRejected }
+    }
+
+    fileprivate mutating func add(_ name: TrustFacts.HostName) {
+        switch name {
+        case .matches:
+            break
+        case .unchecked:
+            add("the name was not checked", isPin: false)
+        case .mismatch(let mismatch):
+            if code == 0 { code = mismatch }
+            add("no alternative certificate subject name matches the host", isPin: false)
+        }
     }
 
     fileprivate mutating func add(_ chain: TrustFacts.Chain, isPinned: Bool) {

@@ -7,12 +7,19 @@ public struct TrustFacts: Hashable, Sendable {
         case unchecked
     }
 
+    /// Whether the leaf names the host.
+    public enum HostName: Hashable, Sendable {
+        case matches
+        /// With the X509_V_ERR code for it.
+        case mismatch(code: Int32)
+        case unchecked
+    }
+
     /// To the system's anchors; the name is not part of it.
     public var systemChain = Chain.unchecked
     /// To the policy's pinned certificates as only anchors.
     public var pinnedChain = Chain.unchecked
-    /// The leaf names the host; nil is unchecked.
-    public var namesHost: Bool?
+    public var hostName = HostName.unchecked
     /// Of the chain valid to the pins.
     public var chainHasPinnedCertificate = false
     /// Of the chain valid to the system's anchors.

@@ -19,7 +19,9 @@ struct FactGatherer {
         var facts = TrustFacts()
         let needed = applied.neededChecks
         let pins = applied.policy.pins
-        if needed.contains(.hostName) { facts.namesHost = Certificate.names(presented.leaf, host) }
+        if needed.contains(.hostName) {
+            facts.hostName = Certificate.names(presented.leaf, host) ? .matches : .mismatch(code: mismatchCode)
+        }
         if !needed.isDisjoint(with: [.systemChain, .chainKey]) {
             let (chain, keys) = systemChain()
             facts.systemChain = chain
@@ -33,6 +35,13 @@ struct FactGatherer {
             facts.leafHasPinnedKey = pins.contains { $0.key == key }
         }
         return facts
+    }
+
+    private var mismatchCode: Int32 {
+        switch host {
+        case .domain: X509_V_ERR_HOSTNAME_MISMATCH
+        case .address: X509_V_ERR_IP_ADDRESS_MISMATCH
+        }
     }
 
     private mutating func systemChain() -> (TrustFacts.Chain, Set<KeyPin>) {

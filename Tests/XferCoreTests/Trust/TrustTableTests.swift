@@ -57,7 +57,7 @@ struct StatedTable {
         let fault = TrustFacts.Chain.invalid(ChainFault(code: 20, text: "no issuer", depth: 0, lacksAnchor: true))
         facts.systemChain = is_(0, "sys") ? .valid : fault
         facts.pinnedChain = is_(1, "pin") ? .valid : fault
-        facts.namesHost = is_(2, "host")
+        facts.hostName = is_(2, "host") ? .matches : .mismatch(code: 62)
         facts.chainHasPinnedKey = is_(3, "K")
         facts.chainHasPinnedCertificate = is_(4, "C")
         facts.leafHasPinnedKey = is_(5, "leafK")
@@ -120,7 +120,7 @@ struct StatedTable {
     @Test func onlyPinsBeingWrongIsAPinMismatch() throws {
         var facts = TrustFacts()
         facts.systemChain = .valid
-        facts.namesHost = true
+        facts.hostName = .matches
         func refusal(_ mode: TrustPolicy.Mode, _ invalid: Bool = false) -> TrustRefusal? {
             guard
                 case .refused(let refusal) = TrustDecision.judge(
@@ -136,9 +136,10 @@ struct StatedTable {
         #expect(refusal(.certificate)?.code == 20)
         facts.pinnedChain = .invalid(ChainFault(code: 10, text: "expired", depth: 0, lacksAnchor: false))
         #expect(refusal(.certificate, true)?.reason == .trustRejected)
-        facts.namesHost = false
+        facts.hostName = .mismatch(code: 62)
         #expect(refusal(.publicKey)?.reason == .trustRejected)
         #expect(refusal(.publicKey)?.problems.count == 2)
+        #expect(refusal(.publicKey)?.code == 62)
         facts.systemChain = .invalid(ChainFault(code: 18, text: "self-signed", depth: 0, lacksAnchor: true))
         #expect(refusal(.publicKey)?.reason == .trustRejected)
         #expect(refusal(.publicKey)?.code == 18)
