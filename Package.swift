@@ -112,7 +112,7 @@ let package = Package(
         tests("XferModelTests", ["XferModel"]),
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
         tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
-        tests("XferCurlTests", ["XferCurl", "XferCore", "XferModel", "XferTestSupport"]),
+        tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),

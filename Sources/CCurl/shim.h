@@ -33,6 +33,10 @@ static inline CURLcode xfer_easy_set_prereq_function(CURL *easy, curl_prereq_cal
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
 }
 
+static inline CURLcode xfer_easy_set_ssl_ctx_function(CURL *easy, curl_ssl_ctx_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+
 static inline CURLcode xfer_easy_set_debug_function(CURL *easy, curl_debug_callback function) {
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
 }

@@ -30,7 +30,7 @@ import XferTestSupport
                 committed = offset
                 await harness.engine.committed(handle.id, offset: offset)
             case .finished(let outcome): #expect(outcome.result == .complete)
-            case .head, .redirected: break
+            case .head, .redirected, .judged: break
             }
         }
         #expect(checkpoints >= 8)
@@ -55,7 +55,7 @@ import XferTestSupport
                 await harness.engine.committed(handle.id, offset: offset)
                 gate.open()
             case .finished(let outcome): #expect(outcome.result == .complete)
-            case .head, .redirected: break
+            case .head, .redirected, .judged: break
             }
         }
     }

@@ -4,6 +4,9 @@ public import XferModel
 /// What becomes of an attempt, in order. `finished` comes exactly once, last.
 public enum AttemptEvent: Sendable {
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
+    /// A server's certificates were judged and there is something to tell an operator. When they were refused, `finished`
+    /// follows. Told once for each handshake, not for each request on the connection.
+    case judged(TrustVerdict)
     /// The head of a final response and what it means. `keeping` is the resume data that describes the bytes the body
     /// brings: commit it with the first checkpoint, or, when the verdict is `restart`, before `proceed`, for which the
     /// engine waits without writing.

@@ -30,11 +30,11 @@ final class AttemptRun {
     let progress: AttemptProgress
     private(set) var maxReceiveRate: Int64
 
-    private unowned let core: EngineCore
-    private let attempt: Attempt
-    private let events: AsyncStream<AttemptEvent>.Continuation
+    unowned let core: EngineCore
+    let attempt: Attempt
+    let events: AsyncStream<AttemptEvent>.Continuation
     private var stage = Stage.resting
-    private var url: HTTPURL
+    private(set) var url: HTTPURL
     private var redirects: RedirectRules
     private var plan: RequestPlan
     private var kept: ResumeData
@@ -47,8 +47,9 @@ final class AttemptRun {
     private var drained = 0
     private var drainDeadline: MonotonicInstant?
     /// Why a callback refused to go on.
-    private var refusal: TransferError?
-    private var connection: (session: TransferSession, handle: EasyHandle)?
+    var refusal: TransferError?
+    private(set) var connection: (session: TransferSession, handle: EasyHandle)?
+    var handshakes = Handshakes()
 
     /// Most bytes of an unwanted body that are read to save the connection, and for how long.
     private static let drainLimit = 64 << 10
@@ -129,6 +130,7 @@ final class AttemptRun {
         drained = 0
         drainDeadline = nil
         refusal = nil
+        handshakes = Handshakes()
         pacing.onRequest()
         do throws(TransferError) {
             let spec = try attempt.session(url)
@@ -137,7 +139,7 @@ final class AttemptRun {
             let request = EasyHandle.Request(
                 url: url, headers: try HeaderList(sentFields), spec: spec, httpVersion: attempt.request.httpVersion,
                 connectTimeout: attempt.request.timeouts.connect, maxReceiveRate: maxReceiveRate)
-            let key = TransferSession.PoolKey(spec: spec, isLimited: maxReceiveRate > 0)
+            let key = core.poolKey(for: spec, isLimited: maxReceiveRate > 0, isSecure: url.scheme == .https)
             stage = .requesting
             guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
                 throw TransferError(.internalError, "out of memory", isRetriable: true)
@@ -279,9 +281,12 @@ final class AttemptRun {
 
     // MARK: From libcurl
 
-    func onConnected() {
+    /// False keeps the request from going out.
+    func onConnected() -> Bool {
+        guard isJudged() else { return false }
         pacing.onActivity(Clocks.now)
         core.schedule(self, at: pacing.deadline)
+        return true
     }
 
     /// False refuses the response.

@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import XferModel
+import XferTrust
 
 /// The engine's state: sessions, easy handles and running attempts.
 ///
@@ -15,6 +16,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var sessions: [UInt32: TransferSession] = [:]
     private var pools: [TransferSession.PoolKey: TransferSession] = [:]
     private var lastSession: UInt32 = 0
+    /// By file; the key nil is the system's.
+    private var anchors: [String?: TrustAnchors] = [:]
     private var handles: [UInt: EasyHandle] = [:]
     private var lastHandle: UInt = 0
     /// Attempts that may read again: libcurl is told outside its callbacks.
@@ -121,6 +124,30 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         sessions[session.id] = session
         pools[key] = session
         return session
+    }
+
+    /// What the hop's connection is kept apart by. Sessions whose trust anchors have changed since are retired.
+    func poolKey(for spec: SessionSpec, isLimited: Bool, isSecure: Bool) -> TransferSession.PoolKey {
+        var key = TransferSession.PoolKey(spec: spec, isLimited: isLimited)
+        guard isSecure || spec.key.hasSecureProxy else { return key }
+        // Without readable anchors there is nothing to be of: the handshake says why.
+        guard let generation = try? anchors(file: spec.trust.caFile).refresh() else { return key }
+        key.anchorGeneration = generation
+        for (other, session) in pools
+        where other.spec.trust.caFile == spec.trust.caFile && 1..<generation ~= other.anchorGeneration {
+            pools[other] = nil
+            session.retire()
+        }
+        return key
+    }
+
+    func evaluator(caFile: String?) -> ServerTrustEvaluator { ServerTrustEvaluator(anchors: anchors(file: caFile)) }
+
+    private func anchors(file: String?) -> TrustAnchors {
+        if let known = anchors[file] { return known }
+        let made = TrustAnchors(file: file)
+        anchors[file] = made
+        return made
     }
 
     // MARK: From sessions and callbacks

@@ -30,15 +30,25 @@ func curlConnectedCallback(
     _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let run = attemptRun(context) else { return CURL_PREREQFUNC_ABORT }
-    run.onConnected()
-    return CURL_PREREQFUNC_OK
+    return run.onConnected() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// CURLOPT_SOCKOPTFUNCTION, set for limited transfers only: a new socket, not yet connected.
+/// CURLOPT_SSL_CTX_FUNCTION: a TLS handshake is prepared. Whatever is returned but CURLE_OK ends the request with it.
+func curlTLSContextCallback(
+    _ easy: UnsafeMutableRawPointer?, _ tls: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
+) -> CURLcode {
+    guard let run = attemptRun(context), let tls, run.onTLSContext(tls) else { return CURLE_ABORTED_BY_CALLBACK }
+    return CURLE_OK
+}
+
+/// CURLOPT_SOCKOPTFUNCTION, set for limited transfers and `https` proxies only: a new socket, not yet connected.
 func curlSocketOptionCallback(
     _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 {
-    if let run = attemptRun(context) { ReceiveWindow.clamp(socket, rate: run.maxReceiveRate) }
+    if let run = attemptRun(context) {
+        run.onSocket()
+        if run.maxReceiveRate > 0 { ReceiveWindow.clamp(socket, rate: run.maxReceiveRate) }
+    }
     return Int32(CURL_SOCKOPT_OK)
 }
 

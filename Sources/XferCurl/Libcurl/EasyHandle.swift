@@ -52,6 +52,7 @@ final class EasyHandle {
         errorBuffer[0] = 0
         headers = request.headers
         setCommonOptions()
+        setTrust()
         setCallbacks()
         set(CURLOPT_URL, request.url.string)
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
@@ -62,19 +63,13 @@ final class EasyHandle {
             // says that there is none to share, it would wait for the first response's end.
             set(CURLOPT_PIPEWAIT, 1)
         }
-        if let caFile = request.spec.trust.caFile {
-            set(CURLOPT_CAINFO, caFile)
-            set(CURLOPT_CAPATH, pointer: nil)
-        }
         // 0 would be libcurl's own 300 s.
         let connectTimeout = request.connectTimeout > 0 ? request.connectTimeout : 86_400
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(connectTimeout, 86_400) * 1000)))
-        if request.maxReceiveRate > 0 {
-            set(CURLOPT_BUFFERSIZE, 16 << 10)
+        set(CURLOPT_BUFFERSIZE, request.maxReceiveRate > 0 ? 16 << 10 : 64 << 10)
+        if request.maxReceiveRate > 0 || request.spec.key.hasSecureProxy {
             xfer_easy_set_sockopt_function(easy, curlSocketOptionCallback)
             set(CURLOPT_SOCKOPTDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
-        } else {
-            set(CURLOPT_BUFFERSIZE, 64 << 10)
         }
     }
 
@@ -96,12 +91,29 @@ final class EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         // Survives curl_easy_reset, and would let a connection skip the certificate check.
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
-        set(CURLOPT_SSL_VERIFYPEER, 1)
-        set(CURLOPT_SSL_VERIFYHOST, 2)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
+    }
+
+    /// The certificate check is ours, in libcurl's place; libcurl still has to insist on one, and to end with ours.
+    private func setTrust() {
+        for (peer, host) in [
+            (CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST),
+            (CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST),
+        ] {
+            // 0 would ignore what our callback says.
+            set(peer, 1)
+            // 2 would check the name where a policy says not to.
+            set(host, 0)
+        }
+        // The default bundle would be read for every session, and nothing asks it.
+        for option in [CURLOPT_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH] {
+            set(option, pointer: nil)
+        }
+        xfer_easy_set_ssl_ctx_function(easy, curlTLSContextCallback)
+        set(CURLOPT_SSL_CTX_DATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
     }
 
     private func setCallbacks() {
@@ -144,6 +156,23 @@ final class EasyHandle {
         guard let socket else { return }
         ReceiveWindow.clamp(socket, rate: rate)
         set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Where libcurl itself says it is going; nil when that cannot be read.
+    var effectiveOrigin: Origin? {
+        var text: UnsafeMutableRawPointer?
+        guard xfer_easy_get_pointer(easy, CURLINFO_EFFECTIVE_URL, &text) == CURLE_OK, let text else { return nil }
+        do throws(URLSyntaxError) {
+            return try CurlURL.parse(String(cString: text.assumingMemoryBound(to: CChar.self))).url.origin
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether this request made a connection, instead of using one that was there.
+    var hasNewConnection: Bool {
+        var count = 0
+        return xfer_easy_get_long(easy, CURLINFO_NUM_CONNECTS, &count) != CURLE_OK || count > 0
     }
 
     var errorText: String { String(cString: errorBuffer) }

@@ -1,3 +1,4 @@
+public import XferCore
 public import XferModel
 
 /// Which connections a request may use: connections are shared only between equal specifications.
@@ -25,17 +26,30 @@ public struct SessionKey: Hashable, Sendable {
         self.trustVersions = trustVersions
         self.proxy = proxy
     }
+
+    /// The proxy itself is spoken to over TLS.
+    var hasSecureProxy: Bool { proxy?.lowercased().hasPrefix("https://") ?? false }
 }
 
-/// How a session's connections are judged: libcurl's own check of chain and host name.
+/// How a session's connections are judged.
 public struct TrustSettings: Hashable, Sendable {
     /// PEM bundle of trust anchors; nil is the system's.
     public var caFile: String?
+    /// What the origin is held to; every one of them has to accept.
+    public var policies: AppliedPolicies
+    /// What an `https` proxy is held to.
+    public var proxyPolicies: AppliedPolicies
 
-    public init(caFile: String? = nil) {
+    /// The ordinary check of chain and host name unless told otherwise.
+    public init(
+        caFile: String? = nil, policies: AppliedPolicies = .ordinary, proxyPolicies: AppliedPolicies = .ordinary
+    ) {
         self.caFile = caFile
+        self.policies = policies
+        self.proxyPolicies = proxyPolicies
     }
 }
 
-/// Says which session a hop goes through, or why the hop is refused. Called on the engine's loop: it must not block.
+/// Says which session a hop goes through, or why the hop is refused. Called on the engine's loop, before the hop and again
+/// in its TLS handshake, which is refused if the answer has changed: it must not block.
 public typealias SessionChooser = @Sendable (HTTPURL) throws(TransferError) -> SessionSpec

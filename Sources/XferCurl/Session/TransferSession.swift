@@ -11,6 +11,8 @@ final class TransferSession {
         var spec: SessionSpec
         /// Limited transfers have connections of their own: HTTP/1.1, with a small window.
         var isLimited: Bool
+        /// Which reading of the trust anchors judges the connections; 0 without TLS.
+        var anchorGeneration: UInt64 = 0
     }
 
     let id: UInt32

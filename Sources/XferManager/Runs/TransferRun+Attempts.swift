@@ -66,6 +66,9 @@ extension TransferRun {
                 case .redirected(let status, let from, let to):
                     pendingEvents.append(
                         .taskRedirected(status: status, from: from.description, to: to.description))
+                case .judged:
+                    // Without policies only refusals are told, and those are in the outcome.
+                    break
                 case .head(let head, let verdict, let keeping):
                     early = try await onHead(
                         head, verdict, keeping, of: handle, into: part, in: directory)

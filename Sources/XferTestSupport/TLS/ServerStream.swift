@@ -68,6 +68,14 @@ final class ServerStream {
         return nil
     }
 
+    /// The SOCKS 5 greeting and CONNECT request, answered; the port that is asked for.
+    func acceptSOCKS() -> UInt16? {
+        guard let greeting = read(), greeting.first == 5, write([5, 0]), let request = read(), request.count >= 10,
+            request[1] == 1, write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+        else { return nil }
+        return UInt16(request[request.count - 2]) << 8 | UInt16(request[request.count - 1])
+    }
+
     func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

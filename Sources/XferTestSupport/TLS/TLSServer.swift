@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 /// A TLS server on the loopback, one thread per connection, that answers every HTTP/1.1 request alike and counts what came.
 ///
 /// Where nginx is too well behaved: it shows any chain, offers session tickets, asks for client certificates, and can be an
-/// HTTP CONNECT proxy, with TLS or without.
+/// HTTP CONNECT proxy, with TLS or without, or a SOCKS 5 proxy.
 public final class TLSServer: Sendable {
     public struct Options: Sendable {
         /// What is sent: leaf and intermediates, and whatever else, as PEM; empty speaks no TLS.
@@ -21,6 +21,8 @@ public final class TLSServer: Sendable {
         public var clientAuthority: String?
         /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
         public var isProxy = false
+        /// Speaks SOCKS 5 (RFC 1928) without authentication, and relays likewise.
+        public var isSOCKS = false
         /// Header lines of every answer, each with its end of line, after the status line.
         public var status = "200 OK"
         public var headers = ""
@@ -122,10 +124,16 @@ public final class TLSServer: Sendable {
         } else {
             stream = ServerStream(socket)
         }
+        if options.isSOCKS {
+            if let port = stream.acceptSOCKS() { relay(stream, to: port, greeting: []) }
+            return
+        }
         while let head = stream.readHead(), let line = head.split(separator: "\r\n").first.map(String.init) {
             state.withLockedValue { $0.counts.requests.append(line) }
             if options.isProxy, line.hasPrefix("CONNECT ") {
-                relay(stream, to: line)
+                let target = line.split(separator: " ")[1]
+                let port = target.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
+                relay(stream, to: port, greeting: Array("HTTP/1.1 200 OK\r\n\r\n".utf8))
                 return
             }
             let text =
@@ -135,17 +143,10 @@ public final class TLSServer: Sendable {
         }
     }
 
-    /// `CONNECT host:port HTTP/1.1`.
-    private static func relay(_ stream: ServerStream, to line: String) {
-        let target = line.split(separator: " ").dropFirst().first ?? ""
-        guard let port = target.split(separator: ":").last.flatMap({ UInt16($0) }),
-            let other = connectLoopback(port)
-        else {
-            _ = stream.write(Array("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".utf8))
-            return
-        }
+    private static func relay(_ stream: ServerStream, to port: UInt16, greeting: [UInt8]) {
+        guard let other = connectLoopback(port) else { return }
         defer { close(other) }
-        guard stream.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) else { return }
+        guard stream.write(greeting) else { return }
         let upstream = ServerStream(other)
         while true {
             var waiting = [

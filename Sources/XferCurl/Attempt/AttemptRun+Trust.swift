@@ -1,0 +1,80 @@
+import CCurl
+import XferCore
+import XferModel
+import XferTrust
+
+/// Holding the server to the hop's policies. All of it runs inside libcurl's callbacks.
+extension AttemptRun {
+    /// A socket is opened: with an `https` proxy the next handshake is the proxy's.
+    func onSocket() { handshakes.onSocket(hasSecureProxy: connection?.session.key.spec.key.hasSecureProxy ?? false) }
+
+    /// Puts our judgement into the handshake that comes; false refuses it.
+    func onTLSContext(_ context: UnsafeMutableRawPointer) -> Bool {
+        guard let (session, handle) = connection else { return false }
+        let trust = session.key.spec.trust
+        let party = handshakes.onContext()
+        let policies = party == .proxy ? trust.proxyPolicies : trust.policies
+        let hook = HandshakeHook(
+            id: handle.id,
+            target: { EngineCore.current?.handle($0)?.run?.trustTarget(party) },
+            onVerdict: { id, verdict, _ in EngineCore.current?.handle(id)?.run?.onVerdict(verdict, on: party) })
+        do {
+            let identity = try policies.clientCertificate.map { files in try ClientIdentity(files) }
+            try hook.install(
+                on: context, evaluator: core.evaluator(caFile: trust.caFile), minimumTLS: policies.minimumTLS,
+                identity: identity)
+            return true
+        } catch {
+            refusal = trustError("\(url.hostKey): \(error)")
+            return false
+        }
+    }
+
+    /// In the handshake: whom it is for. What was decided before the hop is decided once more; nil refuses.
+    private func trustTarget(_ party: Handshakes.Party) -> TrustTarget? {
+        guard let (session, handle) = connection else { return nil }
+        let spec = session.key.spec
+        do throws(TransferError) {
+            guard try attempt.session(url) == spec else {
+                throw trustError("the trust policies for \(url.hostKey) changed while connecting", isRetriable: true)
+            }
+            guard handle.effectiveOrigin == url.origin else {
+                throw trustError("libcurl connects to another host than \(url.hostKey)")
+            }
+            switch party {
+            case .origin:
+                return TrustTarget(url.origin, policies: spec.trust.policies)
+            case .proxy:
+                guard let proxy = spec.key.proxy, let parsed = try? CurlURL.parse(proxy).url else {
+                    throw trustError("the proxy's URL cannot be read")
+                }
+                return TrustTarget(parsed.origin, policies: spec.trust.proxyPolicies)
+            }
+        } catch {
+            refusal = error
+            return nil
+        }
+    }
+
+    private func onVerdict(_ verdict: TrustVerdict, on party: Handshakes.Party) {
+        handshakes.onVerdict(party)
+        if verdict.isRemarkable { events.yield(.judged(verdict)) }
+        guard let failure = verdict.failure else { return }
+        refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))
+        if party == .origin { refusal?.host = url.hostKey }
+    }
+
+    /// Whether the request may go out: a new connection was judged in its handshake. While nothing resumes TLS sessions it
+    /// always was; this keeps a mistake in that from costing more than a failure.
+    func isJudged() -> Bool {
+        guard url.scheme == .https, connection?.handle.hasNewConnection ?? true, !handshakes.isOriginJudged else {
+            return true
+        }
+        refusal = trustError("the connection to \(url.hostKey) was not judged")
+        return false
+    }
+
+    private func trustError(_ message: String, isRetriable: Bool = false) -> TransferError {
+        TransferError(.trustRejected, message, isRetriable: isRetriable, host: url.hostKey)
+    }
+}
