@@ -44,7 +44,7 @@ final class RunTrust: Sendable {
         }
         return SessionSpec(
             key: SessionKey(trustVersions: applied.all.map(\.policy.version)),
-            trust: TrustSettings(caFile: authoritiesFile))
+            trust: TrustSettings(caFile: authoritiesFile, policies: applied))
     }
 
     /// Whether some hop would be judged otherwise now.

@@ -66,9 +66,8 @@ extension TransferRun {
                 case .redirected(let status, let from, let to):
                     pendingEvents.append(
                         .taskRedirected(status: status, from: from.description, to: to.description))
-                case .judged:
-                    // Without policies only refusals are told, and those are in the outcome.
-                    break
+                case .judged(let verdict):
+                    try await report(verdict)
                 case .head(let head, let verdict, let keeping):
                     early = try await onHead(
                         head, verdict, keeping, of: handle, into: part, in: directory)
@@ -116,6 +115,23 @@ extension TransferRun {
         }
         await services.engine.proceed(handle.id)
         return nil
+    }
+
+    /// Says at once what `report_only` policies would have refused. Refusals are in the outcome.
+    private func report(_ verdict: TrustVerdict) async throws {
+        guard !verdict.violations.isEmpty else { return }
+        for violation in verdict.violations {
+            services.logger.warning(
+                "a trust policy that only reports would have refused a server",
+                metadata: ["task": "\(taskID)", "failure": "\(violation)"])
+        }
+        let (id, now) = (taskID, services.clock())
+        try await services.store.write { tx in
+            guard let task = try tx.task(id) else { return }
+            for violation in verdict.violations {
+                try tx.append(.policyViolation(failure: violation), taskID: id, owner: task.owner, at: now)
+            }
+        }
     }
 
     /// Whoever loosened trust is to be reminded of it.
