@@ -23,7 +23,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, LimitCommand.self, PolicyCommand.self, EventsCommand.self, StatusCommand.self, ShutdownCommand.self,
+                    QueueCommand.self, LimitCommand.self, PolicyCommand.self, EventsCommand.self, StatusCommand.self,
+                    ShutdownCommand.self,
                     RPCCommand.self,
                 ]),
             CommandGroup(name: "Shell:", subcommands: [CompletionsCommand.self, ManualCommand.self]),

@@ -14,7 +14,8 @@ struct PolicyText: Sendable {
         for policy in policies {
             table.rows.append([
                 Table.Cell(policy.name), "\(policy.version)", Table.Cell(policy.mode.description),
-                "\(policy.pins.count)", Table.Cell(policy.hosts.isEmpty ? "all others" : policy.hosts.joined(separator: " ")),
+                "\(policy.pins.count)",
+                Table.Cell(policy.hosts.isEmpty ? "all others" : policy.hosts.joined(separator: " ")),
                 Table.Cell(policy.origin.description), Table.Cell(notes(policy).joined(separator: ", "), .yellow),
             ])
         }

@@ -21,7 +21,8 @@ struct PolicySetCommand: ParsableCommand {
             valueName: "pattern"))
     var hosts: [String] = []
 
-    @Option(help: ArgumentHelp("What a server has to show (default: public_key with pins, else none).", valueName: "mode"))
+    @Option(
+        help: ArgumentHelp("What a server has to show (default: public_key with pins, else none).", valueName: "mode"))
     var mode: WordArgument<TrustPolicy.Mode>?
 
     @Option(
@@ -44,7 +45,8 @@ struct PolicySetCommand: ParsableCommand {
         transform: Timestamp.argument)
     var expiresAt: Timestamp?
 
-    @Option(name: .customLong("min-tls"), help: ArgumentHelp("Lowest TLS version (default: 1.2).", valueName: "version"))
+    @Option(
+        name: .customLong("min-tls"), help: ArgumentHelp("Lowest TLS version (default: 1.2).", valueName: "version"))
     var minTLS: WordArgument<TLSVersion>?
 
     @Option(

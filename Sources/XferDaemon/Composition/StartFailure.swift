@@ -1,4 +1,3 @@
-import XferCore
 import XferManager
 import XferModel
 
@@ -6,8 +5,8 @@ import XferModel
 enum StartFailure {
     static func needsAttention(_ error: any Error) -> Bool {
         switch error {
-        case is SettingsRejection, is InstancePathsError, is TrustPolicyError: true
-        default: TransferManager.isDamage(error)
+        case is SettingsRejection, is InstancePathsError: true
+        default: TransferManager.isDamage(error) || TransferManager.isPolicyFault(error)
         }
     }
 }

@@ -61,6 +61,9 @@ extension TransferManager {
         try await changePolicies { tx in try PolicyChanges.takeConfigured(configured, in: tx, at: now) }
     }
 
+    /// Whether the configuration's trust policies make no sense, or not beside what operators wrote.
+    public static func isPolicyFault(_ error: any Error) -> Bool { error is TrustPolicyError }
+
     // MARK: Changing
 
     /// One change at a time, so that what is in force is always what was committed last.

@@ -18,8 +18,10 @@ final class RunTrust: Sendable {
     private let clock: WallClock
     private let state = NIOLockedValueBox(State())
 
-    init(policies: NIOLockedValueBox<PolicyBook>, taskPolicy: String?, authoritiesFile: String?, clock: @escaping WallClock)
-    {
+    init(
+        policies: NIOLockedValueBox<PolicyBook>, taskPolicy: String?, authoritiesFile: String?,
+        clock: @escaping WallClock
+    ) {
         self.policies = policies
         self.taskPolicy = taskPolicy
         self.authoritiesFile = authoritiesFile

@@ -54,7 +54,8 @@ extension TransferRun {
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
                 maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
-                checkpoints: settings.checkpoints, session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
+                checkpoints: settings.checkpoints,
+                session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
 
         var early: Result<RunEnd, any Error>?

@@ -45,7 +45,9 @@ enum Recovery {
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version",
     ]
-    private static let tables = ["setting", "policy", "host_cooldown", "transfer", "segment", "task", "reservation", "event"]
+    private static let tables = [
+        "setting", "policy", "host_cooldown", "transfer", "segment", "task", "reservation", "event",
+    ]
 
     // MARK: Rows
 

@@ -45,7 +45,8 @@ struct TaskRow {
             owner: Owner(uid: UInt32(truncatingIfNeeded: integer(.owner))), request: TransferRequest(url: url),
             destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
             kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
-            group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta), policy: text(.policy))
+            group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta),
+            policy: text(.policy))
         if let device = row.optionalInteger(TaskColumn.directory_device.rawValue),
             let inode = row.optionalInteger(TaskColumn.directory_inode.rawValue)
         {

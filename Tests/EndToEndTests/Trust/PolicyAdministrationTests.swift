@@ -47,7 +47,10 @@ import XferTestSupport
             (policy(hosts: [], pins: [good]), "policy.hosts"), (policy(pins: []), "policy.pins"),
             (policy("default", pins: [good]), "policy.hosts"), (policy("A b", pins: [good]), "policy.name"),
             (policy(pins: [good], ["mode": "certificate"]), "policy.pins"),
-            (policy(pins: [], ["mode": "none", "allow_invalid_certificates": true]), "policy.allow_invalid_certificates"),
+            (
+                policy(pins: [], ["mode": "none", "allow_invalid_certificates": true]),
+                "policy.allow_invalid_certificates"
+            ),
             (policy(pins: [good], ["expires_at": "2020-01-01T00:00:00Z"]), "policy.expires_at"),
             (policy(pins: [good], ["nonsense": 1]), "policy.nonsense"),
             (

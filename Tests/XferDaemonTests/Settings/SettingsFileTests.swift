@@ -36,6 +36,8 @@ struct SettingsFileTests {
         expected.download.checkpointBytes = 8 << 20
         expected.download.checkpointInterval = .milliseconds(500)
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
+        let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
+        expected.trust.policies = [.init(policy: lab, pins: [])]
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
         expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
@@ -100,7 +102,11 @@ struct SettingsFileTests {
             ("zebra: 1", "/c.yaml:1:1: zebra: unknown key"),
             ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
             ("cache: { max_bytes: 1Gi }", "/c.yaml:1:1: cache: not supported by this version"),
-            ("trust: { policies: [] }", "/c.yaml:1:10: trust.policies: not supported by this version"),
+            (
+                "trust: { policies: {} }",
+                "/c.yaml:1:20: trust.policies: expected a list of policies, each a mapping with name, mode, pins, hosts, "
+                    + "…, found a mapping"
+            ),
             (
                 "queue: 6",
                 "/c.yaml:1:8: queue: expected a mapping with max_active, max_active_per_host, order, retry_for, found \"6\""

@@ -11,16 +11,17 @@ public enum PolicyList: RPCMethod {
             "one policy", params: [:],
             result: [
                 "policies": [
-                [
-                    "name": "mirror", "version": 3, "origin": "rpc", "mode": "public_key",
-                    "pins": [
-                        [
-                            "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                            "key": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
-                        ]
-                    ], "hosts": [".example.org"], "allow_invalid_certificates": false, "validates_domain_name": true,
-                    "report_only": false, "min_tls": "1.2",
-                ]
+                    [
+                        "name": "mirror", "version": 3, "origin": "rpc", "mode": "public_key",
+                        "pins": [
+                            [
+                                "pin": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
+                                "key": "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
+                            ]
+                        ], "hosts": [".example.org"], "allow_invalid_certificates": false,
+                        "validates_domain_name": true,
+                        "report_only": false, "min_tls": "1.2",
+                    ]
                 ]
             ])
     ]
