@@ -94,7 +94,7 @@ extension TransferRun {
         }
         guard found != expected else { return }
         let source = specification.checksum == nil ? "the server announced" : "the task demands"
-        try await dropKeptBytes(reason: "checksum mismatch")
+        try await dropKeptBytes(sourceChange: nil)
         try await services.pool.run { try part.truncate(to: 0) }
         throw TransferError(
             .checksumMismatch,

@@ -153,7 +153,7 @@ actor TransferRun {
         }
         committed = kept
         described = transfer.resumeData
-        if kept == 0, wanted > 0 { try await dropKeptBytes(reason: "the partial file is gone") }
+        if kept == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
         control.note(received: kept, total: transfer.resumeData.totalLength)
         return part
     }
