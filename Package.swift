@@ -131,7 +131,7 @@ let package = Package(
             "XferCommandsTests",
             ["XferCommands", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks, argumentParser]),
         tests(
-            "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"],
+            "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),
     ]
 )
