@@ -69,7 +69,8 @@ public struct PolicyResolver: Sendable, Hashable {
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         let applied = try resolve(origin, taskPolicy: taskPolicy, at: now)
-        if let taskPolicy, applied.task == nil, applied.host.policy.name != taskPolicy || applied.host.policy.isDefault {
+        if let taskPolicy, applied.task == nil, applied.host.policy.name != taskPolicy || applied.host.policy.isDefault
+        {
             throw .policyDoesNotMatch(taskPolicy, host: ServerName(host: origin.host).description)
         }
         return applied

@@ -199,8 +199,8 @@ private struct StoredQueue: QueueIndex {
         try tx.nextHosts(priority: priority, limit: limit)
     }
 
-    func head(priority: Priority, host: String, order: QueueOrder) throws -> TaskID? {
-        try tx.head(priority: priority, host: host, order: order)
+    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID] {
+        try tx.heads(priority: priority, host: host, order: order, limit: limit)
     }
 }
 

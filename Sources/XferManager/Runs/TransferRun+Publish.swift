@@ -18,7 +18,11 @@ extension TransferRun {
 
     /// Publishes the whole, checkpointed or not, part.
     func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
-        try await verify(part, length: length)
+        do {
+            try await verify(part, length: length)
+        } catch FileError.cancelled {
+            return .stopped
+        }
         control.enter(.publishing)
         let publisher = Publisher(directory: directory)
         let mode = specification.destination.mode ?? settings.fileMode

@@ -90,7 +90,9 @@ actor TransferRun {
         case .complete(let length):
             control.enter(.verifying)
             await onBodyEnd()
-            return try await publish(part, length: length, in: directory)
+            let end = try await publish(part, length: length, in: directory)
+            if case .stopped = end { try await checkpoint(part, at: length, keeping: described) }
+            return end
         case .notModified:
             outcome.notModified = true
             return try already(published: finalName, in: directory)

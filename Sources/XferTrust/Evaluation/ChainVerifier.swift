@@ -45,7 +45,8 @@ enum ChainVerifier {
             return .invalid(fault(context))
         }
         let chain = X509_STORE_CTX_get0_chain(context)
-        onValid((0..<max(0, OPENSSL_sk_num(chain))).compactMap { OPENSSL_sk_value(chain, $0).map { OpaquePointer($0) } })
+        onValid(
+            (0..<max(0, OPENSSL_sk_num(chain))).compactMap { OPENSSL_sk_value(chain, $0).map { OpaquePointer($0) } })
         return .valid
     }
 

@@ -69,7 +69,8 @@ public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConverti
         case .tooLarge(let file): "\(file) is larger than \(PEMFile.maxBytes) bytes"
         case .badCertificate(let file, let error): "\(file): \(error)"
         case .badKey(let file): "\(file) holds no private key that can be read (PEM, not encrypted)"
-        case .keyOfAnother(let certificate, let key): "the key in \(key) is not the one of the certificate in \(certificate)"
+        case .keyOfAnother(let certificate, let key):
+            "the key in \(key) is not the one of the certificate in \(certificate)"
         }
     }
 }

@@ -117,7 +117,8 @@ private nonisolated func verifyServerCertificates(
 
 /// CRYPTO_EX_free: the `SSL_CTX` goes.
 private nonisolated func releaseHook(
-    _ parent: UnsafeMutableRawPointer?, _ value: UnsafeMutableRawPointer?, _ data: UnsafeMutablePointer<CRYPTO_EX_DATA>?,
+    _ parent: UnsafeMutableRawPointer?, _ value: UnsafeMutableRawPointer?,
+    _ data: UnsafeMutablePointer<CRYPTO_EX_DATA>?,
     _ index: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
 ) {
     if let value { Unmanaged<InstalledHook>.fromOpaque(value).release() }

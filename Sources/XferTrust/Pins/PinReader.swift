@@ -10,7 +10,9 @@ public enum PinReader {
     public static func pins(inText text: String) throws(PinError) -> [Pin] {
         guard text.utf8.count <= maxBytes else { throw .tooLarge }
         let trimmed = text.drop { $0.isWhitespace }
-        if trimmed.hasPrefix("-----BEGIN") { return try certificates(in: Array(text.utf8)).map { .certificate($0.pin) } }
+        if trimmed.hasPrefix("-----BEGIN") {
+            return try certificates(in: Array(text.utf8)).map { .certificate($0.pin) }
+        }
         do throws(KeyPinError) {
             return [.key(try KeyPin(text))]
         } catch {

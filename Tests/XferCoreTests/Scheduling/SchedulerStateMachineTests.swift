@@ -78,6 +78,22 @@ import XferModel
         #expect(try queue.start(&scheduler)?.id == TaskID(1))
     }
 
+    /// Paused and resumed at once: the row is queued again while the old run still stops.
+    @Test func aTaskWhoseRunIsStillStoppingIsPassedOver() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 3))
+        queue.add(1, host: "a")
+        let first = try #require(try queue.start(&scheduler))
+        queue.add(1, host: "a")
+        #expect(try queue.start(&scheduler) == nil)
+        queue.add(2, host: "a")
+        queue.add(3, host: "b")
+        #expect(try queue.start(&scheduler)?.id == TaskID(3))
+        #expect(try queue.start(&scheduler)?.id == TaskID(2))
+        scheduler.onEnd(first.id)
+        #expect(try queue.start(&scheduler)?.id == TaskID(1))
+    }
+
     @Test func publishingFreesTheSlotButIsBounded() throws {
         var queue = MemoryQueue()
         for id in 1...5 { queue.add(id, host: "a") }
@@ -119,9 +135,9 @@ struct MemoryQueue: QueueIndex {
         return turns.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.prefix(limit).map(\.host)
     }
 
-    func head(priority: Priority, host: String, order: QueueOrder) -> TaskID? {
-        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id)
-        return order == .fifo ? candidates.min() : candidates.max()
+    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) -> [TaskID] {
+        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id).sorted()
+        return Array((order == .fifo ? candidates : candidates.reversed()).prefix(limit))
     }
 
     /// Starts what the scheduler picks and takes it out of the queue.

@@ -18,12 +18,14 @@ import XferModel
         Origin(scheme: scheme, host: host, port: port)
     }
 
-    @Test(arguments: [
-        ("example.org", 443, "apex"), ("example.org", 8443, "port"), ("www.example.org", 443, "one"),
-        ("api.example.org", 443, "api"), ("a.b.example.org", 443, "deep"), ("x.deep.example.org", 443, "deeper"),
-        ("other.test", 443, "default"), ("10.0.0.1", 443, "address"), ("[::1]", 443, "six"), ("10.0.0.2", 443, "default"),
-        ("api.example.org.", 443, "api"),
-    ] as [(String, UInt16, String)])
+    @Test(
+        arguments: [
+            ("example.org", 443, "apex"), ("example.org", 8443, "port"), ("www.example.org", 443, "one"),
+            ("api.example.org", 443, "api"), ("a.b.example.org", 443, "deep"), ("x.deep.example.org", 443, "deeper"),
+            ("other.test", 443, "default"), ("10.0.0.1", 443, "address"), ("[::1]", 443, "six"),
+            ("10.0.0.2", 443, "default"),
+            ("api.example.org.", 443, "api"),
+        ] as [(String, UInt16, String)])
     func theMostSpecificPatternWins(host: String, port: UInt16, name: String) throws {
         let resolver = try PolicyResolver([
             policy("deep", ".example.org"), policy("one", "*.example.org"), policy("apex", "example.org"),

@@ -12,7 +12,9 @@ import XferModel
         .certificate(CertificatePin(der: [1], key: key, notAfter: until))
     }
 
-    private func problem(_ change: (inout TrustPolicy) throws -> Void, at now: Timestamp?) throws -> TrustPolicyError.Problem? {
+    private func problem(_ change: (inout TrustPolicy) throws -> Void, at now: Timestamp?) throws -> TrustPolicyError
+        .Problem?
+    {
         var policy = TrustPolicy(
             name: "p", mode: .publicKey, pins: [.key(key)], hosts: [try HostPattern("example.org")])
         try change(&policy)
@@ -68,7 +70,8 @@ import XferModel
         let expired = certificate(until: now)
         #expect(try problem({ $0.pins.append(expired) }, at: now) == .pinExpired(index: 1, now))
         #expect(try problem({ $0.pins.append(expired) }, at: nil) == nil)
-        #expect(try problem({ $0.pins = Array(repeating: .key(key), count: 65) }, at: now) == .tooMany("pins", limit: 64))
+        #expect(
+            try problem({ $0.pins = Array(repeating: .key(key), count: 65) }, at: now) == .tooMany("pins", limit: 64))
     }
 
     @Test func expiry() throws {

@@ -38,7 +38,8 @@ struct StatedTable {
 @Suite struct TrustTableTests {
     private static let pin = Pin.key(KeyPin(digest: Array(repeating: 1, count: 32)) ?? KeyPin.none)
 
-    private static func policy(_ mode: TrustPolicy.Mode, _ hasPins: Bool, _ invalid: Bool, _ name: Bool) -> TrustPolicy {
+    private static func policy(_ mode: TrustPolicy.Mode, _ hasPins: Bool, _ invalid: Bool, _ name: Bool) -> TrustPolicy
+    {
         TrustPolicy(
             name: "p", mode: mode, pins: hasPins ? [pin] : [], allowsInvalidCertificates: invalid,
             validatesDomainName: name)
@@ -73,7 +74,9 @@ struct StatedTable {
                 let applied = AppliedPolicy(Self.policy(mode, hasPins, invalid, name), at: Self.now)
                 for (facts, words) in Self.allFacts {
                     let isAccepted = TrustDecision.judge(applied, facts) == .accepted
-                    #expect(isAccepted == (stated?.isSubset(of: words) ?? false), "\(mode) \(hasPins) \(invalid) \(name) \(words)")
+                    #expect(
+                        isAccepted == (stated?.isSubset(of: words) ?? false),
+                        "\(mode) \(hasPins) \(invalid) \(name) \(words)")
                 }
             }
         }
@@ -91,7 +94,8 @@ struct StatedTable {
         var random = SplitMix64(seed: 3)
         for _ in 0..<10_000 {
             var policy = Self.policy(
-                TrustPolicy.Mode.allCases.randomElement(using: &random) ?? .none, random.chance(0.7), random.chance(0.5),
+                TrustPolicy.Mode.allCases.randomElement(using: &random) ?? .none, random.chance(0.7),
+                random.chance(0.5),
                 random.chance(0.5))
             policy.isReportOnly = random.chance(0.3)
             policy.expiresAt = random.chance(0.3) ? Self.now.advanced(by: .seconds(random.chance(0.5) ? -1 : 1)) : nil
@@ -118,8 +122,9 @@ struct StatedTable {
         facts.systemChain = .valid
         facts.namesHost = true
         func refusal(_ mode: TrustPolicy.Mode, _ invalid: Bool = false) -> TrustRefusal? {
-            guard case .refused(let refusal) = TrustDecision.judge(
-                AppliedPolicy(Self.policy(mode, true, invalid, true), at: Self.now), facts)
+            guard
+                case .refused(let refusal) = TrustDecision.judge(
+                    AppliedPolicy(Self.policy(mode, true, invalid, true), at: Self.now), facts)
             else { return nil }
             return refusal
         }
