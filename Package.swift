@@ -84,9 +84,8 @@ let package = Package(
         library(
             "XferDaemon",
             [
-                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals, yams,
-                logging, metrics,
-                coreMetrics, nioLocks,
+                "CLinux", "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals,
+                yams, logging, metrics, coreMetrics, nioLocks,
             ]),
         .executableTarget(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),

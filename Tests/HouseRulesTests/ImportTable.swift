@@ -30,7 +30,8 @@ enum ImportTable {
             "NIOConcurrencyHelpers", "DequeModule",
         ],
         "XferDaemon": posix + [
-            "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams", "Metrics",
+            "CLinux", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams",
+            "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals",
         ],
         "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],

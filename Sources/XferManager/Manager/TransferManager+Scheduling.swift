@@ -17,8 +17,9 @@ extension TransferManager {
         while wantsScheduling {
             wantsScheduling = false
             do {
-                for (task, transfer) in try await startTasks() { launch(task, transfer) }
-                try await armTimer()
+                let (started, wakeUp) = try await startTasks()
+                for (task, transfer) in started { launch(task, transfer) }
+                timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
             }
@@ -27,8 +28,9 @@ extension TransferManager {
     }
 
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
-    private func startTasks() async throws -> [(TransferTask, Transfer)] {
-        guard scheduler.holds.isEmpty else { return [] }
+    /// Answers also when something is to be woken next, from that same transaction.
+    private func startTasks() async throws -> (started: [(TransferTask, Transfer)], wakeUp: Timestamp?) {
+        guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         let scheduler = scheduler
         let now = clock()
         return try await store.write { tx in
@@ -45,7 +47,7 @@ extension TransferManager {
                 scheduler.onStart(id, host: task.host)
                 started.append((machine.task, transfer))
             }
-            return started
+            return (started, try tx.nextWakeUp())
         }
     }
 
@@ -160,13 +162,6 @@ extension TransferManager {
 
     // MARK: Waking up
 
-    private func armTimer() async throws {
-        let next = try await store.read { reader in
-            [try reader.earliestWaitUntil(), try reader.earliestCooldown()].compactMap(\.self).min()
-        }
-        timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
-    }
-
     /// Waits whose time has come go back to the queue. `target` counts as now when the wall clock was set back.
     private func onTimer(_ target: Timestamp) async {
         timer.onFired()
@@ -201,6 +196,13 @@ private struct StoredQueue: QueueIndex {
 
     func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID] {
         try tx.heads(priority: priority, host: host, order: order, limit: limit)
+    }
+}
+
+extension StoreReader {
+    /// When the first wait or cooldown is over.
+    fileprivate func nextWakeUp() throws -> Timestamp? {
+        [try earliestWaitUntil(), try earliestCooldown()].compactMap(\.self).min()
     }
 }
 

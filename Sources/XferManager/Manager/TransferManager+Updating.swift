@@ -36,7 +36,8 @@ extension TransferManager {
         update.change(&wanted)
         let hasMoved = wanted.destination != before.specification.destination
         if hasMoved || wanted.priority != before.specification.priority {
-            let admission = TaskAdmission(principal: principal, settings: settings, pool: services.pool)
+            let admission = TaskAdmission(
+                principal: principal, settings: settings, pool: services.pool, directories: directories)
             var directories: [String: FileIdentity] = [:]
             try await admission.admit(
                 &wanted, knowing: &directories, path: update.path, directoryField: update.directoryField)

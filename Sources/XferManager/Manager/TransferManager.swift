@@ -15,6 +15,7 @@ public actor TransferManager {
     public nonisolated let hub: EventHub
     public nonisolated let store: TaskStore
     nonisolated let services: RunServices
+    nonisolated let directories: DirectoryAdmission
     nonisolated let metrics: ServiceMetrics
     nonisolated let logger: Logger
     /// Holds the lock: one daemon per state directory.
@@ -94,6 +95,7 @@ public actor TransferManager {
         self.services = services
         self.settings = settings
         self.version = version
+        directories = DirectoryAdmission(pool: services.pool)
         store = services.store
         logger = services.logger
         clock = services.clock
