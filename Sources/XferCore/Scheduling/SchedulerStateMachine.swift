@@ -37,16 +37,32 @@ public struct SchedulerStateMachine: Sendable {
     /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
     ///
     /// At most as many hosts are blocked as transfers are active, so looking at one more host than that finds one that
-    /// is not, if there is any.
+    /// is not, if there is any. A task that was paused and resumed is queued again while its run still winds down:
+    /// its host is passed over until that run has ended, or two runs would write one partial file.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
         let blocked = activeByHost.count { $0.value >= limits.maxActivePerHost }
         for priority in Priority.allCases.sorted(by: >) {
-            let hosts = try queue.nextHosts(priority: priority, limit: blocked + 1)
-            guard let host = hosts.first(where: { !isBlocked($0) }) else { continue }
-            if let task = try queue.head(priority: priority, host: host, order: limits.order) { return task }
+            if let task = try next(in: queue, priority: priority, blocked: blocked) { return task }
         }
         return nil
+    }
+
+    private func next(
+        in queue: borrowing some QueueIndex & ~Copyable, priority: Priority, blocked: Int
+    ) throws -> TaskID? {
+        var passedOver: Set<String> = []
+        while true {
+            let limit = blocked + passedOver.count + 1
+            let hosts = try queue.nextHosts(priority: priority, limit: limit)
+            guard let host = hosts.first(where: { !isBlocked($0) && !passedOver.contains($0) }) else { return nil }
+            guard let task = try queue.head(priority: priority, host: host, order: limits.order) else {
+                passedOver.insert(host)
+                continue
+            }
+            guard isRunning(task) else { return task }
+            passedOver.insert(host)
+        }
     }
 
     public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }

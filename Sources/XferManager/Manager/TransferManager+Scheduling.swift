@@ -18,12 +18,21 @@ extension TransferManager {
             wantsScheduling = false
             do {
                 for (task, transfer) in try await startTasks() { launch(task, transfer) }
+                discardUnlaunched()
                 try await armTimer()
             } catch {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
             }
+            discardUnlaunched()
         }
         isScheduling = false
+    }
+
+    /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.
+    private func discardUnlaunched() {
+        let orphans = stopsBeforeLaunch.values.compactMap(\.self)
+        stopsBeforeLaunch = [:]
+        discard(orphans)
     }
 
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
@@ -68,6 +77,9 @@ extension TransferManager {
         runs[id] = LiveRun(
             run: run, control: control, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval))
+        // Told to stop between the start's commit and here: the run ends before its first byte.
+        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
+        if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
         startTicker()
         noteRunning()
         Task {
@@ -108,6 +120,7 @@ extension TransferManager {
         let now = clock()
         let retry = settings.retry
         let seed = random.next()
+        let isShuttingDown = isShuttingDown
         return try await store.write(.gathered) { tx in
             guard let task = try tx.task(id), task.transferID == transfer.id else { return .discard }
             guard task.state == .running else { return task.state == .cancelled ? .discard : .keep }
@@ -131,7 +144,9 @@ extension TransferManager {
                     fate = .discard
                 }
             case .stopped, .storageFailed, .overtaken:
-                break
+                // The stop was meant for an earlier run, or its reason is gone. A stopping daemon leaves the task to
+                // the next start.
+                if !isShuttingDown { transition = machine.onRequeue() }
             }
             try tx.update(machine.task)
             if case .completed = result.end, fate == .keep { try tx.deleteTransfer(transfer.id) }
