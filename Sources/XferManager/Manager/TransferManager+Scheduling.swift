@@ -19,12 +19,21 @@ extension TransferManager {
             do {
                 let (started, wakeUp) = try await startTasks()
                 for (task, transfer) in started { launch(task, transfer) }
+                discardUnlaunched()
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
             }
+            discardUnlaunched()
         }
         isScheduling = false
+    }
+
+    /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.
+    private func discardUnlaunched() {
+        let orphans = stopsBeforeLaunch.values.compactMap(\.self)
+        stopsBeforeLaunch = [:]
+        discard(orphans)
     }
 
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
@@ -70,6 +79,9 @@ extension TransferManager {
         runs[id] = LiveRun(
             run: run, control: control, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval))
+        // Told to stop between the start's commit and here: the run ends before its first byte.
+        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
+        if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
         startTicker()
         noteRunning()
         Task {
@@ -110,6 +122,7 @@ extension TransferManager {
         let now = clock()
         let retry = settings.retry
         let seed = random.next()
+        let isShuttingDown = isShuttingDown
         return try await store.write(.gathered) { tx in
             guard let task = try tx.task(id), task.transferID == transfer.id else { return .discard }
             guard task.state == .running else { return task.state == .cancelled ? .discard : .keep }
@@ -133,7 +146,9 @@ extension TransferManager {
                     fate = .discard
                 }
             case .stopped, .storageFailed, .overtaken:
-                break
+                // The stop was meant for an earlier run, or its reason is gone. A stopping daemon leaves the task to
+                // the next start.
+                if !isShuttingDown { transition = machine.onRequeue() }
             }
             try tx.update(machine.task)
             if case .completed = result.end, fate == .keep { try tx.deleteTransfer(transfer.id) }

@@ -34,6 +34,9 @@ public actor TransferManager {
     /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
     var isScheduling = false
     var wantsScheduling = false
+    /// Stops asked for while a pass may have committed a start it has not launched yet: the launch obeys them. The
+    /// transfer is what is to be discarded if there was no such start.
+    var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
     var timer = WakeTimer()
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()

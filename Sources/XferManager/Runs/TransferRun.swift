@@ -60,6 +60,8 @@ actor TransferRun {
         let end: RunEnd
         do {
             end = try await run()
+        } catch FileError.cancelled {
+            end = .stopped
         } catch let error as FileError {
             end = .failed(error.transferError)
         } catch let error as TransferError {

@@ -55,6 +55,22 @@ import XferModel
         #expect(Set(started) == [1, 2, 6])
     }
 
+    /// Paused and resumed at once: the task is queued again before its run has ended.
+    @Test func aTaskWhoseRunStillEndsIsNotStartedTwice() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 4))
+        queue.add(1, host: "a")
+        let first = try #require(try queue.start(&scheduler))
+        queue.add(1, host: "a")
+        queue.add(2, host: "b")
+        #expect(try queue.start(&scheduler)?.id == TaskID(2))
+        #expect(try queue.start(&scheduler) == nil)
+        scheduler.onBodyEnd(first.id)
+        #expect(try queue.start(&scheduler) == nil)
+        scheduler.onEnd(first.id)
+        #expect(try queue.start(&scheduler)?.id == TaskID(1))
+    }
+
     /// queue.md: with max 1, seven tasks 1–7 added in one call, and 8–14 in one call while 7 runs: 7, 14 … 8, 6 … 1.
     @Test func lifoHoldsAlsoForTasksAddedMeanwhile() throws {
         var queue = MemoryQueue()
