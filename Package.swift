@@ -116,7 +116,10 @@ let package = Package(
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(
             "XferManagerTests",
-            ["XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport"]),
+            [
+                "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport",
+                logging, nioLocks,
+            ]),
         tests(
             "XferDaemonTests",
             [

@@ -96,6 +96,7 @@ extension TransferManager {
     }
 
     private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
+        runs[id]?.isEnding = true
         do {
             let fate = try await commitEnd(of: id, transfer, result)
             if fate == .discard { discard([transfer.id]) }

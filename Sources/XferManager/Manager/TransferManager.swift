@@ -53,6 +53,8 @@ public actor TransferManager {
         let progressInterval: Duration
         var meter = RateMeter()
         var lastProgress: MonotonicInstant?
+        /// The run is over, and its end is being committed.
+        var isEnding = false
     }
 
     /// Locks the state directory, opens the database in it and readies the engine. Nothing starts before `start`.
