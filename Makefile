@@ -16,7 +16,7 @@ export PATH := $(dir $(SWIFT)):$(PATH)
 .PHONY: help build run stop test lint install uninstall bench soak clean packages-build packages-test packages-bench
 
 help:
-	@echo 'make run URL=… [ARGS=…]   fetch something with a daemon of its own'
+	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
 	@echo 'make stop                 end that daemon'
 	@echo 'make build                both programs, optimised, in .build/release'
 	@echo 'make test                 every test (make lint: style, imports, schema, units)'

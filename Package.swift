@@ -20,8 +20,6 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -64,14 +62,13 @@ let package = Package(
         // Values and decisions.
         library("StrictJSON"),
         library("XferModel"),
-        library("XferCore", ["XferModel", deque, heap, ordered]),
+        library("XferCore", ["XferModel"]),
 
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
-        library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks, heap]),
+        library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
         library("XferStore", ["XferModel", grdb, sqlite]),
-        library("XferNetwork", ["CLinux", "XferModel"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
@@ -81,15 +78,14 @@ let package = Package(
         library(
             "XferManager",
             [
-                "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics,
+                "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", logging, metrics,
                 nioLocks, deque,
             ]),
         library(
             "XferDaemon",
             [
-                "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals, yams,
-                logging, metrics,
-                coreMetrics, nioLocks,
+                "CLinux", "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals,
+                yams, logging, metrics, coreMetrics, nioLocks,
             ]),
         .executableTarget(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
@@ -120,7 +116,10 @@ let package = Package(
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(
             "XferManagerTests",
-            ["XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport"]),
+            [
+                "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport",
+                logging, nioLocks,
+            ]),
         tests(
             "XferDaemonTests",
             [
@@ -131,7 +130,7 @@ let package = Package(
             "XferCommandsTests",
             ["XferCommands", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks, argumentParser]),
         tests(
-            "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport"],
+            "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),
     ]
 )

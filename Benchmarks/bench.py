@@ -152,7 +152,11 @@ class Wget2(Tool):
 
     def fetch(self, urls, out):
         options = ["-q", "--no-config", "--no-hsts", f"--max-threads={PARALLEL}", "--chunk-size=0"]
-        self.run("wget2", *options, "-P", str(out), "-i", "-", input="\n".join(urls))
+        # From standard input it waits for ever.
+        with tempfile.NamedTemporaryFile("w") as urls_file:
+            urls_file.write("\n".join(urls) + "\n")
+            urls_file.flush()
+            self.run("wget2", *options, "-P", str(out), "-i", urls_file.name)
 
 
 class Xfer(Tool):

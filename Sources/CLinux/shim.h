@@ -1,4 +1,5 @@
 #pragma once
 #include "engine.h"
 #include "files.h"
+#include "memory.h"
 #include "processes.h"

@@ -17,7 +17,6 @@ enum ImportTable {
         ],
         "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
         "XferStore": posix + ["GRDB", "GRDBSQLite", "XferModel"],
-        "XferNetwork": posix + ["CLinux", "XferModel"],
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
@@ -27,11 +26,12 @@ enum ImportTable {
 
         // The service.
         "XferManager": posix + [
-            "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", "Metrics",
+            "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", "Metrics",
             "NIOConcurrencyHelpers", "DequeModule",
         ],
         "XferDaemon": posix + [
-            "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams", "Metrics",
+            "CLinux", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams",
+            "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals",
         ],
         "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],

@@ -9,6 +9,16 @@ public enum RPCEndpoint: Hashable, Sendable {
     case inherited(descriptor: CInt)
 }
 
+extension RPCEndpoint: CustomStringConvertible {
+    /// For logs: the path, or which descriptor was inherited.
+    public var description: String {
+        switch self {
+        case .path(let path, _, _): path
+        case .inherited(let descriptor): "inherited descriptor \(descriptor)"
+        }
+    }
+}
+
 /// Why an `RPCServer` cannot listen.
 public enum RPCServerError: Error, Hashable, Sendable {
     /// Something answers on that socket: most likely another daemon.

@@ -33,7 +33,10 @@ struct TaskDetails: Sendable {
     private func texts(_ name: String, _ value: JSONValue, _ task: TaskRecord, _ glance: TaskGlance) -> [String] {
         switch name {
         case "state": [style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))]
-        case "wait": [ProgressLine.standing(glance, now: now)]
+        case "wait":
+            glance.waitReason.map {
+                [WaitText.sentence(reason: $0, until: glance.waitUntil, failure: glance.failure, now: now)]
+            } ?? []
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
         case "created_at", "started_at", "finished_at": [TimeText.local(rfc3339: value.stringValue ?? "")]

@@ -42,7 +42,7 @@ enum TaskTable {
         if task.state == TaskState.waiting.rawValue, let reason = task.waitReason {
             return WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
         }
-        if task.state == TaskState.failed.rawValue, let failure = task.failure { return WaitText.words(failure.reason) }
+        if task.state == TaskState.failed.rawValue, let failure = task.failure { return WaitText.cause(failure) }
         if task.isRunning, let phase = task.phase, phase != TaskPhase.transferring.rawValue { return phase }
         return task.isSkipped ? "skipped" : task.isNotModified ? "not modified" : ""
     }

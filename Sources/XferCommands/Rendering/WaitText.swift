@@ -8,7 +8,7 @@ enum WaitText {
         let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
         switch WaitReason(rawValue: reason) {
         case .retry:
-            let cause = failure.map { " after \(words($0.reason))" } ?? ""
+            let cause = failure.map { " after \(Self.cause($0))" } ?? ""
             return "next try\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
@@ -21,6 +21,12 @@ enum WaitText {
         case .storage: return "because the daemon cannot write its database (disk full?)"
         case nil: return words(reason) + span
         }
+    }
+
+    /// A failure in few words; which status a server answered is in the message only.
+    static func cause(_ failure: TaskGlance.Failure) -> String {
+        failure.reason == FailureReason.httpStatus.rawValue
+            ? SafeText.sanitised(failure.message) : words(failure.reason)
     }
 
     /// `connect_timeout` as `connect timeout`.

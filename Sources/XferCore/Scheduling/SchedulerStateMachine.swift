@@ -37,16 +37,27 @@ public struct SchedulerStateMachine: Sendable {
     /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
     ///
     /// At most as many hosts are blocked as transfers are active, so looking at one more host than that finds one that
-    /// is not, if there is any.
+    /// is not, if there is any. A task that was paused and resumed while its run is still stopping is queued and
+    /// running at once: it is passed over until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
         let blocked = activeByHost.count { $0.value >= limits.maxActivePerHost }
         for priority in Priority.allCases.sorted(by: >) {
-            let hosts = try queue.nextHosts(priority: priority, limit: blocked + 1)
-            guard let host = hosts.first(where: { !isBlocked($0) }) else { continue }
-            if let task = try queue.head(priority: priority, host: host, order: limits.order) { return task }
+            let hosts = try queue.nextHosts(priority: priority, limit: blocked + runningCount + 1)
+            for host in hosts where !isBlocked(host) {
+                if let task = try head(of: host, priority, in: queue) { return task }
+            }
         }
         return nil
+    }
+
+    private func head(
+        of host: String, _ priority: Priority, in queue: borrowing some QueueIndex & ~Copyable
+    ) throws -> TaskID? {
+        let first = try queue.heads(priority: priority, host: host, order: limits.order, limit: 1)
+        guard first.contains(where: isRunning) else { return first.first }
+        let heads = try queue.heads(priority: priority, host: host, order: limits.order, limit: runningCount + 1)
+        return heads.first { !isRunning($0) }
     }
 
     public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }
@@ -100,6 +111,6 @@ public struct SchedulerLimits: Hashable, Sendable {
 public protocol QueueIndex: ~Copyable {
     /// Hosts with queued tasks that are not cooling down, the one served longest ago first.
     borrowing func nextHosts(priority: Priority, limit: Int) throws -> [String]
-    /// The host's task whose turn it is.
-    borrowing func head(priority: Priority, host: String, order: QueueOrder) throws -> TaskID?
+    /// The host's tasks whose turn it is, the next one first.
+    borrowing func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID]
 }

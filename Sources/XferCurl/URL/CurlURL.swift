@@ -55,8 +55,8 @@ public enum CurlURL {
 
     /// RFC 3986 §3.1.
     private static func isScheme(_ text: Substring) -> Bool {
-        guard let first = text.first, first.isASCII, first.isLetter else { return false }
-        return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        guard let first = text.utf8.first, first.isLetter else { return false }
+        return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
     }
 }
 
@@ -91,9 +91,7 @@ private struct URLHandle: ~Copyable {
     borrowing func url(scheme: HTTPURL.Scheme) throws(URLSyntaxError) -> HTTPURL {
         guard let host = try host(), !host.isEmpty else { throw .noHost }
         // libcurl lets more through than a name, or an address, is made of.
-        let isName = host.utf8.allSatisfy { byte in
-            Character(UnicodeScalar(byte)).isLetter || (48...57).contains(byte) || "-._~".utf8.contains(byte)
-        }
+        let isName = host.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._~".utf8.contains($0) }
         guard isName || host.hasPrefix("[") else { throw .badHost }
         guard let text = try part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(text), port > 0
         else { throw .badPort }
@@ -144,4 +142,10 @@ private enum UTF8Locale {
         defer { uselocale(previous) }
         return try body()
     }
+}
+
+extension UInt8 {
+    /// ASCII's letters and digits.
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

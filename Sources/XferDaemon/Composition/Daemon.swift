@@ -13,6 +13,7 @@ import XferProtocol
 public enum Daemon {
     /// Runs the service until it is told to stop.
     public static func run(_ options: DaemonOptions) async -> DaemonExit {
+        MemoryCare.keepHeapSmall()
         let instance: Instance
         do {
             instance = try Instance(options)
@@ -58,7 +59,8 @@ public enum Daemon {
                 configuration: { configuration.loaded }, configurationFile: configuration.path,
                 shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
             ).all
-        let service = DaemonService(handlers: handlers, access: configuration.access)
+        let memory = MemoryCare()
+        let service = DaemonService(handlers: handlers, access: configuration.access, memory: memory)
         configuration.onAccessChange { service.setAccess($0) }
         let server = RPCServer(
             service: service, routes: HTTPRoutes(manager: manager, service: service, metrics: metrics).all,
@@ -74,6 +76,7 @@ public enum Daemon {
                 WatchdogService(watchdog: Watchdog(environment: instance.environment), manager: manager),
                 ReloadService(configuration: configuration, notifier: notifier),
                 StatusService(manager: manager, notifier: notifier),
+                MemoryService(manager: manager, memory: memory),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         shutdown.onRequest { await group.triggerGracefulShutdown() }

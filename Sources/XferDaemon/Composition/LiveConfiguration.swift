@@ -69,7 +69,8 @@ final class LiveConfiguration: Sendable {
         notify?(access)
         log.level = reload.inForce.settings.log.level
         await manager.reload(instance.managerSettings(reload.inForce.settings))
-        logger.notice("configuration read again", metadata: ["changed": "\(reload.applied.joined(separator: " "))"])
+        let changed = reload.applied.isEmpty ? "nothing" : reload.applied.joined(separator: " ")
+        logger.notice("configuration read again", metadata: ["changed": "\(changed)"])
         if !reload.waitingForRestart.isEmpty {
             logger.warning(
                 "some changes take a restart",

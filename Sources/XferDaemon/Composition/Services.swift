@@ -118,3 +118,18 @@ struct StatusService: Service {
         manager.hub.unsubscribe(subscription)
     }
 }
+
+/// Keeps the process small: after starting, and whenever nothing is left to do. Calls see to it themselves.
+struct MemoryService: Service {
+    let manager: TransferManager
+    let memory: MemoryCare
+
+    func run() async throws {
+        memory.noteWork()
+        let subscription = manager.hub.subscribe(EventFilter(types: [.queueIdle]))
+        await cancelWhenGracefulShutdown {
+            while await subscription.next() != nil { memory.noteWork() }
+        }
+        manager.hub.unsubscribe(subscription)
+    }
+}

@@ -22,10 +22,9 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         switch params {
         case .one(let task):
-            let added = try await manager.add([draft(task, for: principal)], for: principal)
-            guard let first = added.first else { throw RPCFailure(.internalError, "the add gave no task") }
-            let record = try await record(of: first.id, for: principal)
-            return .one(TaskAdd.One(task: record.selecting(.listing), existing: first.isExisting))
+            let (task, isExisting) = try await manager.add(draft(task, for: principal), for: principal)
+            let record = await records(of: [task], .listing).first ?? TaskRecord(task)
+            return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
             let drafts = tasks.map { draft($0, for: principal) }
             let added = try await manager.add(drafts, for: principal, path: { "tasks[\($0)]." })
@@ -106,7 +105,8 @@ struct TaskHandlers: Sendable {
     }
 
     private func records(of tasks: [TransferTask], _ columns: TaskColumns) async -> [TaskRecord] {
-        let progress = await manager.progress(of: tasks.filter { $0.state == .running }.map(\.id))
+        let running = tasks.filter { $0.state == .running }.map(\.id)
+        let progress = running.isEmpty ? [:] : await manager.progress(of: running)
         return tasks.map { TaskRecord($0, progress: progress[$0.id]).selecting(columns) }
     }
 }

@@ -9,11 +9,13 @@ import XferProtocol
 final class DaemonService: RPCService {
     private let handlers: [String: Handler]
     private let access: NIOLockedValueBox<AccessPolicy>
+    private let memory: MemoryCare
 
     /// Every registered method has to have exactly one handler.
-    init(handlers: [Handler], access: AccessPolicy) {
+    init(handlers: [Handler], access: AccessPolicy, memory: MemoryCare) {
         self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.name, $0) })
         self.access = NIOLockedValueBox(access)
+        self.memory = memory
         let missing = MethodRegistry.all.map { $0.name }.filter { self.handlers[$0] == nil }
         precondition(missing.isEmpty, "methods without a handler: \(missing)")
     }
@@ -34,6 +36,7 @@ final class DaemonService: RPCService {
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {
         guard let handler = handlers[method] else { throw Self.unknown(method) }
+        defer { memory.noteWork() }
         do {
             let caller = try caller(connection.peer)
             guard caller.mayCall(method) else { throw Self.denied("\(method) is for operators only") }

@@ -10,6 +10,7 @@ struct TaskAdmission: Sendable {
     let principal: Principal
     let settings: ManagerSettings
     let pool: BlockingPool
+    let directories: DirectoryAdmission
     let policies: PolicyResolver
     let now: Timestamp
 
@@ -80,12 +81,11 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Opens the directory, making what is missing beneath a root.
     private func open(_ directory: String, path: String) async throws -> FileIdentity {
         let roots = AllowedRoots(roots: principal.roots, forbidden: settings.forbiddenDirectories)
-        do {
-            return try await pool.run { try roots.open(directory: directory, createMissing: true) }.identity
-        } catch let error as FileError {
+        do throws(FileError) {
+            return try await directories.identity(of: directory, in: roots)
+        } catch {
             switch error {
             case .outsideRoots, .forbidden, .notWritable:
                 throw ManagerError.permissionDenied(path: path, reason: error.description)

@@ -17,9 +17,17 @@ public final class EventSubscription: Sendable {
         var progress: [TaskID: ProgressSnapshot] = [:]
         /// The newest counters seen of each task, to complete them when it ends.
         var latest: [TaskID: ProgressSnapshot] = [:]
-        var lastQueued: Int64
+        /// The newest event the reader has taken: what is queued behind it is lost in an overflow.
+        var lastTaken: Int64
         var hasEnded = false
         var waiter: CheckedContinuation<Void, Never>?
+
+        /// The counters that wait are not told any more, nor kept.
+        mutating func forgetProgress(of event: Event) {
+            guard let taskID = event.taskID else { return }
+            progress[taskID] = nil
+            latest[taskID] = nil
+        }
 
         /// A task's last progress comes before its terminal event, and shows 100 % when it completed.
         mutating func queueLastProgress(before event: Event) {
@@ -50,7 +58,7 @@ public final class EventSubscription: Sendable {
         self.filter = filter
         self.startSeq = startSeq
         self.capacity = capacity
-        state = NIOLockedValueBox(State(lastQueued: startSeq))
+        state = NIOLockedValueBox(State(lastTaken: startSeq))
     }
 
     /// What arrived since the last call, at least one delivery; nil once the subscription has ended and is read empty.
@@ -79,16 +87,21 @@ public final class EventSubscription: Sendable {
 
     func deliver(_ events: [Event]) {
         wake { state in
-            for event in events where !state.hasEnded && event.seq > startSeq && filter.accepts(event) {
+            for event in events where !state.hasEnded && event.seq > startSeq {
+                guard filter.accepts(event) else {
+                    // Nobody asks for the counters of a task that has ended again.
+                    if event.type.isTerminal { state.forgetProgress(of: event) }
+                    continue
+                }
                 if state.queue.count >= capacity {
-                    state.queue = [.overflow(lastSeq: state.lastQueued)]
+                    state.queue = [.overflow(lastSeq: state.lastTaken)]
                     state.progress = [:]
+                    state.latest = [:]
                     state.hasEnded = true
                     return
                 }
                 if event.type.isTerminal, filter.includesProgress { state.queueLastProgress(before: event) }
                 state.queue.append(.event(event))
-                state.lastQueued = event.seq
             }
         }
     }
@@ -110,6 +123,7 @@ public final class EventSubscription: Sendable {
     private func takeAll() -> (batch: [Delivery], hasEnded: Bool) {
         state.withLockedValue { state in
             var batch = Array(state.queue)
+            for case .event(let event) in batch { state.lastTaken = event.seq }
             batch += state.progress.values.sorted { $0.taskID < $1.taskID }.map(Delivery.progress)
             state.queue.removeAll(keepingCapacity: false)
             state.progress.removeAll(keepingCapacity: true)

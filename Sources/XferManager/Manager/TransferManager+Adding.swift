@@ -22,6 +22,29 @@ extension TransferManager {
     public func add(
         _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String = { _ in "" }
     ) async throws -> [Added] {
+        try await commit(drafts, for: principal, path: path) { specifications, tx, now in
+            try specifications.map { try Self.add($0, in: tx, at: now) }
+        }
+    }
+
+    /// Adds one, and answers the task as it was committed.
+    public func add(
+        _ draft: TaskDraft, for principal: Principal
+    ) async throws -> (task: TransferTask, isExisting: Bool) {
+        let added = try await commit([draft], for: principal, path: { _ in "" }) { specifications, tx, now in
+            try specifications.map { specification in
+                let added = try Self.add(specification, in: tx, at: now)
+                guard let task = try tx.task(added.id) else { throw ManagerError.notFound(added.id) }
+                return (task: task, isExisting: added.isExisting)
+            }
+        }
+        return added[0]
+    }
+
+    private func commit<Answer: Sendable>(
+        _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String,
+        _ body: @escaping @Sendable ([TaskSpecification], StoreTransaction, Timestamp) throws -> [Answer]
+    ) async throws -> [Answer] {
         guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
         guard drafts.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
@@ -32,7 +55,7 @@ extension TransferManager {
         let added = try await translatingStoreErrors {
             try await store.write { tx in
                 try Self.requireRoom(for: specifications.count, of: principal, in: tx)
-                return try specifications.map { try Self.add($0, in: tx, at: now) }
+                return try body(specifications, tx, now)
             }
         }
         schedule()
@@ -58,7 +81,7 @@ extension TransferManager {
 
     func admission(for principal: Principal) -> TaskAdmission {
         TaskAdmission(
-            principal: principal, settings: settings, pool: services.pool,
+            principal: principal, settings: settings, pool: services.pool, directories: directories,
             policies: services.policies.withLockedValue(\.resolver), now: clock())
     }
 

@@ -41,7 +41,8 @@ extension TransferManager {
             guard var live = runs[id] else { continue }
             live.meter.sample(live.control.progress.received, at: now)
             let isDue = live.lastProgress.map { $0.duration(to: now) >= live.progressInterval - Self.tick / 2 } ?? true
-            if isWanted, isDue {
+            // What was told to stop may have its terminal event behind it, which nothing may follow.
+            if isWanted, isDue, !live.isEnding, !live.control.isStopRequested {
                 live.lastProgress = now
                 due.append(snapshot(id, live))
             }

@@ -18,18 +18,29 @@ extension TransferManager {
         while wantsScheduling {
             wantsScheduling = false
             do {
-                for (task, transfer) in try await startTasks() { launch(task, transfer) }
-                try await armTimer()
+                let (started, wakeUp) = try await startTasks()
+                for (task, transfer) in started { launch(task, transfer) }
+                discardUnlaunched()
+                timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
             }
+            discardUnlaunched()
         }
         isScheduling = false
     }
 
+    /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.
+    private func discardUnlaunched() {
+        let orphans = stopsBeforeLaunch.values.compactMap(\.self)
+        stopsBeforeLaunch = [:]
+        discard(orphans)
+    }
+
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
-    private func startTasks() async throws -> [(TransferTask, Transfer)] {
-        guard scheduler.holds.isEmpty else { return [] }
+    /// Answers also when something is to be woken next, from that same transaction.
+    private func startTasks() async throws -> (started: [(TransferTask, Transfer)], wakeUp: Timestamp?) {
+        guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         let scheduler = scheduler
         let now = clock()
         return try await store.write { tx in
@@ -46,7 +57,7 @@ extension TransferManager {
                 scheduler.onStart(id, host: task.host)
                 started.append((machine.task, transfer))
             }
-            return started
+            return (started, try tx.nextWakeUp())
         }
     }
 
@@ -72,6 +83,9 @@ extension TransferManager {
         runs[id] = LiveRun(
             run: run, control: control, trust: trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval))
+        // Told to stop between the start's commit and here: the run ends before its first byte.
+        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
+        if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
         startTicker()
         noteRunning()
         Task {
@@ -86,6 +100,7 @@ extension TransferManager {
     }
 
     private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
+        runs[id]?.isEnding = true
         do {
             let isJudgedAnew = isJudgedAnew(id, result)
             let fate = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
@@ -128,6 +143,7 @@ extension TransferManager {
         let now = clock()
         let retry = settings.retry
         let seed = random.next()
+        let isShuttingDown = isShuttingDown
         return try await store.write(.gathered) { tx in
             guard let task = try tx.task(id), task.transferID == transfer.id else { return .discard }
             guard task.state == .running else { return task.state == .cancelled ? .discard : .keep }
@@ -155,7 +171,9 @@ extension TransferManager {
             case .stopped where isJudgedAnew:
                 transition = machine.onRequeue()
             case .stopped, .storageFailed, .overtaken:
-                break
+                // The stop was meant for an earlier run, or its reason is gone. A stopping daemon leaves the task to
+                // the next start.
+                if !isShuttingDown { transition = machine.onRequeue() }
             }
             try tx.update(machine.task)
             if case .completed = result.end, fate == .keep { try tx.deleteTransfer(transfer.id) }
@@ -183,13 +201,6 @@ extension TransferManager {
     }
 
     // MARK: Waking up
-
-    private func armTimer() async throws {
-        let next = try await store.read { reader in
-            [try reader.earliestWaitUntil(), try reader.earliestCooldown()].compactMap(\.self).min()
-        }
-        timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
-    }
 
     /// Waits whose time has come go back to the queue. `target` counts as now when the wall clock was set back.
     private func onTimer(_ target: Timestamp) async {
@@ -223,8 +234,15 @@ private struct StoredQueue: QueueIndex {
         try tx.nextHosts(priority: priority, limit: limit)
     }
 
-    func head(priority: Priority, host: String, order: QueueOrder) throws -> TaskID? {
-        try tx.head(priority: priority, host: host, order: order)
+    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID] {
+        try tx.heads(priority: priority, host: host, order: order, limit: limit)
+    }
+}
+
+extension StoreReader {
+    /// When the first wait or cooldown is over.
+    fileprivate func nextWakeUp() throws -> Timestamp? {
+        [try earliestWaitUntil(), try earliestCooldown()].compactMap(\.self).min()
     }
 }
 

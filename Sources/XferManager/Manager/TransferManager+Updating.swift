@@ -50,7 +50,7 @@ extension TransferManager {
                 try Self.apply(update, to: id, directory: hasMoved ? identity : nil, in: tx, for: principal)
             }
         }
-        if let orphan { discard([orphan]) }
+        if let orphan, !isInUse(id) { discard([orphan]) }
         if let live = runs[id], task.specification.maxReceiveRate != before.specification.maxReceiveRate {
             await live.run.setMaxReceiveRate(task.specification.maxReceiveRate)
         }

@@ -136,14 +136,14 @@ extension TransferManager {
         var orphans: [TransferID] = []
         for effect in effects {
             switch effect.action {
-            case .stopAttempt, .stopAttemptAndDiscardBytes:
-                if let live = runs[effect.task] {
-                    await stop(live)
-                } else if effect.action == .stopAttemptAndDiscardBytes, let transfer = effect.transfer {
+            case .stopAttempt:
+                await stopRun(of: effect.task, discarding: nil)
+            case .stopAttemptAndDiscardBytes:
+                if await !stopRun(of: effect.task, discarding: effect.transfer), let transfer = effect.transfer {
                     orphans.append(transfer)
                 }
             case .discardBytes, .forget:
-                if let transfer = effect.transfer { orphans.append(transfer) }
+                if let transfer = effect.transfer, !isInUse(effect.task) { orphans.append(transfer) }
             case .none, .schedule, .startAttempt:
                 break
             }
@@ -151,6 +151,23 @@ extension TransferManager {
         discard(orphans)
         if !effects.isEmpty { schedule() }
     }
+
+    /// Asks a task's run to stop; a run that was committed but is not launched yet stops when it is. False when there
+    /// is neither.
+    @discardableResult
+    private func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
+        if let live = runs[id] {
+            await stop(live)
+            return true
+        }
+        guard isScheduling else { return false }
+        stopsBeforeLaunch[id] = .some(transfer)
+        return true
+    }
+
+    /// Whether a run still works on the task's bytes: what it leaves behind is discarded when it has ended, because
+    /// what is deleted under its hands it would make anew.
+    func isInUse(_ id: TaskID) -> Bool { runs[id] != nil || stopsBeforeLaunch[id] != nil }
 
     // MARK: Order and limits
 

@@ -15,6 +15,7 @@ public actor TransferManager {
     public nonisolated let hub: EventHub
     public nonisolated let store: TaskStore
     nonisolated let services: RunServices
+    nonisolated let directories: DirectoryAdmission
     nonisolated let metrics: ServiceMetrics
     nonisolated let logger: Logger
     /// Holds the lock: one daemon per state directory.
@@ -33,6 +34,9 @@ public actor TransferManager {
     /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
     var isScheduling = false
     var wantsScheduling = false
+    /// Stops asked for while a pass may have committed a start it has not launched yet: the launch obeys them. The
+    /// transfer is what is to be discarded if there was no such start.
+    var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
     var timer = WakeTimer()
     /// Wakes for warnings before a policy's expiry.
     var expiryTimer = WakeTimer()
@@ -57,6 +61,8 @@ public actor TransferManager {
         var isJudgedAnew = false
         var meter = RateMeter()
         var lastProgress: MonotonicInstant?
+        /// The run is over, and its end is being committed.
+        var isEnding = false
     }
 
     /// Locks the state directory, opens the database in it and readies the engine. Nothing starts before `start`.
@@ -107,6 +113,7 @@ public actor TransferManager {
         self.services = services
         self.settings = settings
         self.version = version
+        directories = DirectoryAdmission(pool: services.pool)
         store = services.store
         logger = services.logger
         clock = services.clock

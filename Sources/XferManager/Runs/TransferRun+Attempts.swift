@@ -35,7 +35,7 @@ extension TransferRun {
                 if case .failed(let error) = attemptOutcome.result { return .ended(.failed(error)) }
                 if attemptOutcome.result == .stopped { return .ended(.stopped) }
             case .startOver(let reason):
-                try await dropKeptBytes(reason: reason.description)
+                try await dropKeptBytes(sourceChange: reason.change)
                 try await services.pool.run { try part.truncate(to: 0) }
             }
         }
@@ -98,7 +98,7 @@ extension TransferRun {
         note(head, from: keeping.finalURL)
         switch verdict {
         case .restart(let body, let reason):
-            try await dropKeptBytes(reason: reason.description)
+            try await dropKeptBytes(sourceChange: reason.change)
             try await services.pool.run { try part.truncate(to: 0) }
             report(head, total: body.total, isResumed: false)
             described = keeping
@@ -183,4 +183,9 @@ extension TransferRun {
         guard specification.destination.usesRemoteTime else { return [] }
         return [HeaderField(name: "If-Modified-Since", value: HTTPDate.text(status.modifiedAt))]
     }
+}
+
+extension RestartReason {
+    /// For the event `task.source_changed`; nil when the source may well be the same.
+    fileprivate var change: String? { isSourceChange ? description : nil }
 }

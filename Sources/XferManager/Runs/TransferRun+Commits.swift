@@ -28,17 +28,20 @@ extension TransferRun {
     }
 
     /// Commits that what was kept is of another version or unusable; only then may its bytes be overwritten.
-    func dropKeptBytes(reason: String, replacedBy resumeData: ResumeData = ResumeData()) async throws {
+    ///
+    /// - Parameter reason: how it was seen that the source is another version now; nil when it is not.
+    func dropKeptBytes(sourceChange reason: String?) async throws {
         let id = transfer.id
         let now = services.clock()
         try await commit(.immediate) { tx, machine in
-            try tx.update(resumeData: resumeData, of: id)
+            try tx.update(resumeData: ResumeData(), of: id)
+            guard let reason else { return machine.onBytesLost() }
             let transition = machine.onSourceChanged(reason: reason)
             if let event = transition.event {
                 try tx.append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)
             }
         }
-        transfer.resumeData = resumeData
+        transfer.resumeData = ResumeData()
         committed = 0
         control.note(received: 0, total: nil)
     }

@@ -18,7 +18,11 @@ extension TransferRun {
 
     /// Publishes the whole, checkpointed or not, part.
     func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
-        try await verify(part, length: length)
+        do {
+            try await verify(part, length: length)
+        } catch FileError.cancelled {
+            return .stopped
+        }
         control.enter(.publishing)
         let publisher = Publisher(directory: directory)
         let mode = specification.destination.mode ?? settings.fileMode
@@ -94,7 +98,7 @@ extension TransferRun {
         }
         guard found != expected else { return }
         let source = specification.checksum == nil ? "the server announced" : "the task demands"
-        try await dropKeptBytes(reason: "checksum mismatch")
+        try await dropKeptBytes(sourceChange: nil)
         try await services.pool.run { try part.truncate(to: 0) }
         throw TransferError(
             .checksumMismatch,

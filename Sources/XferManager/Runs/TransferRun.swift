@@ -63,6 +63,8 @@ actor TransferRun {
         let end: RunEnd
         do {
             end = try await run()
+        } catch FileError.cancelled {
+            end = .stopped
         } catch let error as FileError {
             end = .failed(error.transferError)
         } catch let error as TransferError {
@@ -93,7 +95,9 @@ actor TransferRun {
         case .complete(let length):
             control.enter(.verifying)
             await onBodyEnd()
-            return try await publish(part, length: length, in: directory)
+            let end = try await publish(part, length: length, in: directory)
+            if case .stopped = end { try await checkpoint(part, at: length, keeping: described) }
+            return end
         case .notModified:
             outcome.notModified = true
             return try already(published: finalName, in: directory)
@@ -156,7 +160,7 @@ actor TransferRun {
         }
         committed = kept
         described = transfer.resumeData
-        if kept == 0, wanted > 0 { try await dropKeptBytes(reason: "the partial file is gone") }
+        if kept == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
         control.note(received: kept, total: transfer.resumeData.totalLength)
         return part
     }

@@ -34,7 +34,8 @@ public enum Redaction {
     }
 
     private static func maskUserInfo(in text: String) -> String {
-        guard let slashes = text.firstRange(of: "://") else { return text }
+        // Bytes first: most URLs have neither user info nor a query, and every event shows one.
+        guard text.utf8.contains(UInt8(ascii: "@")), let slashes = text.firstRange(of: "://") else { return text }
         let rest = text[slashes.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let at = authority.lastIndex(of: "@") else { return text }
@@ -42,7 +43,7 @@ public enum Redaction {
     }
 
     private static func maskQuery(in text: String) -> String {
-        guard let mark = text.firstIndex(of: "?") else { return text }
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
         let query = text[text.index(after: mark)...].prefix { $0 != "#" }
         let masked = query.split(separator: "&", omittingEmptySubsequences: false).map { pair -> Substring in
             guard let equals = pair.firstIndex(of: "="), isSecretParameter(pair[..<equals]) else { return pair }

@@ -50,7 +50,8 @@ extension WireRecord {
 
     public var wire: JSONValue {
         var object = JSONObject()
-        for field in Self.wireFields {
+        // The array itself: where this is not specialised, a collection of our own costs more than the fields do.
+        for field in Self.wireFields.fields {
             if let value = field.encode(self) { object.append(newKey: field.name, value) }
         }
         return .object(object)
@@ -78,7 +79,7 @@ extension WireRecord {
 
 /// A record's fields with an index by name. At most 64, so that one word tells which were seen.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
-    private let fields: [WireField<Record>]
+    let fields: [WireField<Record>]
     private let positions: [String: Int]
     private let required: UInt64
 

@@ -84,7 +84,9 @@ import XferTestSupport
     }
 
     @Test(arguments: ["rename", "overwrite", "skip", "fail", "update"]) func takenNames(_ policy: String) async throws {
-        let nginx = try await NginxFixture()
+        var options = NginxFixture.Options()
+        options.directives = "if_modified_since before;"
+        let nginx = try await NginxFixture(options)
         let source = SourceVersion.tagged(4, length: 5000)
         try nginx.publish(source, as: "f.tar.gz")
         try await withDaemon { daemon in

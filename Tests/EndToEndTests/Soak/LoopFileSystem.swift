@@ -1,10 +1,12 @@
+import NIOConcurrencyHelpers
 import XferTestSupport
 
 /// An ext4 file system in a file, mounted over a loop device, whose image can be copied as a power cut would leave it.
 final class LoopFileSystem: Sendable {
     let path: String
     let image: String
-    private let device: String
+    /// The device the image is attached to; freed lazily, so each attachment takes one of its own.
+    private let device = NIOLockedValueBox("")
     private let directory: TemporaryDirectory
 
     /// Makes and mounts one. Its journal commits only when somebody asks for durability.
@@ -14,12 +16,10 @@ final class LoopFileSystem: Sendable {
         image = directory.file("image")
         try await Self.run("truncate", "-s", "\(megabytes)M", image)
         try await Self.run("mkfs.ext4", "-q", "-F", image)
-        let found = try await Self.run("losetup", "-f")
-        device = found.output.split(separator: "\n").first.map(String.init) ?? ""
         try await attach(image)
     }
 
-    /// Mounts another image in this one's place, on the same device.
+    /// Mounts another image in this one's place.
     func replace(with other: String) async throws {
         try await detach()
         try await attach(other)
@@ -35,14 +35,16 @@ final class LoopFileSystem: Sendable {
     /// Unmounts and frees the device; has to be called in the end.
     func detach() async throws {
         try await Self.run("umount", path)
-        try await Self.run("losetup", "-d", device)
+        try await Self.run("losetup", "-d", device.withLockedValue { $0 })
     }
 
     /// Whether the unmounted image is sound.
     func check(_ image: String) async throws { try await Self.run("e2fsck", "-f", "-n", image) }
 
     private func attach(_ image: String) async throws {
-        try await Self.run("losetup", device, image)
+        let found = try await Self.run("losetup", "--find", "--show", image)
+        let device = found.output.split(separator: "\n").first.map(String.init) ?? ""
+        self.device.withLockedValue { $0 = device }
         try await Self.run("mount", "-t", "ext4", "-o", "commit=300", device, path)
     }
 

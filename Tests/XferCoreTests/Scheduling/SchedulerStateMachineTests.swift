@@ -55,6 +55,22 @@ import XferModel
         #expect(Set(started) == [1, 2, 6])
     }
 
+    /// Paused and resumed at once: the task is queued again before its run has ended.
+    @Test func aTaskWhoseRunStillEndsIsNotStartedTwice() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 4))
+        queue.add(1, host: "a")
+        let first = try #require(try queue.start(&scheduler))
+        queue.add(1, host: "a")
+        queue.add(2, host: "b")
+        #expect(try queue.start(&scheduler)?.id == TaskID(2))
+        #expect(try queue.start(&scheduler) == nil)
+        scheduler.onBodyEnd(first.id)
+        #expect(try queue.start(&scheduler) == nil)
+        scheduler.onEnd(first.id)
+        #expect(try queue.start(&scheduler)?.id == TaskID(1))
+    }
+
     /// queue.md: with max 1, seven tasks 1–7 added in one call, and 8–14 in one call while 7 runs: 7, 14 … 8, 6 … 1.
     @Test func lifoHoldsAlsoForTasksAddedMeanwhile() throws {
         var queue = MemoryQueue()
@@ -75,6 +91,22 @@ import XferModel
         scheduler.holds = [hold]
         #expect(try queue.start(&scheduler) == nil)
         scheduler.holds = []
+        #expect(try queue.start(&scheduler)?.id == TaskID(1))
+    }
+
+    /// Paused and resumed at once: the row is queued again while the old run still stops.
+    @Test func aTaskWhoseRunIsStillStoppingIsPassedOver() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 3))
+        queue.add(1, host: "a")
+        let first = try #require(try queue.start(&scheduler))
+        queue.add(1, host: "a")
+        #expect(try queue.start(&scheduler) == nil)
+        queue.add(2, host: "a")
+        queue.add(3, host: "b")
+        #expect(try queue.start(&scheduler)?.id == TaskID(3))
+        #expect(try queue.start(&scheduler)?.id == TaskID(2))
+        scheduler.onEnd(first.id)
         #expect(try queue.start(&scheduler)?.id == TaskID(1))
     }
 
@@ -119,9 +151,9 @@ struct MemoryQueue: QueueIndex {
         return turns.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.prefix(limit).map(\.host)
     }
 
-    func head(priority: Priority, host: String, order: QueueOrder) -> TaskID? {
-        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id)
-        return order == .fifo ? candidates.min() : candidates.max()
+    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) -> [TaskID] {
+        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id).sorted()
+        return Array((order == .fifo ? candidates : candidates.reversed()).prefix(limit))
     }
 
     /// Starts what the scheduler picks and takes it out of the queue.

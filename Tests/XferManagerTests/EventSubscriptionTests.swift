@@ -1,0 +1,110 @@
+import Testing
+import XferModel
+
+@testable import XferManager
+
+/// What reaches a subscriber, in which order, and what becomes of one that does not read.
+@Suite struct EventSubscriptionTests {
+    private static let owner = Owner(uid: 1000)
+
+    private func event(_ seq: Int64, task: Int64 = 1, _ payload: EventPayload = .taskResumed) -> Event {
+        Event(
+            seq: seq, time: Timestamp(microseconds: seq), taskID: TaskID(task), owner: Self.owner, payload: payload)
+    }
+
+    private func progress(_ task: Int64, _ received: Int64) -> ProgressSnapshot {
+        ProgressSnapshot(
+            taskID: TaskID(task), owner: Self.owner, phase: .transferring, received: received, total: 100, rate: 1)
+    }
+
+    private func completed(_ seq: Int64) -> Event {
+        event(seq, .taskCompleted(path: "/x", size: 100, skipped: false, notModified: false))
+    }
+
+    @Test func unreadProgressIsReplacedByTheNewest() async {
+        let hub = EventHub()
+        let subscription = hub.subscribe(EventFilter(includesProgress: true))
+        hub.publish([progress(1, 10), progress(2, 5)])
+        hub.publish([progress(1, 20)])
+        #expect(await subscription.next() == [.progress(progress(1, 20)), .progress(progress(2, 5))])
+    }
+
+    @Test func theLastProgressComesBeforeTheTerminalEventAndIsWhole() async {
+        let hub = EventHub()
+        let subscription = hub.subscribe(EventFilter(includesProgress: true))
+        hub.publish([progress(1, 10)])
+        _ = await subscription.next()
+        hub.publish([completed(1)])
+        #expect(await subscription.next() == [.progress(progress(1, 100)), .event(completed(1))])
+    }
+
+    /// Nothing about a task follows its terminal event: a sample taken just before may be delivered just after.
+    @Test func noProgressFollowsTheTerminalEvent() async {
+        let hub = EventHub()
+        let subscription = hub.subscribe(EventFilter(includesProgress: true))
+        hub.publish([progress(1, 10)])
+        hub.publish([event(1, .taskCancelled)])
+        hub.publish([event(2, task: 2)])
+        #expect(
+            await subscription.next()
+                == [.progress(progress(1, 10)), .event(event(1, .taskCancelled)), .event(event(2, task: 2))])
+    }
+
+    @Test func aSubscriberThatDoesNotReadOverflowsAndIsToldWhereToGoOn() async {
+        let hub = EventHub(capacity: 3)
+        let subscription = hub.subscribe(EventFilter())
+        let other = hub.subscribe(EventFilter())
+        for seq in 1...3 { hub.publish([event(Int64(seq))]) }
+        #expect(await other.next()?.count == 3)
+        for seq in 4...5 { hub.publish([event(Int64(seq))]) }
+        #expect(await subscription.next() == [.overflow(lastSeq: 0)])
+        #expect(await subscription.next() == nil)
+        #expect(await other.next() == [.event(event(4)), .event(event(5))], "others are not held up")
+    }
+
+    /// What was queued is thrown away at an overflow, so the place to go on is where the reader really is.
+    @Test func anOverflowGoesOnAfterWhatWasRead() async {
+        let hub = EventHub(capacity: 2)
+        let subscription = hub.subscribe(EventFilter())
+        hub.publish([event(1), event(2)])
+        #expect(await subscription.next()?.count == 2)
+        hub.publish([event(3), event(4), event(5)])
+        #expect(await subscription.next() == [.overflow(lastSeq: 2)])
+    }
+
+    /// Whoever wants progress but no terminal events is told none of a task that has ended.
+    @Test func progressThatWaitsIsForgottenWithTheTask() async {
+        let hub = EventHub()
+        let subscription = hub.subscribe(EventFilter(types: [.taskAdded], includesProgress: true))
+        hub.publish([progress(1, 10), progress(2, 10)])
+        hub.publish([event(1, .taskCancelled)])
+        #expect(await subscription.next() == [.progress(progress(2, 10))])
+    }
+
+    @Test func startsAfterWhatWasPublishedBefore() async {
+        let hub = EventHub()
+        hub.begin(after: 7)
+        hub.publish([event(8)])
+        let subscription = hub.subscribe(EventFilter())
+        #expect(subscription.startSeq == 8)
+        hub.publish([event(9)])
+        #expect(await subscription.next() == [.event(event(9))])
+    }
+
+    @Test func othersTasksAreNotSeen() async {
+        let hub = EventHub()
+        let subscription = hub.subscribe(EventFilter(includesProgress: true, owner: Owner(uid: 1)))
+        hub.publish([event(1)])
+        hub.publish([progress(1, 10)])
+        hub.unsubscribe(subscription)
+        #expect(await subscription.next() == nil)
+    }
+
+    @Test func endingWakesAReaderThatWaits() async {
+        let hub = EventHub()
+        let subscription = hub.subscribe(EventFilter())
+        async let read = subscription.next()
+        hub.unsubscribe(subscription)
+        #expect(await read == nil)
+    }
+}

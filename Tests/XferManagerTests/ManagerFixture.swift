@@ -1,0 +1,72 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferModel
+import XferTestSupport
+
+@testable import XferManager
+
+/// A manager with a real database, real files and a server that misbehaves as told.
+final class ManagerFixture: Sendable {
+    let directory: TemporaryDirectory
+    let server: FaultServer
+    let downloads: String
+    private let opened = NIOLockedValueBox(0)
+    static let caller = Principal(owner: Owner(uid: 0), isOperator: true, roots: ["/"])
+
+    init() async throws {
+        directory = try TemporaryDirectory("xfer-manager")
+        downloads = try directory.makeDirectory("downloads")
+        server = try await FaultServer()
+    }
+
+    /// Opens a manager on what the last one left, once that is shut down; nothing starts before `start`.
+    ///
+    /// On a copy of its database: a state directory stays locked as long as the process lives.
+    func open() async throws -> TransferManager {
+        let count = opened.withLockedValue { count in
+            count += 1
+            return count
+        }
+        let stateDirectory = try directory.makeDirectory("state\(count)", mode: 0o700)
+        for name in ["xferd.sqlite", "xferd.sqlite-wal"] {
+            let last = directory.file("state\(count - 1)/\(name)")
+            guard FileTree.exists(last) else { continue }
+            try FileTree.write(try FileTree.read(last), to: "\(stateDirectory)/\(name)", mode: 0o600)
+        }
+        var settings = ManagerSettings(downloadDirectory: downloads, roots: [directory.path], ownUID: 0)
+        settings.reserve = 0
+        settings.maxActivePerHost = 6
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return try await TransferManager.open(
+            stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger)
+    }
+
+    func add(
+        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
+    ) async throws -> TaskID {
+        let directory = downloads
+        let draft = TaskDraft(url: server.url(path)) { url, _ in
+            TaskSpecification(
+                owner: Self.caller.owner, request: TransferRequest(url: url),
+                destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
+        }
+        return try await manager.add([draft], for: Self.caller)[0].id
+    }
+
+    func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
+        try await manager.wait(for: [id], until: [], timeout: 60, for: Self.caller).tasks[0]
+    }
+
+    /// Types of the task's events, oldest first.
+    func events(of id: TaskID, in manager: TransferManager) async throws -> [EventType] {
+        guard
+            case .events(let events, _) = try await manager.events(
+                since: 0, EventFilter(taskIDs: [id]), limit: 1000)
+        else { return [] }
+        return events.map(\.type)
+    }
+
+    /// What lies in the downloads directory.
+    func files() throws -> [String] { try FileTree.entries(below: downloads) }
+}

@@ -1,0 +1,76 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferManager
+
+/// Verbs that meet a task while its run starts, stops or publishes.
+@Suite struct RacingVerbsTests {
+    /// Resumed before its run has wound down, a task must not get a second run on the same partial file.
+    @Test func pausedAndResumedAtOnceItStillCompletesOnce() async throws {
+        let fixture = try await ManagerFixture()
+        let version = SourceVersion.tagged(1, length: 300_000)
+        let gate = Gate()
+        fixture.server.serve("/a", version).always(.stall(at: 100_000, until: gate))
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager)
+        for _ in 0..<100 {
+            async let paused = manager.apply(.pause, to: [id], for: ManagerFixture.caller)
+            async let resumed = manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+            _ = try await (paused, resumed)
+        }
+        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        gate.open()
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed)
+        #expect(try version.equals(file: fixture.downloads + "/a"))
+        let terminal = try await fixture.events(of: id, in: manager).filter(\.isTerminal)
+        #expect(terminal == [.taskCompleted])
+        #expect(try fixture.files() == ["a"])
+        await manager.shutdown(.suspend)
+    }
+
+    /// Wherever a cancel meets its run, the task ends once, and files agree with how it ended.
+    @Test func cancelledAndRemovedAtAnyMomentNothingIsLeft() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/b", SourceVersion.tagged(2, length: 20_000))
+        let manager = try await fixture.open()
+        try await manager.start()
+        var published: Set<String> = []
+        for index in 0..<150 {
+            let name = "f\(index)"
+            let id = try await fixture.add("/b", as: name, to: manager)
+            for _ in 0..<(index * 7 % 40) { _ = try await manager.task(id, for: ManagerFixture.caller) }
+            let outcome = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
+            if outcome.changed.isEmpty { published.insert(name) }
+            _ = try await manager.apply(.remove, to: [id], for: ManagerFixture.caller)
+        }
+        await manager.shutdown(.drain)
+        // What a stopping daemon had no time to delete goes at the next start.
+        let next = try await fixture.open()
+        try await next.start()
+        try await eventually("bytes of cancelled tasks are gone") { try Set(fixture.files()) == published }
+        await next.shutdown(.suspend)
+    }
+
+    /// A stop that comes between the commit of a start and its launch is not lost.
+    @Test func pausedWhileItStartsItStaysPausedAndFetchesNothingMore() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/c", .tagged(3, length: 200_000)).always(.stallHead(until: gate))
+        let manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for index in 0..<40 {
+            let id = try await fixture.add("/c", as: "c\(index)", to: manager)
+            for _ in 0..<(index % 8) { await Task.yield() }
+            _ = try await manager.apply(.pause, to: [id], for: ManagerFixture.caller)
+            ids.append(id)
+        }
+        try await eventually("no run is left") { await manager.runs.isEmpty }
+        for id in ids { #expect(try await manager.task(id, for: ManagerFixture.caller).state == .paused) }
+        gate.open()
+        await manager.shutdown(.suspend)
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Testing
+import XferFiles
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+/// What a start makes of a publish that was cut short between the intent's commit and the completion's.
+@Suite struct RestoringPublishTests {
+    private static let version = SourceVersion.tagged(4, length: 50_000)
+
+    /// A state directory as a killed daemon leaves it: the task is running, every byte is there, and the intent to
+    /// publish them as `a` is committed.
+    private func interrupted() async throws -> (fixture: ManagerFixture, id: TaskID, part: String) {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.version)
+        let manager = try await fixture.open()
+        let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
+        let downloads = fixture.downloads
+        let directory = try DirectoryHandle(ofService: downloads)
+        let identity = directory.identity
+        let now = Clocks.wall()
+        let transfer = try await manager.store.write { tx in
+            try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: now)
+        }
+        let part = "\(downloads)/\(transfer.partialName)"
+        try FileTree.write(Self.version.bytes, to: part, mode: 0o600)
+        let partIdentity = try #require(try directory.identity(of: transfer.partialName))
+        try await manager.store.write { tx in
+            guard var task = try tx.task(id) else { return }
+            task.state = .running
+            task.transferID = transfer.id
+            task.received = Self.version.length
+            task.total = Self.version.length
+            try tx.update(task)
+            var data = ResumeData()
+            data.totalLength = Self.version.length
+            data.segments = [Segment(start: 0, committed: Self.version.length)]
+            try tx.update(resumeData: data, of: transfer.id)
+            try tx.setPublishIntent(PublishIntent(finalName: "a", part: partIdentity), of: transfer.id)
+        }
+        await manager.shutdown(.suspend)
+        return (fixture, id, part)
+    }
+
+    /// Starts again and gives how the task ended; nothing may be fetched for it.
+    private func restored(_ fixture: ManagerFixture, _ id: TaskID) async throws -> TransferTask {
+        let manager = try await fixture.open()
+        try await manager.start()
+        let task = try await fixture.end(of: id, in: manager)
+        let terminal = try await fixture.events(of: id, in: manager).filter(\.isTerminal)
+        #expect(terminal.count == 1)
+        await manager.shutdown(.drain)
+        #expect(fixture.server.requests.isEmpty)
+        return task
+    }
+
+    @Test func beforeTheRenameItIsRepeated() async throws {
+        let (fixture, id, _) = try await interrupted()
+        let task = try await restored(fixture, id)
+        #expect(task.state == .completed)
+        #expect(task.outcome.finalPath == fixture.downloads + "/a")
+        #expect(try Self.version.equals(file: fixture.downloads + "/a"))
+        #expect(try fixture.files() == ["a"])
+    }
+
+    @Test func afterTheRenameItIsDone() async throws {
+        let (fixture, id, part) = try await interrupted()
+        #expect(rename(part, fixture.downloads + "/a") == 0)
+        let task = try await restored(fixture, id)
+        #expect(task.state == .completed)
+        #expect(task.received == Self.version.length)
+        #expect(try fixture.files() == ["a"])
+    }
+
+    /// The name was taken by somebody else before the rename: their file stays.
+    @Test func whenTheNameWasTakenMeanwhileAnotherIsChosen() async throws {
+        let (fixture, id, _) = try await interrupted()
+        try FileTree.write("theirs", to: fixture.downloads + "/a")
+        let task = try await restored(fixture, id)
+        #expect(task.state == .completed)
+        #expect(try FileTree.text(fixture.downloads + "/a") == "theirs")
+        #expect(try Self.version.equals(file: try #require(task.outcome.finalPath)))
+        #expect(try fixture.files().count == 2)
+    }
+
+    /// Neither file is there: somebody took it away after the rename, and fetching again is for a person to decide.
+    @Test func whenBothAreGoneTheTaskFails() async throws {
+        let (fixture, id, part) = try await interrupted()
+        #expect(unlink(part) == 0)
+        let task = try await restored(fixture, id)
+        #expect(task.state == .failed)
+        #expect(task.error?.reason == .fileMoveFailed)
+    }
+
+    /// A cancel that was committed before the crash wins over the rename that was done.
+    @Test func cancelledAfterTheRenameTheFileIsTakenBack() async throws {
+        let (fixture, id, part) = try await interrupted()
+        #expect(rename(part, fixture.downloads + "/a") == 0)
+        let cancelling = try await fixture.open()
+        _ = try await cancelling.apply(.cancel, to: [id], for: ManagerFixture.caller)
+        await cancelling.shutdown(.suspend)
+        let manager = try await fixture.open()
+        try await manager.start()
+        try await eventually("the file is gone") { try fixture.files().isEmpty }
+        #expect(try await manager.task(id, for: ManagerFixture.caller).state == .cancelled)
+        await manager.shutdown(.suspend)
+    }
+}
