@@ -69,7 +69,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             guard let bytes = groups(text[...]), bytes.count == 16 else { return nil }
             return bytes
         }
-        guard let head = groups(text[..<gap.lowerBound]), let tail = groups(text[gap.upperBound...]),
+        guard let head = groups(text[..<gap.lowerBound], endsText: false), let tail = groups(text[gap.upperBound...]),
             head.count + tail.count <= 14
         else { return nil }
         return head + Array(repeating: 0, count: 16 - head.count - tail.count) + tail
@@ -85,13 +85,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Groups between single colons, the last one possibly dotted-decimal; empty text is no group.
-    private static func groups(_ text: Substring) -> [UInt8]? {
+    /// Groups between single colons, the text's last one possibly dotted-decimal; empty text is no group.
+    private static func groups(_ text: Substring, endsText: Bool = true) -> [UInt8]? {
         if text.isEmpty { return [] }
         var bytes: [UInt8] = []
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
-            if index == parts.count - 1, part.contains(".") {
+            if endsText, index == parts.count - 1, part.contains(".") {
                 guard let four = parse4(part) else { return nil }
                 bytes += four
                 continue
