@@ -33,18 +33,19 @@ struct SocketActivationTests {
     @Test("Several are taken in order; names that are missing are unknown")
     func several() throws {
         let directory = try TemporaryDirectory()
-        let numbers: [Int32] = [940, 941]
+        // Two neighbours that no test running beside this one uses.
+        let first = try #require((900...1020).first { [$0, $0 + 1].allSatisfy { fcntl($0, F_GETFD) == -1 } })
+        let numbers = [first, first + 1]
         for number in numbers {
             let descriptor = try listener(at: directory.file("s\(number)"))
-            try #require(fcntl(number, F_GETFD) == -1, "descriptor \(number) is in use")
             try #require(dup2(descriptor, number) == number)
             close(descriptor)
         }
         defer { for number in numbers { close(number) } }
-        let sockets = try take(940, ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "first"])
+        let sockets = try take(first, ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "first"])
         #expect(sockets.map(\.descriptor) == numbers)
         #expect(sockets.map(\.name) == ["first", "unknown"])
-        #expect(sockets.map(\.path) == [directory.file("s940"), directory.file("s941")])
+        #expect(sockets.map(\.path) == numbers.map { directory.file("s\($0)") })
     }
 
     @Test(
