@@ -34,7 +34,11 @@ struct SocketActivationTests {
     func several() throws {
         let directory = try TemporaryDirectory()
         // Two neighbours that no test running beside this one uses.
-        let first = try #require((900...1020).first { [$0, $0 + 1].allSatisfy { fcntl($0, F_GETFD) == -1 } })
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        let highest = Int32(clamping: min(limit.rlim_cur, 65_536)) - 2
+        let first = try #require(
+            (highest - 100...highest).last { [$0, $0 + 1].allSatisfy { fcntl($0, F_GETFD) == -1 } })
         let numbers = [first, first + 1]
         for number in numbers {
             let descriptor = try listener(at: directory.file("s\(number)"))
