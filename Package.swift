@@ -128,7 +128,10 @@ let package = Package(
             ]),
         tests(
             "XferCommandsTests",
-            ["XferCommands", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks, argumentParser]),
+            [
+                "XferCommands", "XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks,
+                argumentParser,
+            ]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

@@ -56,7 +56,10 @@ final class LineHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        drain(context: context)
+        // Not at once: after this NIO goes on with the input's end, and a write that fails here, because the client went
+        // away without reading, would have closed the channel under its hands.
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        context.eventLoop.execute { bound.value.handler.drain(context: bound.value.context) }
         context.fireChannelReadComplete()
     }
 

@@ -76,7 +76,7 @@ extension CommandFailure {
 
     init(_ error: ConnectionError) {
         switch error {
-        case .interrupted: self.init(.interrupted)
+        case .interrupted: self.init(ExitStatus.interrupted)
         case .timedOut: self.init(.timedOut, SafeText.sanitised(error.description))
         default: self.init(.noDaemon, SafeText.sanitised(error.description))
         }

@@ -53,6 +53,18 @@ import XferTestSupport
         }
     }
 
+    /// Answers and events fill the socket of a client that is gone: writing to it fails in the middle of things.
+    @Test func clientsThatLeaveWithoutReading() async throws {
+        try await withDaemon { daemon in
+            let call = #"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"since":0}}"# + "\n"
+            for round in 0..<300 {
+                let socket = try UnixSocket(connectedTo: daemon.socket)
+                try await socket.send(String(repeating: call, count: 1 + round % 3))
+            }
+            #expect(try await daemon.call("daemon.status")["degraded"] == false)
+        }
+    }
+
     @Test func aWholeLastLineNeedsNoEnd() async throws {
         try await withDaemon { daemon in
             let socket = try UnixSocket(connectedTo: daemon.socket)
