@@ -251,4 +251,28 @@ import XferTrust
         let exposed = try await rig.get(server.url(), AppliedPolicies(policy))
         #expect(exposed.error?.message.contains("readable by its owner only") == true)
     }
+
+    @Test(.enabled(if: NginxFixture.isInstalled)) func oneJudgedConnectionCarriesManyHTTP2Requests() async throws {
+        let leaf = try rig.authority.issue()
+        var options = NginxFixture.Options()
+        options.tls = (rig.authority.chain(for: leaf), leaf.privateKey)
+        let nginx = try await NginxFixture(options)
+        try nginx.publish(.tagged(1, length: 10_000), as: "file")
+        let rig = rig
+        let (right, wrong) = (try AppliedPolicies.key(leaf), try AppliedPolicies.key(rig.authority.issue()))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    let isRight = index % 2 == 0
+                    let record = try await rig.get(nginx.secureURL("/file?\(index)"), isRight ? right : wrong)
+                    #expect((record.outcome.result == .complete) == isRight)
+                    #expect(record.outcome.head?.majorVersion == (isRight ? 2 : nil))
+                    if !isRight { #expect(record.error?.reason == .pinMismatch) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await eventually("nginx has logged them") { try nginx.log.count == 20 }
+        #expect(Set(try nginx.log.map(\.connection)).count == 1)
+    }
 }
