@@ -20,7 +20,6 @@ extension TransferManager {
             do {
                 let (started, wakeUp) = try await startTasks()
                 for (task, transfer) in started { launch(task, transfer) }
-                discardUnlaunched()
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
