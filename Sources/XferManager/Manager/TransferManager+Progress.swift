@@ -16,9 +16,10 @@ extension TransferManager {
     }
 
     private func snapshot(_ id: TaskID, _ live: LiveRun) -> ProgressSnapshot {
-        let (phase, received, total) = live.control.progress
+        let progress = live.control.progress
         return ProgressSnapshot(
-            taskID: id, owner: live.owner, phase: phase, received: received, total: total, rate: live.meter.rate)
+            taskID: id, owner: live.owner, kind: progress.kind, phase: progress.phase, received: progress.received,
+            sent: progress.sent, total: progress.total, rate: live.meter.rate)
     }
 
     /// Samples rates and offers progress while runs live; ends with the last of them, so that an idle daemon sleeps.
@@ -39,7 +40,7 @@ extension TransferManager {
         var due: [ProgressSnapshot] = []
         for id in Array(runs.keys) {
             guard var live = runs[id] else { continue }
-            live.meter.sample(live.control.progress.received, at: now)
+            live.meter.sample(live.control.progress.done, at: now)
             let isDue = live.lastProgress.map { $0.duration(to: now) >= live.progressInterval - Self.tick / 2 } ?? true
             // What was told to stop may have its terminal event behind it, which nothing may follow.
             if isWanted, isDue, !live.isEnding, !live.control.isStopRequested {

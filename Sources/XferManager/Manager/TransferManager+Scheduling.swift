@@ -71,13 +71,11 @@ extension TransferManager {
 
     private func launch(_ task: TransferTask, _ transfer: Transfer) {
         let id = task.id
-        let control = RunControl()
+        let control = RunControl(kind: task.specification.kind)
         let trust = RunTrust(
             policies: services.policies, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, clock: clock)
-        let run = TransferRun(
-            task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
-            onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        let run = makeRun(of: task, transfer, control: control, trust: trust)
         scheduler.onStart(id, host: task.host)
         runs[id] = LiveRun(
             run: run, control: control, trust: trust, owner: task.owner,
@@ -90,6 +88,19 @@ extension TransferManager {
         Task {
             let result = await run.execute()
             await self.onRunEnd(id, transfer, result)
+        }
+    }
+
+    /// The kind of run that brings this kind of task to its end.
+    private func makeRun(
+        of task: TransferTask, _ transfer: Transfer, control: RunControl, trust: RunTrust
+    ) -> any TaskRun {
+        let id = task.id
+        switch task.specification.kind {
+        case .download, .upload, .data:
+            return TransferRun(
+                task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
+                onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
         }
     }
 

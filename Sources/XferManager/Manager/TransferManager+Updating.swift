@@ -51,8 +51,11 @@ extension TransferManager {
             }
         }
         if let orphan, !isInUse(id) { discard([orphan]) }
-        if let live = runs[id], task.specification.maxReceiveRate != before.specification.maxReceiveRate {
-            await live.run.setMaxReceiveRate(task.specification.maxReceiveRate)
+        let (rates, earlier) = (task.specification, before.specification)
+        if let live = runs[id],
+            rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate
+        {
+            await live.run.setMaxRates(receive: rates.maxReceiveRate, send: rates.maxSendRate)
         }
         schedule()
         return task

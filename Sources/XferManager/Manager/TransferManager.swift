@@ -52,7 +52,7 @@ public actor TransferManager {
 
     /// A task's run while it lives.
     struct LiveRun {
-        let run: TransferRun
+        let run: any TaskRun
         let control: RunControl
         let trust: RunTrust
         let owner: Owner

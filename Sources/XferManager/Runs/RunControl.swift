@@ -11,12 +11,17 @@ final class RunControl: Sendable {
         var phase: TaskPhase = .connecting
         var attempt: AttemptHandle?
         var received: Int64 = 0
+        /// What the server has from earlier attempts, or from earlier requests of this one.
+        var sent: Int64 = 0
         var total: Int64?
         /// Body bytes of attempts that have ended.
         var receivedBytes: Int64 = 0
     }
 
+    private let kind: TaskKind
     private let state = NIOLockedValueBox(State())
+
+    init(kind: TaskKind) { self.kind = kind }
 
     var isStopRequested: Bool { state.withLockedValue(\.isStopRequested) }
 
@@ -27,13 +32,15 @@ final class RunControl: Sendable {
     var attempt: AttemptHandle? { state.withLockedValue(\.attempt) }
 
     /// The latest phase and counters, from any thread.
-    var progress: (phase: TaskPhase, received: Int64, total: Int64?) {
+    var progress: RunProgress {
         state.withLockedValue { state in
-            guard let progress = state.attempt?.progress.snapshot else {
-                return (state.phase, state.received, state.total)
-            }
-            let phase: TaskPhase = progress.isTransferring ? .transferring : .connecting
-            return (phase, progress.offset, progress.total ?? state.total)
+            var progress = RunProgress(
+                kind: kind, phase: state.phase, received: state.received, sent: state.sent, total: state.total)
+            guard let live = state.attempt?.progress.snapshot else { return progress }
+            progress.phase = live.isTransferring ? .transferring : .connecting
+            progress.received = live.offset
+            if kind != .upload { progress.total = live.total ?? state.total }
+            return progress
         }
     }
 
@@ -71,4 +78,25 @@ final class RunControl: Sendable {
             state.total = total
         }
     }
+
+    /// Bytes the server has, and how many there are to send.
+    func note(sent: Int64, total: Int64?) {
+        state.withLockedValue { state in
+            state.sent = sent
+            state.total = total
+        }
+    }
+}
+
+/// How far a run is.
+struct RunProgress: Hashable, Sendable {
+    let kind: TaskKind
+    var phase: TaskPhase
+    var received: Int64
+    var sent: Int64
+    /// Of an upload what there is to send, else what there is to receive; nil while unknown.
+    var total: Int64?
+
+    /// What `total` is the end of.
+    var done: Int64 { kind == .upload ? sent : received }
 }

@@ -1,8 +1,9 @@
 import XferModel
+import XferStore
 
 /// How a run came to its end; the manager turns it into the task's next state.
 enum RunEnd: Sendable {
-    /// The file has its final name and is durable; or nothing had to be published.
+    /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
@@ -20,4 +21,8 @@ struct RunResult: Sendable {
     var outcome: TaskOutcome
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload]
+    /// What was kept of the response, also of one that was refused.
+    var keptResponse: StoredResult?
+    /// Whether the server may have seen the whole request.
+    var requestWasSent = false
 }

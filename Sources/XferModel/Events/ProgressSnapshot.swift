@@ -2,20 +2,24 @@
 public struct ProgressSnapshot: Hashable, Sendable {
     public var taskID: TaskID
     public var owner: Owner
+    public var kind: TaskKind
     public var phase: TaskPhase
     /// Bytes of the representation held so far, those kept from earlier attempts included.
     public var received: Int64
+    /// Bytes of content sent so far, those the server kept from earlier attempts included.
     public var sent: Int64
-    /// Complete length, nil while unknown.
+    /// Complete length of what is received, of an upload of what is sent; nil while unknown.
     public var total: Int64?
     /// Bytes per second, smoothed over the last seconds.
     public var rate: Int64
 
     public init(
-        taskID: TaskID, owner: Owner, phase: TaskPhase, received: Int64, sent: Int64 = 0, total: Int64?, rate: Int64
+        taskID: TaskID, owner: Owner, kind: TaskKind = .download, phase: TaskPhase, received: Int64, sent: Int64 = 0,
+        total: Int64?, rate: Int64
     ) {
         self.taskID = taskID
         self.owner = owner
+        self.kind = kind
         self.phase = phase
         self.received = received
         self.sent = sent
@@ -26,6 +30,6 @@ public struct ProgressSnapshot: Hashable, Sendable {
     /// Seconds until the end at the present rate, nil while unknown.
     public var eta: Int64? {
         guard let total, rate > 0 else { return nil }
-        return max(0, total - received) / rate
+        return max(0, total - (kind == .upload ? sent : received)) / rate
     }
 }

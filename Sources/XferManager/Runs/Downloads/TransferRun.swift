@@ -6,12 +6,10 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One task on its way from `running` to whatever comes next: opens its partial file, makes attempts, checkpoints,
-/// verifies and publishes.
+/// A download on its way to its file: opens its partial file, makes attempts, checkpoints, verifies and publishes.
 ///
-/// The order is the house's: what a restart has to know is committed before it is done. The run commits checkpoints,
-/// dropped resume data and the publish intent itself; the task's next state is the manager's to commit.
-actor TransferRun {
+/// It commits checkpoints, dropped resume data and the publish intent itself.
+actor TransferRun: TaskRun {
     let taskID: TaskID
     let specification: TaskSpecification
     let services: RunServices
@@ -52,38 +50,12 @@ actor TransferRun {
         maxReceiveRate = task.specification.maxReceiveRate
     }
 
-    /// Takes effect on the live attempt at once.
-    func setMaxReceiveRate(_ rate: Int64) async {
-        maxReceiveRate = rate
-        if let attempt = control.attempt { await services.engine.setMaxReceiveRate(attempt.id, rate) }
+    func setMaxRates(receive: Int64, send: Int64) async {
+        maxReceiveRate = receive
+        if let attempt = control.attempt { await services.engine.setMaxReceiveRate(attempt.id, receive) }
     }
 
-    /// Runs to the end; never throws: every end is a value.
-    func execute() async -> RunResult {
-        let end: RunEnd
-        do {
-            end = try await run()
-        } catch FileError.cancelled {
-            end = .stopped
-        } catch let error as FileError {
-            end = .failed(error.transferError)
-        } catch let error as TransferError {
-            end = .failed(error)
-        } catch is StoreError {
-            end = .storageFailed
-        } catch is Overtaken {
-            end = .overtaken
-        } catch {
-            end = .failed(TransferError(.internalError, "\(error)"))
-        }
-        services.space.withLockedValue { $0.remove(transfer.id) }
-        return RunResult(end: end, outcome: outcome, pendingEvents: pendingEvents)
-    }
-
-    /// The task's row is no longer running: whatever the run was about to do must not happen.
-    struct Overtaken: Error {}
-
-    private func run() async throws -> RunEnd {
+    func run() async throws -> RunEnd {
         let directory = try await openDirectory()
         if let end = try await finishPublishing(in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }

@@ -68,28 +68,6 @@ extension TransferRun {
         if isReserved { transfer.publishIntent = intent }
         return isReserved
     }
-
-    /// Commits a change of this run together with the events that wait, if the task is still this run's.
-    func commit<Answer: Sendable>(
-        _ urgency: Urgency,
-        _ change: @escaping @Sendable (StoreTransaction, inout TaskStateMachine) throws -> Answer
-    ) async throws -> Answer {
-        let id = taskID
-        let transferID = transfer.id
-        let events = pendingEvents
-        let facts = outcome
-        let now = services.clock()
-        pendingEvents = []
-        return try await services.store.write(urgency) { tx in
-            guard let task = try tx.task(id), task.transferID == transferID else { throw Overtaken() }
-            for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
-            var machine = TaskStateMachine(task)
-            machine.note { $0 = facts }
-            let answer = try change(tx, &machine)
-            try tx.update(machine.task)
-            return answer
-        }
-    }
 }
 
 extension ResumeData {

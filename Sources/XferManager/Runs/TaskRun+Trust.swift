@@ -1,0 +1,35 @@
+import Logging
+import XferCore
+import XferModel
+import XferStore
+
+/// What operators are told about how a run's connections were judged.
+extension TaskRun {
+    /// Says at once what `report_only` policies would have refused. Refusals are in the outcome.
+    func report(_ verdict: TrustVerdict) async throws {
+        guard !verdict.violations.isEmpty else { return }
+        for violation in verdict.violations {
+            services.logger.warning(
+                "a trust policy that only reports would have refused a server",
+                metadata: ["task": "\(taskID)", "failure": "\(violation)"])
+        }
+        let (id, now) = (taskID, services.clock())
+        try await services.store.write { tx in
+            guard let task = try tx.task(id) else { return }
+            for violation in verdict.violations {
+                try tx.append(.policyViolation(failure: violation), taskID: id, owner: task.owner, at: now)
+            }
+        }
+    }
+
+    /// Whoever loosened trust is to be reminded of it.
+    func logLaxTrust() {
+        for (policy, host) in trust.takeLax() {
+            services.logger.warning(
+                "a trust policy allows invalid certificates",
+                metadata: [
+                    "policy": "\(policy.name)", "version": "\(policy.version)", "host": "\(host)", "task": "\(taskID)",
+                ])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import NIOConcurrencyHelpers
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// One task on its way from `running` to whatever comes next; there is one kind of run for each way bytes go.
+///
+/// The order is the house's: what a restart has to know is committed before it is done. A run commits what it learns on its
+/// way itself; the task's next state is the manager's to commit.
+protocol TaskRun: Actor {
+    var taskID: TaskID { get }
+    var services: RunServices { get }
+    var control: RunControl { get }
+    var trust: RunTrust { get }
+    var transfer: Transfer { get set }
+    /// Facts about the response and what was made of it, committed with whatever is committed next.
+    var outcome: TaskOutcome { get set }
+    /// Events that had no commit of their own yet, in order.
+    var pendingEvents: [EventPayload] { get set }
+    /// What was kept of the response, committed with the task's end.
+    var keptResponse: StoredResult? { get }
+    /// Whether the server may have seen the whole request, so that sending it again may do something twice.
+    var requestWasSent: Bool { get }
+
+    /// Runs to the end. What is thrown is how it ended, too.
+    func run() async throws -> RunEnd
+    /// Bytes per second, 0 is unlimited; takes effect on the live attempt at once.
+    func setMaxRates(receive: Int64, send: Int64) async
+}
+
+extension TaskRun {
+    var keptResponse: StoredResult? { nil }
+    var requestWasSent: Bool { false }
+
+    /// Runs to the end; never throws: every end is a value.
+    func execute() async -> RunResult {
+        let end: RunEnd
+        do {
+            end = try await run()
+        } catch FileError.cancelled {
+            end = .stopped
+        } catch let error as FileError {
+            end = .failed(error.transferError)
+        } catch let error as TransferError {
+            end = .failed(error)
+        } catch is StoreError {
+            end = .storageFailed
+        } catch is Overtaken {
+            end = .overtaken
+        } catch {
+            end = .failed(TransferError(.internalError, "\(error)"))
+        }
+        services.space.withLockedValue { $0.remove(transfer.id) }
+        return RunResult(
+            end: end, outcome: outcome, pendingEvents: pendingEvents, keptResponse: keptResponse,
+            requestWasSent: requestWasSent)
+    }
+}
+
+/// The task's row is no longer running: whatever the run was about to do must not happen.
+struct Overtaken: Error {}
