@@ -91,13 +91,13 @@ public struct ResumableUpload: UploadMachine {
         return step
     }
 
-    public mutating func onBroken(_ error: TransferError) -> UploadStep {
+    public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
         precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
         if state == .interrupting { return ask() }
         state = .ended
         var error = error
         // Without the upload resource nobody can say what became of the request.
-        if resumeData == nil, !mayRepeat { error.isRetriable = false }
+        if wasSent, resumeData == nil, !mayRepeat { error.isRetriable = false }
         return UploadStep(.fail(error))
     }
 

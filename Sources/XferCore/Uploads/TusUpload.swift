@@ -79,7 +79,7 @@ public struct TusUpload: UploadMachine {
         }
     }
 
-    public mutating func onBroken(_ error: TransferError) -> UploadStep {
+    public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
         precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
         // A creation whose answer is lost leaves at worst an empty upload behind, which expires.
         state = .ended

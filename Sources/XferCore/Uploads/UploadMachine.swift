@@ -21,8 +21,8 @@ public protocol UploadMachine: Sendable {
     /// The final response to the request in flight, its content received.
     mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
 
-    /// The request in flight ended without a whole response.
-    mutating func onBroken(_ error: TransferError) -> UploadStep
+    /// The request in flight ended without a whole response. `wasSent` tells whether the server may have begun to act on it.
+    mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep
 
     /// The request in flight was stopped because the last step asked for it.
     mutating func onInterrupted() -> UploadStep

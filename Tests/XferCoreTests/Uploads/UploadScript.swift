@@ -24,8 +24,8 @@ struct UploadScript<Machine: UploadMachine> {
         take { $0.onInterim(.of(status, fields), location: location, at: $1) }
     }
 
-    mutating func broken(_ reason: FailureReason = .connectionLost) -> UploadAction {
-        take { machine, _ in machine.onBroken(TransferError(reason, "gone")) }
+    mutating func broken(_ reason: FailureReason = .connectionLost, wasSent: Bool = true) -> UploadAction {
+        take { machine, _ in machine.onBroken(TransferError(reason, "gone"), wasSent: wasSent) }
     }
 
     mutating func interrupted() -> UploadAction { take { machine, _ in machine.onInterrupted() } }

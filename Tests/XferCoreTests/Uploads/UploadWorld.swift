@@ -25,8 +25,8 @@ struct UploadWorld {
     private let knowsProtocol: Bool
     private let mayRepeat: Bool
     private var stored: [String: Stored] = [:]
-    /// Sources that arrived whole in one plain request.
-    private var plain: [Range<Int64>] = []
+    /// Whether some upload became the source and nothing but the source; it stays true when the server forgets it.
+    private(set) var holdsSource = false
     private var recorded: UploadResumeData?
     private(set) var outcome = Outcome.gaveUp
     private(set) var violations: [String] = []
@@ -42,16 +42,6 @@ struct UploadWorld {
         limit = !isHonest && Bool.random(using: &random) ? Int64.random(in: 1...400_000, using: &random) : nil
         knowsProtocol = isTus || isHonest || Int.random(in: 0..<5, using: &random) > 0
         mayRepeat = isHonest || Bool.random(using: &random)
-    }
-
-    /// Whether some upload is the source and nothing but the source.
-    var holdsSource: Bool {
-        plain.contains(0..<length)
-            || stored.values.contains { upload in
-                var offset: Int64 = 0
-                for range in upload.content where range.lowerBound == offset { offset = range.upperBound }
-                return upload.isComplete && offset == length && upload.offset == length
-            }
     }
 
     /// Runs until something final happens; each turn is what one run of the service does.
@@ -113,7 +103,9 @@ struct UploadWorld {
             guard step.action == .goOn else { return step }
         }
         guard !chance(40) else { return UploadStep(.goOn) }
-        guard let head = reply.head else { return machine.onBroken(TransferError(.connectionLost, "broken")) }
+        guard let head = reply.head else {
+            return machine.onBroken(TransferError(.connectionLost, "broken"), wasSent: true)
+        }
         if case .answered = machine.peek(head, reply.location, now), !(200...299).contains(head.status) {
             return UploadStep(.fail(TransferError(.httpStatus, "\(head.status)")))
         }
@@ -153,7 +145,8 @@ struct UploadWorld {
 
     private mutating func createTus() -> Reply {
         let path = "/u\(stored.count)-\(random.next() % 1000)"
-        stored[path] = Stored(isComplete: length == 0)
+        stored[path] = Stored()
+        noteWhole(path, isComplete: length == 0)
         return chance(10) ? Reply() : Reply(head: .of(201), location: .path(path))
     }
 
@@ -163,7 +156,7 @@ struct UploadWorld {
         guard knowsProtocol else {
             if !isWhole { violations.append("a part for a server that takes it for the whole") }
             if chance(8) { return Reply() }
-            plain.append(content)
+            if content == 0..<length { holdsSource = true }
             return Reply(head: .of(201))
         }
         if let limit, content.count > limit, chance(3) {
@@ -201,9 +194,11 @@ struct UploadWorld {
         let end =
             isBroken ? Int64.random(in: content.lowerBound...content.upperBound, using: &random) : content.upperBound
         if end > content.lowerBound { stored[path]?.content.append(content.lowerBound..<end) }
-        guard !isBroken, !(troubles == .all && chance(10)) else { return reply }
         let offset = stored[path]?.offset ?? 0
-        stored[path]?.isComplete = isTus ? offset == length : isLast
+        if isTus { noteWhole(path, isComplete: offset == length) }
+        guard !isBroken else { return reply }
+        if !isTus { noteWhole(path, isComplete: isLast) }
+        if chance(10) { return reply }
         if isTus {
             reply.head = .of(204, told(offset, at: path))
         } else if isLast {
@@ -216,6 +211,14 @@ struct UploadWorld {
                 begun.interim.isEmpty && content.lowerBound == 0 ? .path(path) : begun.interim.first?.location
         }
         return reply
+    }
+
+    private mutating func noteWhole(_ path: String, isComplete: Bool) {
+        stored[path]?.isComplete = isComplete
+        guard isComplete, let upload = stored[path] else { return }
+        var offset: Int64 = 0
+        for range in upload.content where range.lowerBound == offset { offset = range.upperBound }
+        if offset == length, upload.offset == length { holdsSource = true }
     }
 
     private mutating func offset(of upload: Stored, _ path: String) -> Reply {
