@@ -70,7 +70,7 @@ struct UploadExchange {
 
     /// Gives whether the connection goes on.
     func serve(_ parts: UploadParts) async throws -> Bool {
-        await enter()
+        if request.target != "/files" { await enter(request.target) }
         switch fault {
         case .answer(let status, let headers):
             try await answer(status, headers)
@@ -90,21 +90,22 @@ struct UploadExchange {
 
     // MARK: One request about an upload at a time
 
-    /// Ends what is under way with the same upload.
-    private func enter() async {
+    /// Takes an upload over from whoever was busy with it; from here on only this exchange may append to it.
+    func enter(_ target: String) async {
         let earlier = state.box.withLockedValue { values in
-            let earlier = values.active[request.target]
+            let earlier = values.active[target]
             if earlier != nil { values.requests[index].wasConcurrent = true }
-            values.active[request.target] = channel
+            values.active[target] = channel
             return earlier
         }
         guard let earlier, earlier !== channel else { return }
         try? await earlier.close()
     }
 
+    /// The exchange is over.
     func leave() {
         state.box.withLockedValue { values in
-            if values.active[request.target] === channel { values.active[request.target] = nil }
+            values.active = values.active.filter { $0.value !== channel }
         }
     }
 
@@ -122,11 +123,11 @@ struct UploadExchange {
             var bytes = Array(buffer.readableBytesView)
             if case .drop(let limit) = fault, arrived + Int64(bytes.count) >= limit {
                 bytes = Array(bytes.prefix(Int(limit - arrived)))
-                _ = state.append(bytes, to: target, request: index)
+                _ = state.append(bytes, to: target, request: index, from: channel)
                 await ServerConnection.reset(channel)
                 return false
             }
-            guard state.append(bytes, to: target, request: index) else { return false }
+            guard state.append(bytes, to: target, request: index, from: channel) else { return false }
             arrived += Int64(bytes.count)
             if case .hold(let limit, let gate) = fault, arrived >= limit { await gate.wait() }
             if state.behaviour.readRate > 0 {
@@ -178,6 +179,7 @@ struct UploadExchange {
 
     private func servePlain(_ parts: UploadParts) async throws -> Bool {
         let upload = try state.makeUpload(length: nil, headers: request.headers)
+        await enter(upload.target)
         guard try await receive(parts, into: upload.target) else { return false }
         state.complete(upload.target)
         let behaviour = state.behaviour

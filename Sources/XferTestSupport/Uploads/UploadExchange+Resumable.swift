@@ -51,6 +51,7 @@ extension UploadExchange {
             return false
         }
         let upload = try state.makeUpload(length: stated ?? (isLast ? announced : nil), headers: request.headers)
+        await enter(upload.target)
         let place = HeaderField(name: "Location", value: upload.target)
         try await announce(place)
         if let most = state.behaviour.largestAppend, announced > most {

@@ -156,11 +156,11 @@ final class UploadServerState: Sendable {
 
     func complete(_ target: String) { box.withLockedValue { $0.uploads[target]?.isComplete = true } }
 
-    /// Appends to an upload; false when it is gone.
-    func append(_ bytes: [UInt8], to target: String, request: Int) -> Bool {
+    /// Appends to an upload; false when it is gone, or another request has taken it over.
+    func append(_ bytes: [UInt8], to target: String, request: Int, from channel: any Channel) -> Bool {
         box.withLockedValue { values in
+            guard let upload = values.uploads[target], values.active[target] === channel else { return false }
             values.requests[request].received += Int64(bytes.count)
-            guard let upload = values.uploads[target] else { return false }
             guard pwrite(upload.descriptor, bytes, bytes.count, off_t(upload.offset)) == bytes.count else {
                 return false
             }
