@@ -53,6 +53,8 @@ extension TransferRun {
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
+                credential: ResolvedCredential(
+                    inline: specification.request.credential, home: specification.request.url.origin),
                 maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
                 checkpoints: settings.checkpoints,
                 session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
