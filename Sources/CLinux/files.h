@@ -9,6 +9,9 @@
 // O_PATH (open(2)) hides behind _GNU_SOURCE: a descriptor that only names a directory, which need not be readable.
 enum { XFER_O_PATH = 010000000 };
 
+// O_TMPFILE (open(2)) hides behind _GNU_SOURCE: a file without a name, gone when it is closed unless it is given one.
+enum { XFER_O_TMPFILE = 020000000 | 0200000 /* O_DIRECTORY */ };
+
 // UTIME_OMIT (utimensat(2)) is a macro Swift cannot read: leave this time as it is.
 enum { XFER_UTIME_OMIT = (1 << 30) - 2 };
 
@@ -29,4 +32,9 @@ static inline int xfer_rename_noreplace(int directory, const char *from, const c
 // fallocate(2) hides behind _GNU_SOURCE: reserves blocks without changing the file's length.
 static inline int xfer_reserve_blocks(int descriptor, long length) {
     return (int)syscall(SYS_fallocate, descriptor, FALLOC_FL_KEEP_SIZE, 0L, length);
+}
+
+// ioctl(2) is variadic: FICLONE shares the blocks of `source` with `target`, where the file system can.
+static inline int xfer_clone_file(int target, int source) {
+    return (int)syscall(SYS_ioctl, target, 0x40049409UL /* FICLONE, linux/fs.h */, (long)source);
 }

@@ -18,7 +18,7 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
-                    UpdateCommand.self, MoveCommand.self,
+                    UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, ResultCommand.self,
                 ]),
             CommandGroup(
                 name: "Service:",

@@ -7,6 +7,8 @@ public enum ManagerError: Error, Hashable, Sendable {
     case notFound(TaskID)
     /// The state does not allow what was asked; `reason` says what and why.
     case invalidState(TaskID, TaskState, reason: String)
+    /// The task kept no response: it has none yet, never had one, or it was kept long enough.
+    case noResult(TaskID, TaskState)
     case permissionDenied(path: String?, reason: String)
     /// `key_reused`: the client key names another request.
     case keyReused(existing: TaskID)

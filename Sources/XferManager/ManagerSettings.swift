@@ -22,6 +22,10 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointBytes: Int64 = 16 << 20
     /// How long received bytes may be at stake; a checkpoint begins after half of it.
     public var checkpointInterval = Duration.seconds(2)
+    /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
+    public var largestInlineResult = 256 << 10
+    /// Bytes of a response that `parse` makes an object of; a larger one fails with `parse_failed`.
+    public var largestParsedResult: Int64 = 1 << 20
     /// PEM bundle of the certificate authorities that are trusted; nil is the system's.
     public var authoritiesFile: String?
     /// The configuration file's trust policies.
@@ -63,6 +67,8 @@ public struct Retention: Hashable, Sendable {
     public var maxHistoryAge: Int64 = 7_776_000
     /// Partial bytes of failed tasks.
     public var keepFailed: Int64 = 604_800
+    /// Responses.
+    public var keepResults: Int64 = 604_800
 
     public init() {}
 }

@@ -39,7 +39,8 @@ final class ManagerFixture: Sendable {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         return try await TransferManager.open(
-            stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger)
+            stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger,
+            reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") })
     }
 
     func add(

@@ -30,6 +30,8 @@ enum FailureAdvice {
         case .uploadRejected: return "Look at the server's answer with `xferctl result \(id)`, then \(retry)."
         case .sourceFileChanged: return "Add it again, with --spool if the file goes on changing."
         case .bodyNotRewindable: return "Give the content as a regular file, or allow no redirects (--redirect)."
+        case .outcomeUnknown:
+            return "Ask the server whether it did it; if not, \(retry). An Idempotency-Key header makes retries safe."
         case .credentialMissing: return "Have the credential's file, variable or profile restored, then \(retry)."
         case .destinationExists: return "Choose another name (-o) or another --on-conflict, and add it again."
         case .destinationDenied:

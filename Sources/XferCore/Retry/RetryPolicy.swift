@@ -24,7 +24,20 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 
     /// Decides after an attempt of `task` failed with `error`.
+    ///
+    /// - Parameter requestWasSent: whether the server may have begun to act on the request.
     public func decide(
+        after error: TransferError, of task: TransferTask, at now: Timestamp, requestWasSent: Bool = false,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        let decision = waitOrFail(after: error, of: task, at: now, using: &random)
+        guard case .wait = decision, requestWasSent, !RepetitionRules.mayRepeat(task.specification, after: error) else {
+            return decision
+        }
+        return .fail(RepetitionRules.outcomeUnknown(after: error, of: task.specification.request))
+    }
+
+    private func waitOrFail(
         after error: TransferError, of task: TransferTask, at now: Timestamp,
         using random: inout some RandomNumberGenerator
     ) -> Decision {
@@ -36,6 +49,7 @@ public struct RetryPolicy: Hashable, Sendable {
         default:
             break
         }
+        if SourceExpiry.isExpired(task, after: error) { return .wait(Wait(.sourceExpired)) }
         guard error.isRetriable else { return .fail(error) }
         let limits = task.specification.retry
         if let maxRetries = limits.maxRetries, task.attempts > maxRetries { return .fail(error) }

@@ -14,12 +14,14 @@ public struct TaskStateMachine: Sendable {
     // MARK: Commands
 
     /// The user holds the task back. A run that is publishing has passed the point of no return: the caller must not ask.
+    /// A running request that must not be made twice cannot be held back either: it could not go on later.
     public mutating func onPause() -> TaskTransition {
         switch task.state {
         case .queued, .waiting:
             move(to: .paused)
             return TaskTransition(event: .taskPaused(received: task.received))
         case .running:
+            guard RepetitionRules.mayRepeat(task.specification) else { return .unchanged }
             move(to: .paused)
             return TaskTransition(event: .taskPaused(received: task.received), action: .stopAttempt)
         case .paused, .staged, .completed, .failed, .cancelled:
@@ -53,6 +55,15 @@ public struct TaskStateMachine: Sendable {
         case .completed, .failed, .cancelled:
             return .unchanged
         }
+    }
+
+    /// The source can be reached again, under another URL: what waits for that goes on.
+    public mutating func onNewSource() -> TaskTransition {
+        guard task.state == .waiting, task.wait?.reason == .sourceExpired else { return .unchanged }
+        move(to: .queued)
+        task.attempts = 0
+        task.lastProgressAt = nil
+        return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
     /// The user wants a failed task tried again as the same task, with the bytes it has.
@@ -95,6 +106,24 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
+    /// How far a request with its answer got, to be committed with the next transition; `sent` is what the server has.
+    public mutating func onExchange(received: Int64, sent: Int64, total: Int64?) {
+        task.received = received
+        task.sent = sent
+        task.total = total
+    }
+
+    /// The server has `sent` bytes of an upload and will keep them. No event: progress is not one.
+    public mutating func onAcknowledged(sent: Int64, total: Int64, at now: Timestamp) {
+        task.sent = sent
+        task.total = total
+        if sent > task.furthest {
+            task.furthest = sent
+            task.attempts = min(task.attempts, 1)
+            task.lastProgressAt = now
+        }
+    }
+
     /// The source is another version: kept bytes are dropped. `furthest` stays, or a source that changes at every try
     /// would count as progress for ever.
     public mutating func onSourceChanged(reason: String) -> TaskTransition {
@@ -128,20 +157,25 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The daemon starts and finds the task as the last one left it.
-    public mutating func onRestore() -> TaskTransition {
+    /// The daemon starts and finds the task as the last one left it. What must not be sent twice may have been sent: that
+    /// task fails.
+    public mutating func onRestore(at now: Timestamp) -> TaskTransition {
         require(.running)
+        guard RepetitionRules.mayRepeat(task.specification) else {
+            return onFail(RepetitionRules.outcomeUnknown(after: nil, of: task.specification.request), at: now)
+        }
         move(to: .queued)
         task.attempts = max(0, task.attempts - 1)
         return TaskTransition(event: .taskRestored(received: task.received), action: .schedule)
     }
 
-    /// The file is published, skipped or was current.
+    /// The file is published, skipped or was current; the content is sent; the response is kept. `size` is what was
+    /// transferred in the task's direction, in bytes.
     public mutating func onComplete(size: Int64, at now: Timestamp) -> TaskTransition {
         require(.running)
         end(.completed, at: now)
         task.error = nil
-        task.received = size
+        if task.specification.kind == .upload { task.sent = size } else { task.received = size }
         task.total = size
         let outcome = task.outcome
         return TaskTransition(

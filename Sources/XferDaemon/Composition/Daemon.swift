@@ -44,7 +44,7 @@ public enum Daemon {
         let settings = instance.loaded.settings
         let manager = try await TransferManager.open(
             stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
-            version: XferVersion.current, logger: logger)
+            version: XferVersion.current, logger: logger, reader: ResponseObjects.reader)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
         let shutdown = ShutdownRequest()
         let endpoint = RPCEndpoint(sockets.first, path: instance.paths.socket, settings: settings)

@@ -13,6 +13,7 @@ struct TaskHandlers: Sendable {
         [
             Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, list),
             Handler(TaskWait.self, wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
+            Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
             verb(TaskRetry.self, .retry), verb(TaskRemove.self, .remove),
         ]
@@ -82,6 +83,21 @@ struct TaskHandlers: Sendable {
             }
         return .ids(
             SelectionResult.Listed(try await manager.move(params.ids, to: position, for: context.caller.principal)))
+    }
+
+    private func setSource(
+        _ params: TaskSetSource.Params, _ context: CallContext
+    ) async throws -> TaskSetSource.Result {
+        let task = try await manager.setSource(of: params.id, to: params.url, for: context.caller.principal)
+        return TaskSetSource.Result(task: await records(of: [task], .listing).first ?? TaskRecord(task))
+    }
+
+    private func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
+        let page = try await manager.result(
+            of: params.id, offset: params.offset, length: Int(params.length), for: context.caller.principal)
+        return TaskResult.Result(
+            bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length,
+            object: page.object.flatMap { try? JSONValue(parsing: $0) })
     }
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler

@@ -33,6 +33,10 @@ enum ErrorAnswers {
             RPCFailure(
                 .invalidState, "task \(id) is \(state.rawValue): \(reason)",
                 data: ErrorData(reason: "invalid_state", taskID: id, state: state))
+        case .noResult(let id, let state):
+            RPCFailure(
+                .invalidState, "task \(id) is \(state.rawValue) and has no response that is kept",
+                data: ErrorData(reason: "no_result", taskID: id, state: state))
         case .permissionDenied(let path, let reason):
             RPCFailure(
                 .permissionDenied, path.map { "\($0): \(reason)" } ?? reason,

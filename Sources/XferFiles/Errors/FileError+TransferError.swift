@@ -12,6 +12,8 @@ extension FileError {
         case .missing: .destinationUnavailable
         case .isADirectory, .nameTaken, .noFreeName: .destinationExists
         case .lengthMismatch: .lengthMismatch
+        case .sourceChanged: .sourceFileChanged
+        case .noRoom: .insufficientSpace
         case .poisoned: .diskError
         case .notAPartialFile, .publishLost: .fileMoveFailed
         case .unsupported: .fileMoveFailed

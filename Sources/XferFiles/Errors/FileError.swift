@@ -27,6 +27,10 @@ public enum FileError: Error, Hashable, Sendable {
     case noFreeName(path: String, tried: Int)
     /// What lies under a partial file's name is not a file of this service.
     case notAPartialFile(path: String, problem: String)
+    /// A file that is to be sent is not what it was when its task was added.
+    case sourceChanged(path: String, problem: String)
+    /// The file system lacks `missing` bytes.
+    case noRoom(path: String, missing: Int64)
     /// A file has not the length it must have.
     case lengthMismatch(path: String, expected: Int64, found: Int64)
     /// An earlier fsync of this open file failed, so its bytes cannot be trusted: reopen and fetch again (fsync(2)).
@@ -66,6 +70,8 @@ extension FileError: CustomStringConvertible {
         case .nameTaken(let path): "\(path.quoted) exists"
         case .noFreeName(let path, let tried): "\(path.quoted) and \(tried) numbered names after it exist"
         case .notAPartialFile(let path, let problem): "\(path.quoted) is not a partial file of this service: \(problem)"
+        case .noRoom(let path, let missing): "\(path.quoted) lacks \(missing) bytes, the reserve included"
+        case .sourceChanged(let path, let problem): "\(path.quoted) changed since the task was added: \(problem)"
         case .lengthMismatch(let path, let expected, let found):
             "\(path.quoted) has \(found) bytes, expected \(expected)"
         case .poisoned(let path): "an earlier write to \(path.quoted) failed; its bytes have to be fetched again"

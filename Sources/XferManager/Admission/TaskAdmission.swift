@@ -62,7 +62,7 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    private func parseURL(_ text: String, path: String) throws -> CurlURL.Parsed {
+    func parseURL(_ text: String, path: String) throws -> CurlURL.Parsed {
         do throws(URLSyntaxError) {
             return try CurlURL.parse(text)
         } catch {

@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import XferCore
+import XferFiles
 public import XferModel
 import XferStore
 
@@ -50,14 +51,22 @@ extension TransferManager {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
         let admission = admission(for: principal)
-        let admitted = try await admission.admit(drafts, path: path)
+        let spooling = try await spool(try await admission.admit(drafts, path: path), path: path)
+        let admitted = spooling.tasks
         let now = clock()
-        let added = try await translatingStoreErrors {
-            try await store.write { tx in
-                try Self.requireRoom(for: admitted.count, of: principal, in: tx)
-                return try body(admitted, tx, now)
+        let added: [Answer]
+        do {
+            added = try await translatingStoreErrors {
+                try await store.write { tx in
+                    try Self.requireRoom(for: admitted.count, of: principal, in: tx)
+                    return try body(admitted, tx, now)
+                }
             }
+        } catch {
+            removeSpoolFiles(spooling.files.map(\.name))
+            throw error
         }
+        await removeUnwanted(spooling.files)
         schedule()
         return added
     }
@@ -73,6 +82,7 @@ extension TransferManager {
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
             specification, body: admitted.body, state: specification.startsPaused ? .paused : .queued, at: now)
+        try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
             .taskAdded(
                 url: specification.request.url.description, label: specification.label, group: specification.group),

@@ -72,6 +72,7 @@ extension TransferManager {
         let now = clock()
         @Sendable func ago(_ seconds: Int64) -> Timestamp { now.advanced(by: .seconds(-seconds)) }
         var trimmed: Int
+        var hasForgottenTasks = false
         repeat {
             trimmed = try await store.write { tx in
                 try tx.trimEvents(
@@ -84,7 +85,11 @@ extension TransferManager {
                     maxCount: Int64(retention.maxHistory), olderThan: ago(retention.maxHistoryAge)
                 ).count
             }
+            hasForgottenTasks = hasForgottenTasks || trimmed > 0
         } while trimmed > 0
+        if hasForgottenTasks { sweepSpool() }
+        try await trimResults(olderThan: ago(retention.keepResults))
+        try await trimSpooledSources(olderThan: ago(retention.keepFailed))
         let expired = try await store.read { try $0.expiredFailed(olderThan: ago(retention.keepFailed), limit: 1000) }
         guard !expired.isEmpty else { return }
         try await store.write { tx in

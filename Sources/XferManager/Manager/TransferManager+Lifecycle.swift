@@ -17,6 +17,7 @@ extension TransferManager {
             try tx.append(.daemonStarted(version: version, queued: queued, restored: Int64(restored)), at: now)
         }
         try await discardOrphans()
+        sweepSpool()
         await warnOfExpiry()
         schedule()
         takeCare()
@@ -34,7 +35,7 @@ extension TransferManager {
                 let tasks = try tx.tasks(inState: .running, after: after, limit: 500)
                 for task in tasks where !live.contains(task.id) {
                     var machine = TaskStateMachine(task)
-                    let transition = machine.onRestore()
+                    let transition = machine.onRestore(at: now)
                     try tx.update(machine.task)
                     if let event = transition.event {
                         try tx.append(event, taskID: task.id, owner: task.owner, at: now)

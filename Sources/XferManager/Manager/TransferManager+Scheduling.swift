@@ -1,6 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 import XferCore
+import XferFiles
 import XferModel
 import XferStore
 
@@ -79,7 +80,8 @@ extension TransferManager {
         scheduler.onStart(id, host: task.host)
         runs[id] = LiveRun(
             run: run, control: control, trust: trust, owner: task.owner,
-            progressInterval: .seconds(task.specification.progressInterval))
+            progressInterval: .seconds(task.specification.progressInterval),
+            mayStop: RepetitionRules.mayRepeat(task.specification))
         // Told to stop between the start's commit and here: the run ends before its first byte.
         let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
         if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
@@ -97,8 +99,12 @@ extension TransferManager {
     ) -> any TaskRun {
         let id = task.id
         switch task.specification.kind {
-        case .download, .upload, .data:
+        case .download:
             return TransferRun(
+                task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
+                onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        case .data, .upload:
+            return ExchangeRun(
                 task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
                 onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
         }
@@ -113,8 +119,9 @@ extension TransferManager {
         runs[id]?.isEnding = true
         do {
             let isJudgedAnew = isJudgedAnew(id, result)
-            let fate = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
-            if fate == .discard { discard([transfer.id]) }
+            let aftermath = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
+            if aftermath.discardsBytes { discard([transfer.id]) }
+            removeSpoolFiles(aftermath.spoolFiles)
         } catch {
             logger.warning(
                 "a run's end could not be recorded; it goes on from its last checkpoint",
@@ -144,64 +151,120 @@ extension TransferManager {
         }
     }
 
-    /// What is to happen to the bytes after a run.
-    private enum Fate { case keep, discard }
+    /// What is to happen to what a run leaves behind, once its end is committed.
+    private struct Aftermath: Sendable {
+        var discardsBytes = false
+        /// Files of the spool directory that nothing names any more.
+        var spoolFiles: [String] = []
+    }
 
     private func commitEnd(
         of id: TaskID, _ transfer: Transfer, _ result: RunResult, isJudgedAnew: Bool
-    ) async throws -> Fate {
+    ) async throws -> Aftermath {
         let now = clock()
         let retry = settings.retry
         let seed = random.next()
         let isShuttingDown = isShuttingDown
         return try await store.write(.gathered) { tx in
-            guard let task = try tx.task(id), task.transferID == transfer.id else { return .discard }
-            guard task.state == .running else { return task.state == .cancelled ? .discard : .keep }
+            var aftermath = Aftermath()
+            guard let task = try tx.task(id), task.transferID == transfer.id, task.state == .running else {
+                return try Self.aftermathOfOvertaken(id, transfer, result, in: tx)
+            }
             for event in result.pendingEvents { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             var machine = TaskStateMachine(task)
             machine.note { $0 = result.outcome }
-            var fate = Fate.keep
+            if task.specification.kind != .download { machine.onExchange(result.progress) }
             var transition: TaskTransition?
             switch result.end {
             case .completed(let size):
                 transition = machine.onComplete(size: size, at: now)
                 try tx.releaseReservations(of: id)
                 machine.unsubscribe()
-                if result.outcome.skipped || result.outcome.notModified { fate = .discard }
+                aftermath.discardsBytes = result.outcome.skipped || result.outcome.notModified
             case .failed where isJudgedAnew:
                 transition = machine.onRequeue()
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
-                transition = try Self.retryOrFail(&machine, after: error, retry, in: tx, at: now, using: &generator)
-                // Nothing was received, so there is nothing to keep for a later try.
-                if machine.task.state == .failed, machine.task.received == 0 {
+                transition = try Self.retryOrFail(
+                    &machine, after: error, requestWasSent: result.requestWasSent, retry, in: tx, at: now,
+                    using: &generator)
+                // There is nothing to keep for a later try.
+                if machine.task.state == .failed, !result.isResumable {
                     machine.unsubscribe()
-                    fate = .discard
+                    aftermath.discardsBytes = true
                 }
-            case .stopped where isJudgedAnew:
-                transition = machine.onRequeue()
             case .stopped, .storageFailed, .overtaken:
-                // The stop was meant for an earlier run, or its reason is gone. A stopping daemon leaves the task to
-                // the next start.
-                if !isShuttingDown { transition = machine.onRequeue() }
+                transition = Self.onStopped(
+                    &machine, result, isJudgedAnew: isJudgedAnew, isShuttingDown: isShuttingDown, at: now)
             }
             try tx.update(machine.task)
-            if case .completed = result.end, fate == .keep { try tx.deleteTransfer(transfer.id) }
+            if case .completed = result.end, !aftermath.discardsBytes { try tx.deleteTransfer(transfer.id) }
+            aftermath.spoolFiles = try Self.settleSpool(machine.task, result.keptResponse, in: tx, at: now)
             if let event = transition?.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             if machine.task.state.isTerminal { try tx.noteIdle(at: now) }
-            return fate
+            return aftermath
         }
     }
 
+    /// The task was cancelled, paused or removed while the run went on.
+    private static func aftermathOfOvertaken(
+        _ id: TaskID, _ transfer: Transfer, _ result: RunResult, in tx: StoreTransaction
+    ) throws -> Aftermath {
+        var aftermath = Aftermath()
+        if let task = try tx.task(id), task.transferID == transfer.id {
+            aftermath.discardsBytes = task.state == .cancelled
+        } else {
+            aftermath.discardsBytes = true
+        }
+        if let file = result.keptResponse?.file { aftermath.spoolFiles = [file.name] }
+        return aftermath
+    }
+
+    /// The stop was meant for an earlier run, or its reason is gone: the task goes back to the queue. A stopping daemon
+    /// leaves it to the next start, which takes what it finds running for sent.
+    private static func onStopped(
+        _ machine: inout TaskStateMachine, _ result: RunResult, isJudgedAnew: Bool, isShuttingDown: Bool,
+        at now: Timestamp
+    ) -> TaskTransition? {
+        let specification = machine.task.specification
+        let mayRepeat = RepetitionRules.mayRepeat(specification)
+        if !mayRepeat, result.requestWasSent {
+            return machine.onFail(RepetitionRules.outcomeUnknown(after: nil, of: specification.request), at: now)
+        }
+        return isShuttingDown && !isJudgedAnew && mayRepeat ? nil : machine.onRequeue()
+    }
+
+    /// Keeps the response of a task that has ended, and lets go of what it was to send. Answers the spool files that
+    /// nothing names any more.
+    private static func settleSpool(
+        _ task: TransferTask, _ kept: KeptResponse?, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> [String] {
+        var unwanted: [String] = []
+        if let kept {
+            if task.state.isTerminal {
+                if case .file(let name)? = try tx.result(of: task.id)?.content { unwanted.append(name) }
+                try tx.setResult(kept.result, of: task.id, at: now)
+            } else if let file = kept.file {
+                unwanted.append(file.name)
+            }
+        }
+        guard task.specification.upload.isSpooled, task.state == .completed else { return unwanted }
+        unwanted += try tx.spooledSources(of: task.id)
+        try tx.removeSpooledSources(of: task.id)
+        return unwanted
+    }
+
     private static func retryOrFail(
-        _ machine: inout TaskStateMachine, after error: TransferError, _ retry: RetryPolicy, in tx: StoreTransaction,
-        at now: Timestamp, using random: inout SeededGenerator
+        _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ retry: RetryPolicy,
+        in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
     ) throws -> TaskTransition {
         if let retryAfter = error.retryAfter, retryAfter > 0 {
             let until = now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
             try tx.setCooldown(host: machine.task.host, until: until)
         }
-        switch retry.decide(after: error, of: machine.task, at: now, using: &random) {
+        switch retry.decide(
+            after: error, of: machine.task, at: now, requestWasSent: requestWasSent, using: &random)
+        {
         case .wait(let wait):
             return machine.onWait(wait, error: error)
         case .fail(let error):
@@ -278,5 +341,12 @@ struct SeededGenerator: RandomNumberGenerator {
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return value ^ (value >> 31)
+    }
+}
+
+extension TaskStateMachine {
+    /// The counters as a run left them.
+    fileprivate mutating func onExchange(_ progress: RunProgress) {
+        onExchange(received: progress.received, sent: progress.sent, total: progress.total)
     }
 }

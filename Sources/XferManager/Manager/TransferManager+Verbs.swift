@@ -59,12 +59,14 @@ extension TransferManager {
                         outcome.missing.append(id)
                         continue
                     }
+                    let spoolFiles = try Self.spoolFiles(after: verb, of: task, in: tx)
                     guard let (action, ended) = try Self.apply(verb, to: task, in: tx, at: now) else {
                         outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
                         continue
                     }
                     outcome.changed.append(id)
-                    effects.append(Effect(task: id, transfer: task.transferID, action: action))
+                    effects.append(
+                        Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
                     hasEnded = hasEnded || ended
                 }
                 if hasEnded { try tx.noteIdle(at: now) }
@@ -97,6 +99,8 @@ extension TransferManager {
         var task: TaskID
         var transfer: TransferID?
         var action: TaskAction
+        /// Files of the spool directory that nothing names any more.
+        var spoolFiles: [String] = []
     }
 
     /// The action to run after the commit and whether a run ended; nil when the state cannot obey.
@@ -149,7 +153,25 @@ extension TransferManager {
             }
         }
         discard(orphans)
+        removeSpoolFiles(effects.flatMap(\.spoolFiles))
         if !effects.isEmpty { schedule() }
+    }
+
+    /// What the task owns in the spool directory and needs no more after the verb.
+    private static func spoolFiles(
+        after verb: TaskVerb, of task: TransferTask, in tx: StoreTransaction
+    ) throws -> [String] {
+        guard task.specification.kind != .download || task.specification.request.bodySummary != nil else { return [] }
+        switch verb {
+        case .remove where task.state.isTerminal:
+            return try tx.spoolFiles(of: task.id)
+        case .cancel where !task.state.isTerminal:
+            let names = try tx.spooledSources(of: task.id)
+            try tx.removeSpooledSources(of: task.id)
+            return names
+        case .remove, .cancel, .pause, .resume, .retry:
+            return []
+        }
     }
 
     /// Asks a task's run to stop; a run that was committed but is not launched yet stops when it is. False when there

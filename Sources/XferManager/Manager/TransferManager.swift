@@ -57,6 +57,8 @@ public actor TransferManager {
         let trust: RunTrust
         let owner: Owner
         let progressInterval: Duration
+        /// Whether it can be stopped and made again later.
+        let mayStop: Bool
         /// Its policies were changed: it stops, and goes back to the queue.
         var isJudgedAnew = false
         var meter = RateMeter()
@@ -68,9 +70,10 @@ public actor TransferManager {
     /// Locks the state directory, opens the database in it and readies the engine. Nothing starts before `start`.
     ///
     /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
+    /// - Parameter reader: makes objects of response bodies.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
-        clock: @escaping WallClock = Clocks.wall
+        reader: @escaping ResponseReader, clock: @escaping WallClock = Clocks.wall
     ) async throws -> TransferManager {
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
@@ -93,6 +96,7 @@ public actor TransferManager {
         let pool = BlockingPool()
         let services = RunServices(
             store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
+            spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             clock: clock, logger: logger)
         let manager = TransferManager(

@@ -82,7 +82,8 @@ extension TransferManager {
         let versions = book.versions
         await services.engine.retireSessions { !versions.isSuperset(of: $0.key.trustVersions) }
         let now = clock()
-        for (id, live) in runs where live.trust.isStale(under: book, at: now) {
+        // A request that cannot be made again was judged when it went out: stopping it would help nobody.
+        for (id, live) in runs where live.mayStop && live.trust.isStale(under: book, at: now) {
             runs[id]?.isJudgedAnew = true
             await stop(live)
         }

@@ -39,7 +39,8 @@ final class RunControl: Sendable {
             guard let live = state.attempt?.progress.snapshot else { return progress }
             progress.phase = live.isTransferring ? .transferring : .connecting
             progress.received = live.offset
-            if kind != .upload { progress.total = live.total ?? state.total }
+            progress.sent += live.sent
+            progress.total = (kind == .upload ? live.sendTotal : live.total) ?? state.total
             return progress
         }
     }

@@ -22,7 +22,11 @@ struct RunResult: Sendable {
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload]
     /// What was kept of the response, also of one that was refused.
-    var keptResponse: StoredResult?
-    /// Whether the server may have seen the whole request.
+    var keptResponse: KeptResponse?
+    /// Whether the server may have begun to act on the request.
     var requestWasSent = false
+    /// Whether a later try can go on from here.
+    var isResumable = false
+    /// The counters as they stood last.
+    var progress: RunProgress
 }

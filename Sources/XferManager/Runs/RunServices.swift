@@ -11,6 +11,8 @@ struct RunServices: Sendable {
     let engine: TransferEngine
     let pool: BlockingPool
     let durability: DurabilityGroup
+    let spool: SpoolDirectory
+    let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
     let policies: NIOLockedValueBox<PolicyBook>
     let clock: WallClock

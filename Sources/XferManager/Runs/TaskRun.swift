@@ -19,7 +19,9 @@ protocol TaskRun: Actor {
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload] { get set }
     /// What was kept of the response, committed with the task's end.
-    var keptResponse: StoredResult? { get }
+    var keptResponse: KeptResponse? { get }
+    /// Whether a later try can go on from what this one achieved, so that its transfer stays when the task fails.
+    var isResumable: Bool { get }
     /// Whether the server may have seen the whole request, so that sending it again may do something twice.
     var requestWasSent: Bool { get }
 
@@ -30,7 +32,8 @@ protocol TaskRun: Actor {
 }
 
 extension TaskRun {
-    var keptResponse: StoredResult? { nil }
+    var keptResponse: KeptResponse? { nil }
+    var isResumable: Bool { control.progress.received > 0 }
     var requestWasSent: Bool { false }
 
     /// Runs to the end; never throws: every end is a value.
@@ -54,7 +57,7 @@ extension TaskRun {
         services.space.withLockedValue { $0.remove(transfer.id) }
         return RunResult(
             end: end, outcome: outcome, pendingEvents: pendingEvents, keptResponse: keptResponse,
-            requestWasSent: requestWasSent)
+            requestWasSent: requestWasSent, isResumable: isResumable, progress: control.progress)
     }
 }
 

@@ -68,6 +68,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case sourceFileChanged = "source_file_changed"
     /// The content has to be sent again and cannot be read from its beginning.
     case bodyNotRewindable = "body_not_rewindable"
+    /// The request may have reached the server, and doing it twice may not be what the client wants (RFC 9110 §9.2.2).
+    case outcomeUnknown = "outcome_unknown"
     /// A credential's file, variable or profile is gone or cannot be read.
     case credentialMissing = "credential_missing"
 
@@ -90,7 +92,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             true
         case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
-            .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .credentialMissing, .destinationExists,
+            .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing, .destinationExists,
             .destinationDenied, .diskError, .fileMoveFailed, .internalError:
             false
         }

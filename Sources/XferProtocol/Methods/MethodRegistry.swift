@@ -2,7 +2,7 @@
 public enum MethodRegistry {
     public static let all: [any RPCMethod.Type] = [
         TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
-        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self,
+        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self, TaskResult.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
         PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,
         EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,

@@ -43,10 +43,12 @@ enum Recovery {
     /// Tables that hold what was asked for and what became of it, parents first, each with its row id. What is kept by
     /// differences is computed anew.
     private static let rowIDs = [
-        "transfer": "id", "task": "id", "event": "seq", "policy": "version",
+        "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
+        "task_result": "task_id", "upload": "transfer_id",
     ]
     private static let tables = [
-        "setting", "policy", "host_cooldown", "transfer", "segment", "task", "reservation", "event",
+        "setting", "policy", "host_cooldown", "profile", "cookie", "transfer", "segment", "upload", "task",
+        "request_body", "task_result", "spooled_source", "reservation", "event",
     ]
 
     // MARK: Rows
@@ -155,7 +157,11 @@ enum Recovery {
             sql: """
                 UPDATE task SET transfer_id = NULL WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 DELETE FROM segment WHERE transfer_id NOT IN (SELECT id FROM transfer);
+                DELETE FROM upload WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 DELETE FROM reservation WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM request_body WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM task_result WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM spooled_source WHERE task_id NOT IN (SELECT id FROM task);
                 """)
         try DerivedTables.rebuild(db)
     }

@@ -39,15 +39,20 @@ extension StoreReader {
         }
     }
 
-    /// Whether a task keeps its response in this file of the spool directory.
-    public func hasResult(inFile name: String) throws(StoreError) -> Bool {
-        try connection.first("SELECT 1 FROM task_result WHERE file_name = ?1", .text(name)) { _ in true } ?? false
+    /// Tasks whose response has been kept since before `olderThan`, oldest first, with the spool file it is in.
+    public func expiredResults(
+        olderThan: Timestamp, limit: Int
+    ) throws(StoreError) -> [(id: TaskID, file: String?)] {
+        try connection.all(
+            "SELECT task_id, file_name FROM task_result WHERE kept_at < ?1 ORDER BY kept_at LIMIT ?2",
+            Value(olderThan), Value(limit)
+        ) { (id: TaskID($0.integer(0)), file: $0.optionalText(1)) }
     }
 }
 
 extension StoreTransaction {
     /// Replaces what the task kept before.
-    public func setResult(_ result: StoredResult, of id: TaskID) throws(StoreError) {
+    public func setResult(_ result: StoredResult, of id: TaskID, at time: Timestamp) throws(StoreError) {
         var bytes: [UInt8]?
         var name: String?
         switch result.content {
@@ -56,9 +61,9 @@ extension StoreTransaction {
         }
         try connection.run(
             """
-            INSERT OR REPLACE INTO task_result (task_id, length, content, file_name, object)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-            """, Value(id), .integer(result.length), Value(bytes), Value(name), Value(result.object))
+            INSERT OR REPLACE INTO task_result (task_id, length, content, file_name, object, kept_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """, Value(id), .integer(result.length), Value(bytes), Value(name), Value(result.object), Value(time))
     }
 
     /// Nothing happens when nothing was kept.

@@ -24,7 +24,7 @@ extension StoreReader {
             Value(specification.owner), .text(key)
         ) { (id: TaskID($0.integer(0)), fingerprint: $0.integer(1)) }
         guard let found else { return nil }
-        let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
+        let bodyText: String? = if let body { try JSONText.encode(body.withoutSpoolNames) } else { nil }
         let fingerprint = try SpecificationColumns(specification)
             .fingerprint(kind: specification.kind, body: bodyText)
         return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)

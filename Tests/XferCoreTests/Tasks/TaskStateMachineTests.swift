@@ -102,7 +102,7 @@ import XferModel
             switch Int.random(in: 0..<5, using: &generator) {
             case 0: return machine.onWait(Wait(.retry, until: now), error: error)
             case 1: return machine.onRequeue()
-            case 2: return machine.onRestore()
+            case 2: return machine.onRestore(at: now)
             case 3: return machine.onFail(error, at: now)
             default: return machine.onComplete(size: 1, at: now)
             }
@@ -149,7 +149,7 @@ import XferModel
         var machine = TaskStateMachine(Self.task(.queued))
         for _ in 0..<100 {
             _ = machine.onStart(at: Self.now)
-            _ = machine.onRestore()
+            _ = machine.onRestore(at: Self.now)
         }
         #expect(machine.task.attempts == 0)
     }

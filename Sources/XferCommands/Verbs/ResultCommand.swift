@@ -1,0 +1,95 @@
+import ArgumentParser
+import Glibc
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// `xferctl result`: what a server answered, with `task.result`.
+struct ResultCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "result", abstract: "Give the response a data or upload task kept.",
+        discussion: """
+            Writes the body as it was received to standard output, or to the file given with -o. A terminal is spared \
+            bytes that are not text. With --object the object that --parse made of it is given instead, as JSON.
+            """)
+
+    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
+    var id: TaskIDArgument
+
+    @Option(name: [.customShort("o"), .long], help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Give the object that was made of the body.")
+    var object = false
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        let daemon = try options.open()
+        let first = try daemon.call(TaskResult.self, TaskResult.Params(id: id.id))
+        if options.output.json { return Output.standard.line(first.raw.text) }
+        if object {
+            guard let object = first.value.object else {
+                throw CommandFailure(.refused, "task \(id.id) was not asked to parse its response, or could not")
+            }
+            return Output.standard.line(object.text)
+        }
+        try write(first.value, from: daemon)
+    }
+
+    private func write(_ first: TaskResult.Result, from daemon: DaemonSession) throws {
+        let file = try ResultFile(path: output == "-" ? nil : output)
+        var page = first
+        while true {
+            guard let bytes = page.bytes else {
+                throw CommandFailure(.refused, "the daemon's answer to task.result is not understood: data is damaged")
+            }
+            if output == nil, Terminal.standard.isInteractive, page.encoding.value == .base64 {
+                throw CommandFailure(.usage, "the response is not text: give it a file with -o, or -o - to see it anyway")
+            }
+            try file.write(bytes)
+            if page.eof || bytes.isEmpty { return try file.close() }
+            let next = page.offset + Int64(bytes.count)
+            page = try daemon.call(TaskResult.self, TaskResult.Params(id: id.id, offset: next)).value
+        }
+    }
+}
+
+/// Where a response is written to; bytes, not text.
+private struct ResultFile {
+    let descriptor: Int32
+    let name: String
+
+    /// - Parameter path: nil is standard output.
+    init(path: String?) throws(CommandFailure) {
+        guard let path else {
+            (descriptor, name) = (STDOUT_FILENO, "standard output")
+            return
+        }
+        name = SafeText.sanitised(path)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw failure("cannot write to") }
+    }
+
+    func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                Glibc.write(descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written)
+            }
+            if count > 0 {
+                written += count
+            } else if errno != EINTR {
+                throw failure("cannot write to")
+            }
+        }
+    }
+
+    func close() throws(CommandFailure) {
+        if descriptor != STDOUT_FILENO, Glibc.close(descriptor) != 0 { throw failure("cannot close") }
+    }
+
+    private func failure(_ what: String) -> CommandFailure {
+        CommandFailure(.usage, "\(what) \(name): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import XferProtocol
+
+/// `xferctl set-source`: gives a download another URL with `task.set_source`.
+struct SetSourceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-source", abstract: "Give a download another URL for the same bytes.",
+        discussion: """
+            For a signed URL that expired: what is kept is continued if the server shows that it is the same version. \
+            A task that waits for this goes on at once.
+            """)
+
+    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
+    var id: TaskIDArgument
+
+    @Argument(help: ArgumentHelp("The new URL.", valueName: "url"))
+    var url: String
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        let answer = try options.open().call(TaskSetSource.self, TaskSetSource.Params(id: id.id, url: url))
+        options.show(answer) { result, _ in
+            ["task \(result.task.id): \(result.task.state?.description ?? "changed")"]
+        }
+    }
+}

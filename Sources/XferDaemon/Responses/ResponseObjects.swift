@@ -1,0 +1,38 @@
+import StrictJSON
+import XferManager
+import XferModel
+
+/// Makes objects of response bodies (AFURLResponseSerialization), with the reader everything else here is read with.
+enum ResponseObjects {
+    /// Deepest nesting; leaves room for what is around an object in an answer.
+    private static let maxDepth = 60
+
+    static let reader: ResponseReader = { (body, parser, stripsNulls) throws(UnreadableResponse) in
+        switch parser {
+        case .json:
+            let value: JSONValue
+            do throws(JSONSyntaxError) {
+                value = try JSONValue(parsing: body, maxDepth: maxDepth)
+            } catch {
+                throw UnreadableResponse(problem(error))
+            }
+            return (stripsNulls ? value.strippingNulls : value).text
+        }
+    }
+
+    /// Without the key at fault, which may be a secret: where it is is enough.
+    private static func problem(_ error: JSONSyntaxError) -> String {
+        let what =
+            switch error.reason {
+            case .invalidUTF8: "not UTF-8"
+            case .unexpectedEnd: "it ends too early"
+            case .unexpectedByte: "an unexpected character"
+            case .invalidNumber: "a number that is none"
+            case .invalidString: "a string that is none"
+            case .trailingBytes: "something after the value"
+            case .tooDeep(let limit): "nested deeper than \(limit)"
+            case .duplicateKey: "a key that stands twice in one object"
+            }
+        return "\(what) at byte \(error.offset)"
+    }
+}

@@ -1,0 +1,109 @@
+import CLinux
+import Glibc
+import XferModel
+
+/// A file of the spool directory while it is written. Gone with its last user unless `keep` gave it its name for good; whoever
+/// kept it holds this object until the database names the file.
+public final class SpoolFile: Sendable {
+    /// Its name in the spool directory, once it is kept.
+    public let name: String
+    private let directory: DirectoryHandle
+    private let handle: Descriptor
+    private let state: Locked<State>
+    private let inUse: NamesInUse
+
+    private struct State {
+        /// Whether the directory has an entry for it.
+        var isNamed: Bool
+        var isKept = false
+    }
+
+    init(directory: DirectoryHandle, name: String, handle: Descriptor, isNamed: Bool, among inUse: NamesInUse) {
+        self.directory = directory
+        self.name = name
+        self.handle = handle
+        state = Locked(State(isNamed: isNamed))
+        self.inUse = inUse
+        inUse.insert(name)
+    }
+
+    deinit {
+        let state = state.withLock { $0 }
+        if state.isNamed, !state.isKept { unlinkat(directory.descriptor, name, 0) }
+        inUse.remove(name)
+    }
+
+    /// Open for reading and writing as long as this object lives.
+    public var descriptor: Int32 { handle.raw }
+
+    private var path: String { directory.path(of: name) }
+
+    /// Reads up to `length` bytes from its beginning.
+    public func read(upTo length: Int) throws(FileError) -> [UInt8] {
+        try readAll(handle, path: path, at: 0, upTo: length)
+    }
+
+    /// Makes what was written durable under its name. Blocks.
+    public func keep() throws(FileError) {
+        try perform("write out", on: path) { fdatasync(handle.raw) }
+        if !state.withLock({ $0.isNamed }) {
+            // By way of /proc: naming an unnamed file by its descriptor alone takes a capability (open(2), O_TMPFILE).
+            try perform("name", on: path) {
+                linkat(AT_FDCWD, "/proc/self/fd/\(handle.raw)", directory.descriptor, name, AT_SYMLINK_FOLLOW)
+            }
+        }
+        state.withLock { state in
+            state.isNamed = true
+            state.isKept = true
+        }
+        try directory.sync()
+    }
+
+    /// Takes over the first `length` bytes of an open file: its blocks where the file system shares them, else copies.
+    /// Blocks for as long as copying takes.
+    ///
+    /// - Parameter isCancelled: asked after every 1 MiB.
+    /// - Throws: `lengthMismatch` when the source is shorter, `cancelled`, `system`.
+    public func copy(
+        from source: Int32, length: Int64, path sourcePath: String, isCancelled: () -> Bool = { false }
+    ) throws(FileError) {
+        if length > 0, xfer_clone_file(handle.raw, source) == 0 {
+            let found = Int64(try status(of: handle.raw, path: path).st_size)
+            guard found >= length else { throw .lengthMismatch(path: sourcePath, expected: length, found: found) }
+            try perform("cut", on: path) { ftruncate(handle.raw, Int(length)) }
+            return
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.copySize, alignment: 4096)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while offset < length {
+            if isCancelled() { throw .cancelled }
+            let wanted = Int(min(Int64(buffer.count), length - offset))
+            let count = try perform("read", on: sourcePath) { pread(source, buffer.baseAddress, wanted, Int(offset)) }
+            guard count > 0 else { throw .lengthMismatch(path: sourcePath, expected: length, found: offset) }
+            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += Int64(count)
+        }
+    }
+
+    private static let copySize = 1 << 20
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
+        var written = 0
+        while written < bytes.count {
+            let (rest, position) = (bytes.count - written, Int(offset) + written)
+            written += try perform("write", on: path) {
+                pwrite(handle.raw, bytes.baseAddress.map { $0 + written }, rest, position)
+            }
+        }
+    }
+}
+
+/// Names of the files whose `SpoolFile` lives.
+final class NamesInUse: Sendable {
+    private let names = Locked<Set<String>>([])
+
+    func contains(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
+    func insert(_ name: String) { names.withLock { _ = $0.insert(name) } }
+    func remove(_ name: String) { names.withLock { _ = $0.remove(name) } }
+}

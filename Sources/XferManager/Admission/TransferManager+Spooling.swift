@@ -1,0 +1,72 @@
+import NIOConcurrencyHelpers
+import XferFiles
+import XferModel
+import XferStore
+
+/// `spool: true`: what is to be sent is copied before the add is answered, so that the client may change or delete it then.
+extension TransferManager {
+    /// The tasks with their files replaced by copies, and the copies, which nothing names before the add is committed.
+    func spool(
+        _ admitted: [AdmittedTask], path: @Sendable (Int) -> String
+    ) async throws -> (tasks: [AdmittedTask], files: [SpoolFile]) {
+        guard admitted.contains(where: \.wantsSpooling) else { return (admitted, []) }
+        var tasks = admitted
+        var copies: [SpoolFile] = []
+        do {
+            for index in tasks.indices where tasks[index].wantsSpooling {
+                guard let body = tasks[index].body else { continue }
+                let (spooled, files) = try await copySources(of: body, path: path(index))
+                copies += files
+                tasks[index].body = spooled
+            }
+        } catch {
+            removeSpoolFiles(copies.map(\.name))
+            throw error
+        }
+        return (tasks, copies)
+    }
+
+    private func copySources(of body: RequestBody, path: String) async throws -> (RequestBody, [SpoolFile]) {
+        let spool = services.spool
+        let space = services.space
+        let length = body.sources.reduce(0) { $0 + $1.length }
+        do throws(FileError) {
+            return try await services.pool.run { () throws(FileError) in
+                let free = try spool.directory.freeSpace()
+                let shortfall = space.withLockedValue {
+                    $0.shortfall(remaining: length, on: spool.directory.fileSystemID, free: free)
+                }
+                guard shortfall == 0 else { throw .noRoom(path: spool.directory.path, missing: shortfall) }
+                var files: [SpoolFile] = []
+                let copied = try body.mappingSources { (source) throws(FileError) in
+                    let file = try spool.copy(of: source)
+                    files.append(file)
+                    var copy = source
+                    copy.spoolName = file.name
+                    return copy
+                }
+                return (copied, files)
+            }
+        } catch {
+            throw ManagerError.invalidField(
+                path: path + "spool", reason: error.description,
+                expected: "room for a copy of a file that does not change")
+        }
+    }
+
+    /// Deletes copies that an add turned out not to need: a client key found the task of an earlier one.
+    func removeUnwanted(_ files: [SpoolFile]) async {
+        guard !files.isEmpty else { return }
+        let names = files.map(\.name)
+        let unwanted = try? await store.read { reader in
+            try names.filter { try !reader.isWanted(spoolFile: $0) }
+        }
+        removeSpoolFiles(unwanted ?? [])
+    }
+}
+
+extension AdmittedTask {
+    fileprivate var wantsSpooling: Bool {
+        specification.upload.isSpooled && body?.sources.isEmpty == false
+    }
+}

@@ -1,0 +1,53 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// Another URL for the same bytes.
+extension TransferManager {
+    /// Gives an unfinished download that does not run another URL; what is kept is continued only under the resume rules.
+    ///
+    /// The task's credential stays with the origin it was for: a new URL never shows it to somebody else. User info in the
+    /// URL replaces it.
+    /// - Throws: `ManagerError`.
+    public func setSource(of id: TaskID, to text: String, for principal: Principal) async throws -> TransferTask {
+        let admission = admission(for: principal)
+        let parsed = try admission.parseURL(text, path: "")
+        var wanted = try await task(id, for: principal).specification
+        wanted.take(parsed.url, userInfo: parsed.credential)
+        try admission.checkTrust(wanted, path: "")
+        let now = clock()
+        let task = try await translatingStoreErrors {
+            try await store.write { tx in
+                guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+                guard task.specification.kind == .download else {
+                    throw ManagerError.invalidState(id, task.state, reason: "only a download can get another source")
+                }
+                guard !task.state.isTerminal, task.state != .running, task.state != .staged else {
+                    throw ManagerError.invalidState(
+                        id, task.state, reason: "its source can change while it is queued, waiting or paused")
+                }
+                var machine = TaskStateMachine(task)
+                machine.respecify { $0.take(parsed.url, userInfo: parsed.credential) }
+                let transition = machine.onNewSource()
+                try tx.update(machine.task)
+                if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+                return machine.task
+            }
+        }
+        schedule()
+        return task
+    }
+}
+
+extension TaskSpecification {
+    fileprivate mutating func take(_ url: HTTPURL, userInfo: Credential?) {
+        let origin = request.url.origin
+        request.url = url
+        if let userInfo {
+            request.credential = userInfo
+        } else if let credential = request.credential, credential.origins.isEmpty {
+            request.credential?.origins = [origin]
+        }
+    }
+}

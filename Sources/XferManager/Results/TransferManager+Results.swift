@@ -1,0 +1,66 @@
+import Logging
+import XferFiles
+public import XferModel
+import XferStore
+
+/// A stretch of a kept response.
+public struct ResultPage: Hashable, Sendable {
+    public var bytes: [UInt8]
+    /// Of the first byte.
+    public var offset: Int64
+    /// Bytes of the whole response.
+    public var length: Int64
+    /// Whether nothing follows.
+    public var isLast: Bool
+    /// JSON text of the object that was made of the whole body; only with offset 0.
+    public var object: String?
+}
+
+/// Handing out kept responses.
+extension TransferManager {
+    /// Most bytes of one page.
+    public static let largestResultPage = 1 << 20
+
+    /// Up to `length` bytes of a task's response from `offset` on; none at its end or beyond.
+    ///
+    /// - Throws: `ManagerError`: `notFound`, `noResult` when nothing was kept, or not any more.
+    public func result(
+        of id: TaskID, offset: Int64, length: Int, for principal: Principal
+    ) async throws -> ResultPage {
+        let (task, stored) = try await store.read { reader in
+            guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+            return (task, try reader.result(of: id))
+        }
+        guard let stored else { throw ManagerError.noResult(id, task.state) }
+        let wanted = Int(max(0, min(Int64(min(length, Self.largestResultPage)), stored.length - offset)))
+        let bytes: [UInt8]
+        switch stored.content {
+        case .inline(let content):
+            bytes = wanted == 0 ? [] : Array(content[Int(offset)..<Int(offset) + wanted])
+        case .file(let name):
+            let spool = services.spool
+            do {
+                bytes = try await services.pool.run { () throws(FileError) in
+                    try spool.read(name, at: offset, upTo: wanted)
+                }
+            } catch FileError.missing {
+                try await forgetResult(of: id, inFile: name)
+                throw ManagerError.noResult(id, task.state)
+            }
+        }
+        return ResultPage(
+            bytes: bytes, offset: offset, length: stored.length, isLast: offset + Int64(bytes.count) >= stored.length,
+            object: offset == 0 ? stored.object : nil)
+    }
+
+    /// The row says what is not there: somebody emptied the spool directory.
+    private func forgetResult(of id: TaskID, inFile name: String) async throws {
+        logger.warning("a kept response is gone from the spool directory", metadata: ["task": "\(id)"])
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                guard case .file(name)? = try tx.result(of: id)?.content else { return }
+                try tx.removeResult(of: id)
+            }
+        }
+    }
+}

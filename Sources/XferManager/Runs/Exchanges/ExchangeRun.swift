@@ -1,0 +1,197 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// One request and its answer: a `data` task, or an upload in one request.
+///
+/// Whether the server may have acted on the request is known at every end, so that a request that must not be made twice is
+/// not. While the run lives, the task's state `running` in the database stands for it: a restart that finds such a task
+/// running has to take it for sent.
+actor ExchangeRun: TaskRun {
+    let taskID: TaskID
+    let specification: TaskSpecification
+    let services: RunServices
+    let settings: ManagerSettings
+    let control: RunControl
+    let trust: RunTrust
+    /// Called once when the body has ended and the request needs no slot any more.
+    let onBodyEnd: @Sendable () async -> Void
+
+    var transfer: Transfer
+    var outcome: TaskOutcome
+    var pendingEvents: [EventPayload] = []
+    private(set) var keptResponse: KeptResponse?
+    private(set) var requestWasSent = false
+    private var maxReceiveRate: Int64
+    private var maxSendRate: Int64
+
+    init(
+        task: TransferTask, transfer: Transfer, services: RunServices, settings: ManagerSettings, control: RunControl,
+        trust: RunTrust, onBodyEnd: @escaping @Sendable () async -> Void
+    ) {
+        taskID = task.id
+        specification = task.specification
+        self.services = services
+        self.settings = settings
+        self.control = control
+        self.trust = trust
+        self.onBodyEnd = onBodyEnd
+        self.transfer = transfer
+        outcome = task.outcome
+        maxReceiveRate = task.specification.maxReceiveRate
+        maxSendRate = task.specification.maxSendRate
+    }
+
+    /// A try that failed leaves nothing that the next could use.
+    var isResumable: Bool { false }
+
+    func setMaxRates(receive: Int64, send: Int64) async {
+        (maxReceiveRate, maxSendRate) = (receive, send)
+        guard let attempt = control.attempt else { return }
+        await services.engine.setMaxReceiveRate(attempt.id, receive)
+        await services.engine.setMaxSendRate(attempt.id, send)
+    }
+
+    func run() async throws -> RunEnd {
+        guard !control.isStopRequested else { return .stopped }
+        let content = try await RequestContent.open(for: taskID, specification, services)
+        control.note(sent: 0, total: content.length)
+        let (pool, spool) = (services.pool, services.spool)
+        let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
+        let ended = try await exchange(content, spill: spill)
+        return try await judge(ended, spill: spill)
+    }
+
+    /// Sends the request and hears the answer out.
+    private func exchange(_ content: RequestContent, spill: SpoolFile) async throws -> AttemptOutcome {
+        // Until the engine says otherwise.
+        requestWasSent = true
+        let handle = await services.engine.start(
+            Attempt(
+                request: specification.request,
+                sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
+                content: content.content, maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate,
+                session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
+        if !control.begin(handle) { await services.engine.stop(handle.id) }
+        var ended: AttemptOutcome?
+        var failure: (any Error)?
+        for await event in handle.events {
+            logLaxTrust()
+            do {
+                switch event {
+                case .finished(let outcome): ended = outcome
+                default: try await take(event)
+                }
+            } catch {
+                failure = failure ?? error
+                await services.engine.stop(handle.id)
+            }
+        }
+        let sent = handle.progress.snapshot.sent
+        control.endAttempt(received: ended?.offset ?? 0)
+        control.note(sent: sent, total: control.progress.total ?? content.length)
+        // The sources stay open until nothing reads them any more.
+        withExtendedLifetime(content) {}
+        if let ended { requestWasSent = ended.requestWasSent }
+        if let failure { throw failure }
+        guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
+        return ended
+    }
+
+    private func take(_ event: AttemptEvent) async throws {
+        switch event {
+        case .redirected(let status, let from, let to):
+            pendingEvents.append(.taskRedirected(status: status, from: from.description, to: to.description))
+        case .judged(let verdict):
+            try await report(verdict)
+        case .response(let head):
+            pendingEvents.append(
+                .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
+            try await makeRoom(for: head.contentLength)
+        case .informational, .head, .checkpointDue, .finished:
+            break
+        }
+    }
+
+    /// Refuses an answer that is known not to fit before it fills the disk the database lies on.
+    private func makeRoom(for length: Int64?) async throws {
+        guard let length, length > settings.largestInlineResult else { return }
+        let directory = services.spool.directory
+        let free = try await services.pool.run { try directory.freeSpace() }
+        let id = transfer.id
+        let shortfall = services.space.withLockedValue { ledger in
+            let shortfall = ledger.shortfall(remaining: length, for: id, on: directory.fileSystemID, free: free)
+            if shortfall == 0 { ledger.set(remaining: length, for: id, on: directory.fileSystemID) }
+            return shortfall
+        }
+        guard shortfall == 0 else {
+            throw TransferError(
+                .insufficientSpace, "\(directory.path) lacks \(shortfall) bytes for a response of \(length)")
+        }
+    }
+
+    // MARK: The answer
+
+    private func judge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> RunEnd {
+        switch ended.result {
+        case .stopped: return .stopped
+        case .failed(let error): return .failed(error)
+        case .complete: break
+        case .notModified, .startOver, .restartWithHTTP1:
+            throw TransferError(.internalError, "an exchange ended as \(ended.result)")
+        }
+        guard let head = ended.head else { throw TransferError(.internalError, "an exchange without an answer") }
+        await onBodyEnd()
+        outcome.httpStatus = head.status
+        outcome.finalURL = ended.finalURL
+        outcome.etag = head.etag
+        outcome.responseHeaders = head.fields
+        control.enter(.verifying)
+        let (object, refusal) = try await keep(ended, spill: spill)
+        let now = services.clock()
+        let request = specification.request
+        if let error = ResponseRules.refusal(
+            of: head, from: ended.finalURL, acceptedStatus: request.acceptedStatus,
+            acceptedTypes: request.acceptedTypes, now: now)
+        {
+            return .failed(error)
+        }
+        if let refusal { return .failed(refusal) }
+        keptResponse?.result.object = object
+        return .completed(size: specification.kind == .upload ? control.progress.sent : ended.offset)
+    }
+
+    /// Keeps the body, also of an answer that will be refused, and makes an object of it.
+    private func keep(
+        _ ended: AttemptOutcome, spill: SpoolFile
+    ) async throws -> (object: String?, refusal: TransferError?) {
+        let handling = specification.response
+        let body: [UInt8]
+        if let length = ended.spilledLength {
+            try await services.pool.run { () throws(FileError) in try spill.keep() }
+            keptResponse = KeptResponse(result: StoredResult(content: .file(spill.name), length: length), file: spill)
+            guard !handling.parsers.isEmpty else { return (nil, nil) }
+            guard length <= settings.largestParsedResult else {
+                let limit = settings.largestParsedResult
+                return (nil, TransferError(.parseFailed, "the body has \(length) bytes, and at most \(limit) are parsed"))
+            }
+            body = try await services.pool.run { () throws(FileError) in try spill.read(upTo: Int(length)) }
+        } else {
+            body = ended.body ?? []
+            keptResponse = KeptResponse(result: StoredResult(content: .inline(body), length: Int64(body.count)))
+        }
+        guard !handling.parsers.isEmpty else { return (nil, nil) }
+        let reader = services.reader
+        do throws(TransferError) {
+            let object = try await services.pool.run { () throws(TransferError) in try handling.object(of: body, reader) }
+            keptResponse?.result.object = object
+            return (object, nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+}

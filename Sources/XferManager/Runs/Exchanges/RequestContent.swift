@@ -1,0 +1,71 @@
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// What a request sends, with its files open and found unchanged; they stay open as long as this lives.
+final class RequestContent: Sendable {
+    /// Nil sends none.
+    let content: AttemptContent?
+    /// Bytes, as far as known before the first is sent: the boundaries of parts count, too.
+    let length: Int64?
+    private let files: [SendableFile]
+
+    private init(content: AttemptContent?, length: Int64?, files: [SendableFile]) {
+        self.content = content
+        self.length = length
+        self.files = files
+    }
+
+    /// - Throws: `FileError.sourceChanged`, `StoreError`, `TransferError`.
+    static func open(
+        for id: TaskID, _ specification: TaskSpecification, _ services: RunServices
+    ) async throws -> RequestContent {
+        guard let body = try await services.store.read({ try $0.body(of: id) }) else {
+            guard specification.request.bodySummary == nil else {
+                throw TransferError(.internalError, "what this task is to send is lost; add it again")
+            }
+            return RequestContent(content: nil, length: 0, files: [])
+        }
+        let spool = services.spool
+        return try await services.pool.run { () throws(FileError) in try open(body, spool) }
+    }
+
+    private static func open(_ body: RequestBody, _ spool: SpoolDirectory) throws(FileError) -> RequestContent {
+        switch body {
+        case .inline(let data):
+            return RequestContent(content: .bytes(data.bytes), length: Int64(data.bytes.count), files: [])
+        case .file(let source):
+            let file = try open(source, spool)
+            return RequestContent(content: .file(file.whole), length: source.length, files: [file])
+        case .parts(let parts):
+            var files: [SendableFile] = []
+            var sent: [AttemptPart] = []
+            for part in parts {
+                let content: AttemptPart.Content
+                switch part.content {
+                case .inline(let data): content = .bytes(data.bytes)
+                case .file(let source):
+                    let file = try open(source, spool)
+                    files.append(file)
+                    content = .file(file.whole)
+                }
+                sent.append(
+                    AttemptPart(
+                        name: part.name, content: content, filename: part.filename, contentType: part.contentType,
+                        headers: part.headers))
+            }
+            return RequestContent(content: .parts(sent), length: nil, files: files)
+        }
+    }
+
+    /// Opens one source: its copy if it was spooled.
+    static func open(_ source: SourceFile, _ spool: SpoolDirectory) throws(FileError) -> SendableFile {
+        guard let name = source.spoolName else { return try SendableFile(source) }
+        return try SendableFile(source, spooledAs: name, in: spool)
+    }
+}
+
+extension SendableFile {
+    var whole: AttemptFile { AttemptFile(descriptor: descriptor, source: source) }
+}

@@ -1,0 +1,98 @@
+public import StrictJSON
+public import XferModel
+
+/// `task.result`: what a server answered to a `data` or `upload` task.
+public enum TaskResult: RPCMethod {
+    public static let name = "task.result"
+    public static let summary =
+        "A stretch of the response a data or upload task kept, and the object that was made of it. "
+        + "Kept 7 days, also beside the error of a task that failed for its status, type or content."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState]
+
+    public static let examples = [
+        MethodExample(
+            "a JSON answer", params: ["id": 17],
+            result: [
+                "data": "{\"id\":5,\"note\":null}", "encoding": "utf-8", "offset": 0, "eof": true, "length": 20,
+                "object": ["id": 5],
+            ]),
+        MethodExample(
+            "the rest of a longer one", params: ["id": 18, "offset": 1_048_576, "length": 1_048_576],
+            result: [
+                "data": "/9j/4AAQSkZJRg==", "encoding": "base64", "offset": 1_048_576, "eof": true, "length": 1_048_586,
+            ]),
+    ]
+
+    /// Most bytes of one answer.
+    public static let largestPage: Int64 = 1 << 20
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var offset: Int64 = 0
+        public var length: Int64 = TaskResult.largestPage
+
+        public init() {}
+
+        public init(id: TaskID, offset: Int64 = 0, length: Int64 = TaskResult.largestPage) {
+            self.id = id
+            self.offset = offset
+            self.length = length
+        }
+
+        public static let summary = "Which task's response, and which stretch of it."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
+            .defaulted("length", \.length, "Most bytes.", .range(1...TaskResult.largestPage)),
+        ]
+    }
+
+    /// How `data` is written.
+    public enum Encoding: String, WireEnum {
+        /// As it is.
+        case utf8 = "utf-8"
+        /// RFC 4648 §4: of bytes that are not UTF-8.
+        case base64
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var data = ""
+        public var encoding = OpenEnum(Encoding.utf8)
+        public var offset: Int64 = 0
+        public var eof = true
+        public var length: Int64 = 0
+        public var object: JSONValue?
+
+        public init() {}
+
+        public init(bytes: [UInt8], offset: Int64, eof: Bool, length: Int64, object: JSONValue?) {
+            // Control characters grow sixfold as JSON text: beyond the size of a message, so those are base64, too.
+            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self) {
+                data = text
+            } else {
+                data = Base64.encode(bytes)
+                encoding = OpenEnum(.base64)
+            }
+            self.offset = offset
+            self.eof = eof
+            self.length = length
+            self.object = object
+        }
+
+        /// The bytes; nil when `data` is not what `encoding` says.
+        public var bytes: [UInt8]? {
+            encoding.value == .base64 ? Base64.decode(data) : Array(data.utf8)
+        }
+
+        public static let summary = "A stretch of a response."
+        public static let wireFields: WireFields<Self> = [
+            .required("data", \.data, "The bytes."),
+            .required("encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+            .required("offset", \.offset, "Offset of the first."),
+            .required("eof", \.eof, "Whether nothing follows."),
+            .required("length", \.length, "Bytes of the whole response."),
+            .optional(
+                "object", \.object, "What `parse` made of the whole response; only with offset 0. null is an object."),
+        ]
+    }
+}
