@@ -30,3 +30,8 @@ static inline int xfer_rename_noreplace(int directory, const char *from, const c
 static inline int xfer_reserve_blocks(int descriptor, long length) {
     return (int)syscall(SYS_fallocate, descriptor, FALLOC_FL_KEEP_SIZE, 0L, length);
 }
+
+// fgetxattr(2) is not in Swift's Glibc: whether a file has an access control list beyond its mode bits (acl(5)).
+static inline int xfer_has_access_list(int descriptor) {
+    return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
+}
