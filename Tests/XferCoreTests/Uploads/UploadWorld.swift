@@ -182,7 +182,10 @@ struct UploadWorld {
                 head: .of(409, isTus ? [:] : ["Upload-Offset": "\(upload.offset)", "Upload-Complete": "?0"]))
         }
         if let limit, content.count > limit { return Reply(head: .of(413)) }
-        if !isTus, upload.isComplete { return Reply(head: .of(chance(2) ? 200 : 409, ["Upload-Complete": "?1"])) }
+        if !isTus, upload.isComplete {
+            return Reply(
+                head: chance(2) ? .of(200, ["Upload-Complete": "?1"]) : .of(409, ["Upload-Complete": "?0"]))
+        }
         let isLast = isTus || request.headers.firstValue(named: "Upload-Complete") == "?1"
         return take(content, isLast: isLast, at: path, Reply())
     }
