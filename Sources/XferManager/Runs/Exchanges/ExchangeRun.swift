@@ -177,7 +177,9 @@ actor ExchangeRun: TaskRun {
             guard !handling.parsers.isEmpty else { return (nil, nil) }
             guard length <= settings.largestParsedResult else {
                 let limit = settings.largestParsedResult
-                return (nil, TransferError(.parseFailed, "the body has \(length) bytes, and at most \(limit) are parsed"))
+                return (
+                    nil, TransferError(.parseFailed, "the body has \(length) bytes, and at most \(limit) are parsed")
+                )
             }
             body = try await services.pool.run { () throws(FileError) in try spill.read(upTo: Int(length)) }
         } else {
@@ -187,7 +189,8 @@ actor ExchangeRun: TaskRun {
         guard !handling.parsers.isEmpty else { return (nil, nil) }
         let reader = services.reader
         do throws(TransferError) {
-            let object = try await services.pool.run { () throws(TransferError) in try handling.object(of: body, reader) }
+            let object = try await services.pool.run { () throws(TransferError) in try handling.object(of: body, reader)
+            }
             keptResponse?.result.object = object
             return (object, nil)
         } catch {
