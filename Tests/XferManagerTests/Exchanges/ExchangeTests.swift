@@ -154,27 +154,32 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.onAnyOther { _ in Reply(201, text: "") }
         let manager = try await fixture.open()
+        try await manager.start()
         let path = fixture.directory.file("source")
         try FileTree.write("content", to: path)
         let source = try FileTree.source(path)
         let body = RequestBody.file(source)
-        let whole = try await add(.put, "/a", body, to: manager, fixture) { $0.kind = .upload }
+        let whole = try await add(.put, "/a", body, to: manager, fixture) {
+            $0.kind = .upload
+            $0.startsPaused = true
+        }
         let spooled = try await add(.put, "/b", body, to: manager, fixture) {
             $0.kind = .upload
+            $0.startsPaused = true
             $0.upload.isSpooled = true
         }
-        try FileTree.write("CONTENT", to: path)
+        try FileTree.write("CONTENT!", to: path)
         let changed = try FileTree.source(path)
         let fresh = try await add(.put, "/c", .file(changed), to: manager, fixture) { $0.kind = .upload }
-        try await manager.start()
+        _ = try await manager.apply(.resume, to: [whole, spooled], for: ManagerFixture.caller)
         let stale = try await fixture.end(of: whole, in: manager)
         #expect(stale.error?.reason == .sourceFileChanged)
         #expect(try await fixture.end(of: spooled, in: manager).state == .completed)
         let sent = try await fixture.end(of: fresh, in: manager)
-        #expect((sent.state, sent.sent, sent.total) == (.completed, 7, 7))
+        #expect((sent.state, sent.sent, sent.total) == (.completed, 8, 8))
         #expect(fixture.server.requests(to: "/a").isEmpty)
         #expect(fixture.server.requests(to: "/b").map(\.body) == [Array("content".utf8)])
-        #expect(fixture.server.requests(to: "/c").map(\.body) == [Array("CONTENT".utf8)])
+        #expect(fixture.server.requests(to: "/c").map(\.body) == [Array("CONTENT!".utf8)])
         try await eventually("the copy is gone") { try manager.services.spool.settledNames().isEmpty }
         await manager.shutdown(.suspend)
     }
