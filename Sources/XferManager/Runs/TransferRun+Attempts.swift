@@ -78,6 +78,8 @@ extension TransferRun {
                     await services.engine.committed(handle.id, offset: offset)
                 case .finished(let outcome):
                     ended = outcome
+                case .informational, .response:
+                    break
                 }
             }
         } catch {
