@@ -12,6 +12,7 @@ struct TaskAdmission: Sendable {
     let pool: BlockingPool
     let directories: DirectoryAdmission
     let policies: PolicyResolver
+    let requests: RequestAdmission
     let now: Timestamp
 
     /// Specifications in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
@@ -22,6 +23,7 @@ struct TaskAdmission: Sendable {
         for (index, draft) in drafts.enumerated() {
             let parsed = try parseURL(draft.url, path: path(index))
             var specification = draft.specification(parsed.url, parsed.credential)
+            try await requests.check(specification, path: path(index))
             try checkTrust(specification, path: path(index))
             try await admit(
                 &specification, knowing: &directories, path: path(index), directoryField: draft.directoryField)
