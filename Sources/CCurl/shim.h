@@ -21,6 +21,14 @@ static inline CURLcode xfer_easy_set_string(CURL *easy, CURLoption option, const
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode xfer_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode xfer_easy_set_seek_function(CURL *easy, curl_seek_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
+
 static inline CURLcode xfer_easy_set_data_function(CURL *easy, CURLoption option, curl_write_callback function) {
     return curl_easy_setopt(easy, option, function);
 }
@@ -46,6 +54,10 @@ static inline CURLcode xfer_easy_set_open_socket_function(CURL *easy, curl_opens
 }
 
 static inline CURLcode xfer_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode xfer_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(easy, info, value);
 }
 

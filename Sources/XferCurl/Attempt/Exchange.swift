@@ -21,6 +21,9 @@ final class Exchange {
     }
 
     let url: HTTPURL
+    let method: HTTPMethod
+    /// What is sent along; nil for methods that send nothing.
+    let content: RequestContent?
     unowned let run: AttemptRun
     private let plan: RequestPlan
     private(set) var connection: (session: TransferSession, handle: EasyHandle)?
@@ -37,13 +40,23 @@ final class Exchange {
     private var head: ResponseHead?
     private var body: BodyPlan?
     private var drained = 0
+    /// Bytes of the request went out.
+    private(set) var wasSent = false
+    /// Something was heard of the server since the present connection was there.
+    private var hasHeard = false
+    /// libcurl was told to ask for content later.
+    var isSendingHeld = false
+    /// See `lastAcknowledgement`.
+    var acknowledged: UInt64 = 0
 
     /// Most bytes of an unwanted body that are read to save the connection, and for how long.
     private static let drainLimit = 64 << 10
     private static let drainTime = Duration.seconds(1)
 
-    init(url: HTTPURL, plan: RequestPlan, run: AttemptRun) {
+    init(url: HTTPURL, method: HTTPMethod, content: RequestContent?, plan: RequestPlan, run: AttemptRun) {
         self.url = url
+        self.method = method
+        self.content = content
         self.plan = plan
         self.run = run
     }
@@ -54,13 +67,18 @@ final class Exchange {
     func begin(_ spec: SessionSpec) throws(TransferError) {
         let wanted = run.attempt.request
         let core = run.core
-        sentFields = HopHeaders.fields(for: wanted, plan: plan, hop: url, userAgent: core.configuration.userAgent)
+        sentFields = HopHeaders.fields(
+            for: wanted, plan: plan,
+            hop: HopHeaders.Hop(url: url, method: method, hasParts: content?.isMultipart ?? false),
+            credential: run.attempt.credential, userAgent: core.configuration.userAgent)
         let cookies = takeCookies()
         try authenticate()
+        try content?.begin(for: self)
         var request = EasyHandle.Request(
-            url: url, headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
+            url: url, method: method, content: content,
+            headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
-            maxReceiveRate: run.maxReceiveRate)
+            maxReceiveRate: run.maxReceiveRate, decodesContent: run.attempt.mode == .exchange)
         request.authentication = authentication
         request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.maxReceiveRate > 0, isSecure: url.scheme == .https)
@@ -78,6 +96,8 @@ final class Exchange {
 
     private func disconnect() {
         guard let (session, handle) = connection else { return }
+        noteSent()
+        wasSent = handle.requestSize > 0
         connection = nil
         session.end(handle)
     }
@@ -113,10 +133,14 @@ final class Exchange {
 
     // MARK: From the loop
 
-    /// What libcurl still holds comes at once and may pause again.
-    func continueReading() {
+    /// Stops receiving.
+    func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: isSendingHeld) }
+
+    /// Continues what nothing holds back any more. What libcurl still holds comes at once and may pause again.
+    func unpause() {
         guard let handle else { return }
-        let code = handle.setPaused(false)
+        if !run.isSendingPaused { isSendingHeld = false }
+        let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingHeld)
         // libcurl tells a refusal only here, not by a message.
         if code != CURLE_OK { onRequestDone(code) }
     }
@@ -181,13 +205,25 @@ final class Exchange {
 
     /// False keeps the request from going out.
     func onConnected() -> Bool {
-        guard isJudged() else { return false }
+        guard isJudged(), !isRepetition() else { return false }
+        hasHeard = false
         run.onConnected()
+        return true
+    }
+
+    /// When a connection that was used before breaks without a word, libcurl sends the request once more over a new one.
+    /// The server may have got it the first time: whether to try again is not libcurl's to decide unless that is harmless.
+    private func isRepetition() -> Bool {
+        guard !hasHeard, !method.isIdempotent, let handle, handle.requestSize > 0 else { return false }
+        refusal = TransferError(
+            .connectionLost, "\(url.hostKey) closed the connection without answering the \(method.rawValue)",
+            host: url.hostKey)
         return true
     }
 
     /// False refuses the response.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        hasHeard = true
         run.onActivity(run.core.now)
         if !settleChallenge(line) { return false }
         switch parser.onLine(line) {
@@ -198,12 +234,16 @@ final class Exchange {
                 .protocolError, "\(url.hostKey) sent a head larger than \(HeadParser.maxBytes) bytes", host: url.hostKey
             )
             return false
+        case .informational(let head):
+            run.events.yield(.informational(head))
+            return true
         case .head(let head):
             return challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
         }
     }
 
     private func judge(_ head: ResponseHead) -> Bool {
+        noteSent()
         self.head = head
         run.onHead(head)
         return onHead(head)
@@ -228,7 +268,10 @@ final class Exchange {
 
     private func onHead(_ head: ResponseHead) -> Bool {
         if head.isRedirect { return drain(run.follow(head), head) }
-        if head.majorVersion >= 2, run.maxReceiveRate > 0 { return drain(.finish(.restartWithHTTP1), head) }
+        if run.attempt.mode == .exchange { return receiveAnswer(head) }
+        if head.majorVersion >= 2, run.maxReceiveRate > 0, run.mayRestart {
+            return drain(.finish(.restartWithHTTP1), head)
+        }
         let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall)
         let keeping = ResumeRules.resumeData(
             after: head, verdict: verdict, plan: plan, finalURL: url, sent: sentFields)
@@ -251,6 +294,16 @@ final class Exchange {
         }
     }
 
+    /// In exchange mode every final response is the answer.
+    private func receiveAnswer(_ head: ResponseHead) -> Bool {
+        run.events.yield(.response(head))
+        // How long a coded body becomes when it is decoded only its end will tell.
+        let isDecoded = head.contentEncoding != nil && head.contentLength != 0
+        let length = method == .head ? 0 : isDecoded ? nil : head.contentLength
+        let body = BodyPlan(offset: 0, end: length, total: length)
+        return receive(body, keeping: ResumeData(totalLength: length, finalURL: url), head, isNew: false)
+    }
+
     private func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
         do throws(TransferError) {
@@ -258,7 +311,7 @@ final class Exchange {
         } catch {
             return drain(.finish(.failed(error)), head)
         }
-        if head.majorVersion < 2, head.contentLength != nil { handle?.listenForExcess() }
+        if head.majorVersion < 2, head.contentLength != nil, method != .head { handle?.listenForExcess() }
         stage = isNew ? .holding(isBodyOver: false) : .receiving
         return true
     }

@@ -5,15 +5,16 @@ import XferTrust
 
 /// What a hop's request shows of who it comes from.
 extension Exchange {
-    /// Decides it, once the request's own fields for this hop are known, and adds the fields it takes.
+    /// Decides what libcurl has to do, once the request's fields for this hop are known: `Authorization` is among them already
+    /// where it can be sent at once, unless a header rule took it out again.
     func authenticate() throws(TransferError) {
         authentication = HopAuthentication(
             run.attempt.credential, hop: url, hasOwnField: sentFields.firstValue(named: "Authorization") != nil)
         switch authentication {
         case .none, .digest:
             break
-        case .field(let value):
-            sentFields.append(HeaderField(name: "Authorization", value: value))
+        case .field:
+            authentication = .none
         case .signature(let signer):
             let name = "x-amz-content-sha256"
             guard sentFields.firstValue(named: name) == nil else { return }

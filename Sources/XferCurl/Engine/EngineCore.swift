@@ -22,7 +22,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var jars: [String: CookieJar] = [:]
     private var handles: [UInt: EasyHandle] = [:]
     private var lastHandle: UInt = 0
-    /// Attempts that may read again: libcurl is told outside its callbacks.
+    /// Attempts that may go on: libcurl is told outside its callbacks.
     private var toUnpause: [AttemptRun] = []
     private(set) var isShutDown = false
 
@@ -117,7 +117,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         while !toUnpause.isEmpty {
             let batch = toUnpause
             toUnpause = []
-            for run in batch { run.continueReading() }
+            for run in batch { run.unpause() }
         }
     }
 

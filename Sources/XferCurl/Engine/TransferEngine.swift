@@ -60,7 +60,7 @@ public actor TransferEngine {
     nonisolated var isResting: Bool { loop.isResting }
 
     /// Whether something holds the attempt's reading back; nil after its end.
-    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isPaused }
+    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isReceivingPaused }
 }
 
 /// What all attempts of an engine have in common.

@@ -21,6 +21,7 @@ final class EasyHandle {
     private var headers: HeaderList?
     /// Whose cookies the present request sends and keeps.
     var jar: CookieJar?
+    private var content: RequestContent?
 
     /// Nil without memory.
     init?(id: UInt) {
@@ -39,6 +40,8 @@ final class EasyHandle {
     /// What one request needs beyond what all have in common.
     struct Request {
         var url: HTTPURL
+        var method: HTTPMethod
+        var content: RequestContent?
         var headers: HeaderList
         var spec: SessionSpec
         var httpVersion: HTTPVersion
@@ -46,6 +49,8 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
+        /// Whether the content codings libcurl knows are undone.
+        var decodesContent: Bool
         var authentication = HopAuthentication.none
         var cookies: CookieUse?
 
@@ -56,10 +61,17 @@ final class EasyHandle {
         curl_easy_reset(easy)
         errorBuffer[0] = 0
         headers = request.headers
+        content = request.content
         setCommonOptions()
         setTrust()
         setCallbacks()
         set(CURLOPT_URL, url(of: request))
+        setMethod(request.method, request.content)
+        if request.decodesContent {
+            // The first alone does nothing; what the second would ask for is said by our own header fields.
+            set(CURLOPT_HTTP_CONTENT_DECODING, 1)
+            set(CURLOPT_ACCEPT_ENCODING, "")
+        }
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         set(CURLOPT_HTTP_VERSION, Self.version(request))
         setRoute(request.spec)
@@ -86,6 +98,9 @@ final class EasyHandle {
         socket = nil
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
+        // Unbinds the form, whether or not it goes along to the next hop.
+        if content?.isMultipart == true { set(CURLOPT_MIMEPOST, pointer: nil) }
+        content = nil
         setCookies(nil)
         for option in [CURLOPT_USERNAME, CURLOPT_PASSWORD, CURLOPT_COOKIE] { set(option, pointer: nil) }
     }
@@ -143,10 +158,13 @@ final class EasyHandle {
 
     // MARK: While the request runs
 
-    /// Stops or continues reading. Continuing hands over at once what libcurl still holds; a refusal of that comes back as
-    /// the code.
-    func setPaused(_ isPaused: Bool) -> CURLcode {
-        curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    /// Stops or continues each direction. Continuing to receive hands over at once what libcurl still holds; a refusal of
+    /// that comes back as the code.
+    func setPaused(receiving: Bool, sending: Bool) -> CURLcode {
+        let code = curl_easy_pause(
+            easy, (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0))
+        // Before its connection, and after its end, a request has nothing to pause.
+        return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
     /// libcurl tells only by its log that a server sent more than it announced: the log is read from the head on.

@@ -45,8 +45,11 @@ import XferModel
     let other = HTTPURL(scheme: .https, host: "other", port: 443, target: "/")
 
     private func fields(_ request: TransferRequest, _ kept: ResumeData = ResumeData(), at hop: HTTPURL) -> [String] {
-        HopHeaders.fields(for: request, plan: ResumeRules.plan(kept: kept), hop: hop, userAgent: "xferd/1")
-            .map { "\($0.name): \($0.value)" }
+        HopHeaders.fields(
+            for: request, plan: ResumeRules.plan(kept: kept), hop: HopHeaders.Hop(url: hop),
+            credential: ResolvedCredential(inline: request.credential, home: request.url.origin), userAgent: "xferd/1"
+        )
+        .map { "\($0.name): \($0.value)" }
     }
 
     @Test func defaultsFillWhatIsAbsent() {

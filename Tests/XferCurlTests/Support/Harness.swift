@@ -124,3 +124,22 @@ extension Attempt {
         return attempt
     }
 }
+
+extension Attempt {
+    /// A request whose answer is taken whatever it is, over the ordinary session.
+    static func exchange(
+        _ method: HTTPMethod, _ url: String, _ content: AttemptContent? = nil,
+        sink: BodySink = .memory(limit: 1 << 20), _ change: (inout Attempt) -> Void = { _ in }
+    ) throws -> Attempt {
+        let request = TransferRequest(url: try CurlURL.parse(url).url, method: method)
+        var attempt = Attempt(request: request, sink: sink, mode: .exchange, content: content) { _ in SessionSpec() }
+        change(&attempt)
+        return attempt
+    }
+}
+
+extension ResolvedCredential {
+    static func basic(_ user: String, _ password: String, for url: HTTPURL) -> ResolvedCredential {
+        ResolvedCredential(scheme: .basic, user: user, secret: password, origins: [url.origin])
+    }
+}
