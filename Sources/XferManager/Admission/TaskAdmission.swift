@@ -12,6 +12,7 @@ struct TaskAdmission: Sendable {
     let pool: BlockingPool
     let directories: DirectoryAdmission
     let policies: PolicyResolver
+    let requests: RequestAdmission
     let now: Timestamp
 
     /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
@@ -23,6 +24,7 @@ struct TaskAdmission: Sendable {
             let parsed = try parseURL(draft.url, path: path(index))
             var specification = draft.specification(parsed.url, parsed.credential)
             specification.request.bodySummary = draft.body.map { BodySummary($0) }
+            try await requests.check(specification, path: path(index))
             try checkTrust(specification, path: path(index))
             try await admit(
                 &specification, knowing: &directories, path: path(index), directoryField: draft.directoryField)

@@ -35,6 +35,9 @@ extension TransferManager {
         var wanted = before.specification
         update.change(&wanted)
         let hasMoved = wanted.destination != before.specification.destination
+        if wanted.request != before.specification.request {
+            try await admission(for: principal).requests.check(wanted, path: update.path)
+        }
         if wanted.policy != before.specification.policy {
             try admission(for: principal).checkTrust(wanted, path: update.path)
         }

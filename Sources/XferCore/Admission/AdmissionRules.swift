@@ -1,0 +1,120 @@
+public import XferModel
+
+/// Whether a URL may be loaded: the service's "should this URL be loaded".
+///
+/// Judged by name and literal address when a task is added and before every hop, and by the address of every connection
+/// that is made. In this order, and the first word counts:
+///
+/// 1. A host that matches a denied pattern is refused.
+/// 2. An address in a denied block is refused; so is one that a denied pattern names.
+/// 3. If hosts are allowed by name, every other host is refused.
+///
+/// What is denied stays denied: being allowed lifts nothing. Of an IPv4-mapped or NAT64 address (RFC 6052) the IPv4 address
+/// in it is judged, too, and of the unspecified address the loopback, which is where Linux connects to then.
+public struct AdmissionRules: Sendable, Hashable {
+    public let lists: AdmissionLists
+
+    /// Without lists everything may be loaded.
+    public init(_ lists: AdmissionLists = AdmissionLists()) { self.lists = lists }
+
+    /// Why the host must not be asked, as far as its name or the literal address tells; nil when it may be.
+    /// - Parameter host: as in `HTTPURL.host`.
+    public func refusal(ofHost host: String, port: UInt16) -> AdmissionRefusal? {
+        let name = ServerName(host: host)
+        switch name {
+        case .address(let address):
+            if let refusal = refusal(ofAddress: address, port: port) { return refusal }
+        case .domain:
+            if let pattern = lists.deniedHosts.first(where: { $0.matches(name, port: port) }) {
+                return AdmissionRefusal(subject: name.description, cause: .deniedHost(pattern))
+            }
+        }
+        if lists.allowedHosts.isEmpty || Self.matches(lists.allowedHosts, name, port) { return nil }
+        return AdmissionRefusal(subject: name.description, cause: .notAllowed)
+    }
+
+    /// Why no connection to the address may be made, whatever name led there; nil when one may be.
+    public func refusal(ofAddress address: IPAddress, port: UInt16) -> AdmissionRefusal? {
+        for meant in address.meanings {
+            if let pattern = lists.deniedHosts.first(where: { $0.matches(.address(meant), port: port) }) {
+                return AdmissionRefusal(subject: address.description, cause: .deniedHost(pattern))
+            }
+            if let block = lists.deniedAddresses.first(where: { $0.contains(meant) }) {
+                return AdmissionRefusal(subject: address.description, cause: .deniedAddress(block))
+            }
+        }
+        return nil
+    }
+
+    /// Whether connections have to be looked at one by one.
+    public var judgesAddresses: Bool { !lists.deniedAddresses.isEmpty || lists.deniedHosts.contains(where: \.isAddress) }
+
+    private static func matches(_ patterns: [HostPattern], _ name: ServerName, _ port: UInt16) -> Bool {
+        guard case .address(let address) = name else { return patterns.contains { $0.matches(name, port: port) } }
+        return patterns.contains { pattern in
+            address.meanings.contains { pattern.matches(.address($0), port: port) }
+        }
+    }
+
+    /// Equality compares all of it; pools are few.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(lists.deniedHosts.count)
+        hasher.combine(lists.deniedAddresses.count)
+        hasher.combine(lists.allowedHosts.count)
+    }
+}
+
+/// Why something must not be loaded.
+public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Cause: Hashable, Sendable {
+        case deniedHost(HostPattern)
+        case deniedAddress(AddressBlock)
+        case notAllowed
+    }
+
+    /// The host or address that was judged.
+    public let subject: String
+    public let cause: Cause
+
+    public var description: String {
+        switch cause {
+        case .deniedHost(let pattern): "\(subject) is denied: it matches \(pattern) of network.deny_hosts"
+        case .deniedAddress(let block): "\(subject) is denied: it lies in \(block) of network.deny_addresses"
+        case .notAllowed: "\(subject) is not among the hosts that network.allow_hosts allows"
+        }
+    }
+}
+
+extension TransferError {
+    /// What a running task fails with. `host` is the hop's.
+    public init(_ refusal: AdmissionRefusal, host: String) {
+        let led = refusal.subject == host || host.hasPrefix("\(refusal.subject):") ? "" : "\(host): "
+        self.init(.rejectedByPolicy, led + refusal.description, host: host)
+    }
+}
+
+extension IPAddress {
+    /// The address, and those a connection to it ends at in truth.
+    var meanings: [IPAddress] {
+        guard let other = mappedIPv4 ?? translatedIPv4 ?? loopbackMeant else { return [self] }
+        return [self] + other.meanings
+    }
+
+    /// The IPv4 address in one of NAT64's well-known prefix, 64:ff9b::/96 (RFC 6052 §2.1).
+    private var translatedIPv4: IPAddress? {
+        isIPv6 && bytes.starts(with: [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
+            ? IPAddress(bytes: Array(bytes[12...])) : nil
+    }
+
+    /// connect(2) to the unspecified address reaches this machine.
+    private var loopbackMeant: IPAddress? {
+        guard bytes.allSatisfy({ $0 == 0 }) else { return nil }
+        return IPAddress(isIPv6 ? "::1" : "127.0.0.1")
+    }
+}
+
+extension HostPattern {
+    fileprivate var isAddress: Bool {
+        if case .address = name { true } else { false }
+    }
+}

@@ -1,0 +1,97 @@
+public import XferModel
+
+/// What a credential has to be like, before it is stored and once its secret has been read.
+public enum CredentialRules {
+    /// Whom it is shown to.
+    public enum Audience: Sendable {
+        case origin
+        case proxy
+    }
+
+    /// Throws what is wrong with a credential that somebody wrote.
+    ///
+    /// - Parameter isOperator: only operators may name what the service reads with its own rights: whoever could name a file
+    ///   could have it sent anywhere.
+    public static func check(
+        _ credential: Credential, for audience: Audience = .origin, isOperator: Bool
+    ) throws(CredentialFault) {
+        if !isOperator, credential.secret.isReference {
+            throw CredentialFault("secret", "only operators may name a file or a variable", isPermission: true)
+        }
+        let hasUser = !credential.user.isEmpty
+        switch credential.scheme {
+        case .basic where credential.user.contains(":"):
+            throw CredentialFault("user", "a user name with a colon cannot be told from its password (RFC 7617)")
+        case .digest where !hasUser:
+            throw CredentialFault("user", "is missing")
+        case .bearer where hasUser, .netrc where hasUser:
+            throw CredentialFault("user", "has no meaning for this kind of credential")
+        case .awsSigV4(let region, let service):
+            if !hasUser { throw CredentialFault("user", "the access key's id is missing") }
+            if !isName(region) { throw CredentialFault("region", "is not the name of a region, for example us-east-1") }
+            if !isName(service) { throw CredentialFault("service", "is not the name of a service, for example s3") }
+            if !isName(credential.user) { throw CredentialFault("user", "is not the id of an access key") }
+        case .basic, .digest, .bearer, .netrc:
+            break
+        }
+        if audience == .proxy, ![.basic, .digest].contains(credential.scheme) {
+            throw CredentialFault("scheme", "a proxy takes basic or digest")
+        }
+        if !isOneLine(credential.user) { throw CredentialFault("user", "contains a line break or NUL") }
+        if case .value(let secret) = credential.secret, let problem = problem(of: secret, for: credential.scheme) {
+            throw CredentialFault("secret", problem)
+        }
+    }
+
+    /// What is wrong with a secret that has been read; nil when it can be used. Never repeats it.
+    public static func problem(of secret: String, for scheme: Credential.Scheme) -> String? {
+        if scheme == .netrc { return secret.utf8.contains(0) ? "contains NUL" : nil }
+        if !isOneLine(secret) { return "contains a line break or NUL" }
+        switch scheme {
+        case .bearer where secret.isEmpty || !secret.utf8.allSatisfy({ (33...126).contains($0) }):
+            return "is not a token (RFC 6750): expected visible ASCII characters"
+        case .awsSigV4 where secret.isEmpty:
+            return "is empty"
+        case .basic, .digest, .bearer, .netrc, .awsSigV4:
+            return nil
+        }
+    }
+
+    private static func isOneLine(_ text: String) -> Bool {
+        !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+    }
+
+    /// Letters, digits and hyphens: anything else would get into the scope of the signature.
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            }
+    }
+}
+
+/// What is wrong with a credential. Never holds the secret.
+public struct CredentialFault: Error, Hashable, Sendable {
+    /// The field within the credential.
+    public let field: String
+    public let reason: String
+    /// It is right, but not for this caller.
+    public let isPermission: Bool
+
+    init(_ field: String, _ reason: String, isPermission: Bool = false) {
+        self.field = field
+        self.reason = reason
+        self.isPermission = isPermission
+    }
+}
+
+extension Secret {
+    /// Read with the service's own rights.
+    public var isReference: Bool {
+        switch self {
+        case .value: false
+        case .file, .systemdCredential, .environment: true
+        }
+    }
+}

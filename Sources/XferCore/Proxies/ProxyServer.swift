@@ -1,0 +1,77 @@
+public import XferModel
+
+/// Where a proxy is and how it is spoken to.
+public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
+    public enum Kind: String, Sendable, CaseIterable {
+        case http
+        /// Spoken to over TLS.
+        case https
+        /// RFC 1928; names are resolved by the proxy.
+        case socks5h
+    }
+
+    public let kind: Kind
+    /// Lower case; IPv6 literals in brackets.
+    public let host: String
+    public let port: UInt16
+
+    /// Reads `scheme://host:port`, with nothing behind it but a slash; a port that is left out is 80, 443 or 1080.
+    /// - Throws: what is wrong; user info is never repeated.
+    public init(_ text: String) throws(ProxyFault) {
+        guard let slashes = text.firstRange(of: "://") else {
+            throw ProxyFault("is no proxy: expected http://, https:// or socks5h:// with a host and a port")
+        }
+        guard let kind = Kind(rawValue: text[..<slashes.lowerBound].lowercased()) else {
+            throw ProxyFault("has a scheme that is not supported: expected http, https or socks5h")
+        }
+        var rest = text[slashes.upperBound...]
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        if rest.contains("@") { throw ProxyFault("holds user info: a proxy's credential has a field of its own") }
+        let (host, port) = try Self.split(rest, defaultPort: kind.defaultPort)
+        (self.kind, self.host, self.port) = (kind, host, port)
+    }
+
+    private static func split(
+        _ text: Substring, defaultPort: UInt16
+    ) throws(ProxyFault) -> (host: String, port: UInt16) {
+        let pattern: HostPattern
+        do throws(HostPatternError) {
+            pattern = try HostPattern(String(text))
+        } catch {
+            throw ProxyFault("has a bad host: \(error)")
+        }
+        guard pattern.kind == .exact else { throw ProxyFault("has a bad host: expected a name or an address") }
+        let host =
+            switch pattern.name {
+            case .domain(let name): name
+            case .address(let address): address.isIPv6 ? "[\(address)]" : address.description
+            }
+        return (host, pattern.port ?? defaultPort)
+    }
+
+    /// As libcurl takes it.
+    public var url: String { "\(kind.rawValue)://\(host):\(port)" }
+
+    public var description: String { url }
+
+    /// Whom an `https` proxy is judged as.
+    public var origin: Origin? { kind == .https ? Origin(scheme: .https, host: host, port: port) : nil }
+}
+
+extension ProxyServer.Kind {
+    fileprivate var defaultPort: UInt16 {
+        switch self {
+        case .http: 80
+        case .https: 443
+        case .socks5h: 1080
+        }
+    }
+}
+
+/// Why a text names no proxy.
+public struct ProxyFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Follows "the proxy".
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,58 @@
+/// Addresses that have their first bits in common (RFC 4632 §3.1, RFC 4291 §2.3): `10.0.0.0/8`, `fe80::/10`; an address
+/// alone is a block of one.
+///
+/// A block of IPv4-mapped addresses (`::ffff:10.0.0.0/104`) is the block of the IPv4 addresses.
+public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
+    /// The first address, all other bits 0.
+    public let first: IPAddress
+    /// How many bits are fixed: 0 … 32 or 0 … 128.
+    public let length: Int
+
+    /// Nil unless it is an address with an optional `/length`; bits behind the length do not count.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(parts[0]) else { return nil }
+        var length = address.bytes.count * 8
+        if parts.count == 2 {
+            let digits = parts[1]
+            guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }),
+                let number = Int(digits), number <= length
+            else { return nil }
+            length = number
+        }
+        self.init(address, length: length)
+    }
+
+    private init?(_ address: IPAddress, length: Int) {
+        if length >= 96, let embedded = address.mappedIPv4 {
+            (first, self.length) = (embedded.masked(to: length - 96), length - 96)
+        } else {
+            (first, self.length) = (address.masked(to: length), length)
+        }
+    }
+
+    public func contains(_ address: IPAddress) -> Bool {
+        address.isIPv6 == first.isIPv6 && address.masked(to: length) == first
+    }
+
+    public var description: String {
+        length == first.bytes.count * 8 ? first.description : "\(first)/\(length)"
+    }
+}
+
+extension IPAddress {
+    /// The IPv4 address in an IPv4-mapped one (RFC 4291 §2.5.5.2).
+    public var mappedIPv4: IPAddress? {
+        isIPv6 && bytes.starts(with: Self.mappedPrefix) ? IPAddress(bytes: Array(bytes[12...])) : nil
+    }
+
+    private static let mappedPrefix: [UInt8] = Array(repeating: 0, count: 10) + [0xff, 0xff]
+
+    fileprivate func masked(to length: Int) -> IPAddress {
+        let masked = bytes.enumerated().map { index, byte in
+            let kept = min(max(length - index * 8, 0), 8)
+            return kept == 0 ? 0 : byte & (0xff << UInt8(8 - kept))
+        }
+        return IPAddress(bytes: masked) ?? self
+    }
+}

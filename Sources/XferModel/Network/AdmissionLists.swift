@@ -1,0 +1,17 @@
+/// Which URLs may be loaded at all, as the operator wrote it. What the lists mean: `XferCore.AdmissionRules`.
+public struct AdmissionLists: Hashable, Sendable {
+    /// Hosts that are never asked.
+    public var deniedHosts: [HostPattern]
+    /// Addresses that are never connected to.
+    public var deniedAddresses: [AddressBlock]
+    /// If there are any, no other hosts are asked.
+    public var allowedHosts: [HostPattern]
+
+    public init(
+        deniedHosts: [HostPattern] = [], deniedAddresses: [AddressBlock] = [], allowedHosts: [HostPattern] = []
+    ) {
+        self.deniedHosts = deniedHosts
+        self.deniedAddresses = deniedAddresses
+        self.allowedHosts = allowedHosts
+    }
+}
