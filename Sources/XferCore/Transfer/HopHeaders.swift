@@ -7,7 +7,7 @@ public enum HopHeaders {
         "range", "if-range", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect",
     ]
 
-    /// All fields but `Host`, in the order sent.
+    /// All fields but `Host` and what `HopAuthentication` adds, in the order sent.
     ///
     /// Defaults fill only what is absent; what selected the kept representation replaces the request's own.
     public static func fields(
@@ -31,9 +31,6 @@ public enum HopHeaders {
         }
         fill("User-Agent", userAgent)
         fill("Accept-Encoding", "identity")
-        if isAtHome, let credential = request.credential, case .value(let password) = credential.secret {
-            fill("Authorization", "Basic " + Base64.encode("\(credential.user):\(password)".utf8))
-        }
         return fields + planned
     }
 

@@ -19,6 +19,11 @@ public final class AttemptProgress: Sendable {
         public var total: Int64?
         /// Body bytes received over the network in this attempt, those thrown away included.
         public var received: Int64
+        /// Bytes of content handed to the system for sending, in the present request: a redirect that wants the content
+        /// again begins at 0.
+        public var sent: Int64 = 0
+        /// Length of the present request's content; nil while that is unknown, as multipart's is before the first byte.
+        public var sendTotal: Int64?
     }
 
     private let box: NIOLockedValueBox<Snapshot>

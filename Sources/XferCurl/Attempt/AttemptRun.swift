@@ -31,6 +31,7 @@ final class AttemptRun {
     private var head: ResponseHead?
     private(set) var writer: BodyWriter
     private var pacing: Pacing
+    private var requestWasSent = false
 
     init(id: AttemptID, attempt: Attempt, core: EngineCore, events: AsyncStream<AttemptEvent>.Continuation) {
         self.id = id
@@ -44,7 +45,8 @@ final class AttemptRun {
         kept = attempt.resumeData
         plan = Self.plan(attempt, kept: attempt.resumeData, segment: attempt.segment)
         writer = BodyWriter(sink: attempt.sink, offset: plan.offset)
-        pacing = Pacing(timeouts: attempt.request.timeouts, rate: maxReceiveRate, now: core.now)
+        pacing = Pacing(
+            timeouts: attempt.request.timeouts, rate: maxReceiveRate, sendRate: attempt.maxSendRate, now: core.now)
         progress = AttemptProgress(offset: plan.offset, total: kept.totalLength)
     }
 
@@ -92,6 +94,13 @@ final class AttemptRun {
         if maxReceiveRate > 0 { exchange?.handle?.clampWindow(rate: maxReceiveRate) }
         changePacing { pacing, now in
             pacing.setRate(max(0, rate), now: now)
+            return nil
+        }
+    }
+
+    func setMaxSendRate(_ rate: Int64) {
+        changePacing { pacing, now in
+            pacing.setSendRate(max(0, rate), now: now)
             return nil
         }
     }
@@ -151,9 +160,9 @@ final class AttemptRun {
         isEnded = true
         exchange?.end()
         exchange = nil
-        let body: [UInt8]? = if case .memory = attempt.sink { writer.memory } else { nil }
         let outcome = AttemptOutcome(
-            result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head, body: body,
+            result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
+            body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,
             resumeData: kept)
         events.yield(.finished(outcome))
         events.finish()

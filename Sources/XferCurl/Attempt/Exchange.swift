@@ -28,7 +28,11 @@ final class Exchange {
     /// Why a callback refused to go on.
     var refusal: TransferError?
     private var stage = Stage.requesting
-    private var sentFields: [HeaderField] = []
+    var sentFields: [HeaderField] = []
+    var authentication = HopAuthentication.none
+    var admission = ConnectionAdmission()
+    /// Tells a 401 that libcurl answers from one that is the server's last word.
+    private var challenges = Challenges()
     private var parser = HeadParser()
     private var head: ResponseHead?
     private var body: BodyPlan?
@@ -51,9 +55,14 @@ final class Exchange {
         let wanted = run.attempt.request
         let core = run.core
         sentFields = HopHeaders.fields(for: wanted, plan: plan, hop: url, userAgent: core.configuration.userAgent)
-        let request = EasyHandle.Request(
-            url: url, headers: try HeaderList(sentFields), spec: spec, httpVersion: wanted.httpVersion,
-            connectTimeout: wanted.timeouts.connect, maxReceiveRate: run.maxReceiveRate)
+        let cookies = takeCookies()
+        try authenticate()
+        var request = EasyHandle.Request(
+            url: url, headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
+            httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
+            maxReceiveRate: run.maxReceiveRate)
+        request.authentication = authentication
+        request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.maxReceiveRate > 0, isSecure: url.scheme == .https)
         guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
@@ -117,6 +126,8 @@ final class Exchange {
         guard let handle else { return }
         let detail = handle.errorText
         let osError = handle.osError
+        let proxyFailure = proxyFailure(code)
+        if let challenge = challenges.takeFinal() { _ = judge(challenge) }
         disconnect()
         switch stage {
         case .ended:
@@ -127,7 +138,7 @@ final class Exchange {
             if let refusal { return run.finish(.failed(refusal)) }
             if code == CURLE_OK || isBodyWhole { return endResponse() }
             let error = CurlError.transferError(code, detail: detail, osError: osError, url: url)
-            run.finish(.failed(error))
+            run.finish(.failed(admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
         }
     }
 
@@ -178,6 +189,7 @@ final class Exchange {
     /// False refuses the response.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         run.onActivity(run.core.now)
+        if !settleChallenge(line) { return false }
         switch parser.onLine(line) {
         case .more:
             return true
@@ -187,9 +199,30 @@ final class Exchange {
             )
             return false
         case .head(let head):
-            self.head = head
-            run.onHead(head)
-            return onHead(head)
+            return challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
+        }
+    }
+
+    private func judge(_ head: ResponseHead) -> Bool {
+        self.head = head
+        run.onHead(head)
+        return onHead(head)
+    }
+
+    /// After a challenge: another head means that libcurl has answered it, anything else that it was the last word.
+    private func settleChallenge(_ line: UnsafeRawBufferPointer) -> Bool {
+        switch challenges.onLine(line) {
+        case .nothing:
+            return true
+        case .answered:
+            parser = HeadParser()
+            return true
+        case .final(let head):
+            return judge(head)
+        case .endless:
+            refusal = TransferError(
+                .authFailed, "\(url.hostKey) asks for credentials again and again", httpStatus: 401, host: url.hostKey)
+            return false
         }
     }
 
@@ -240,6 +273,7 @@ final class Exchange {
 
     /// How many of the bytes were taken; anything but all of them ends the request, but for libcurl's word for "later".
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let challenge = challenges.takeFinal(), !judge(challenge) { return 0 }
         switch stage {
         case .holding:
             return Int(CURL_WRITEFUNC_PAUSE)

@@ -6,7 +6,7 @@ import XferModel
 /// as the process.
 public actor TransferEngine {
     private nonisolated let loop: CurlLoop
-    private let core: EngineCore
+    let core: EngineCore
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -39,6 +39,9 @@ public actor TransferEngine {
 
     /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
     public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxReceiveRate(rate) }
+
+    /// Bytes of content per second, 0 is unlimited.
+    public func setMaxSendRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxSendRate(rate) }
 
     /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
     public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) {

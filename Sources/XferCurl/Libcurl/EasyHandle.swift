@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import XferCore
 import XferModel
 
 /// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
@@ -18,6 +19,8 @@ final class EasyHandle {
 
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: HeaderList?
+    /// Whose cookies the present request sends and keeps.
+    var jar: CookieJar?
 
     /// Nil without memory.
     init?(id: UInt) {
@@ -43,6 +46,8 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
+        var authentication = HopAuthentication.none
+        var cookies: CookieUse?
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
     }
@@ -54,10 +59,12 @@ final class EasyHandle {
         setCommonOptions()
         setTrust()
         setCallbacks()
-        set(CURLOPT_URL, request.url.string)
+        set(CURLOPT_URL, url(of: request))
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         set(CURLOPT_HTTP_VERSION, Self.version(request))
-        set(CURLOPT_PROXY, request.spec.key.proxy ?? "")
+        setRoute(request.spec)
+        setAuthentication(request.authentication)
+        setCookies(request.cookies)
         if request.url.scheme == .https, !request.isHTTP1 {
             // Rather share an HTTP/2 connection that is being made than make another. Over http, where no ALPN ever
             // says that there is none to share, it would wait for the first response's end.
@@ -79,6 +86,8 @@ final class EasyHandle {
         socket = nil
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
+        setCookies(nil)
+        for option in [CURLOPT_USERNAME, CURLOPT_PASSWORD, CURLOPT_COOKIE] { set(option, pointer: nil) }
     }
 
     private func setCommonOptions() {
@@ -186,9 +195,9 @@ final class EasyHandle {
     // MARK: Options
 
     // libcurl only refuses options it does not know or has no memory for; the tests would see the first.
-    private func set(_ option: CURLoption, _ value: Int) { xfer_easy_set_long(easy, option, value) }
-    private func set(_ option: CURLoption, _ value: String) { xfer_easy_set_string(easy, option, value) }
-    private func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+    func set(_ option: CURLoption, _ value: Int) { xfer_easy_set_long(easy, option, value) }
+    func set(_ option: CURLoption, _ value: String) { xfer_easy_set_string(easy, option, value) }
+    func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
         xfer_easy_set_pointer(easy, option, pointer)
     }
 }

@@ -6,18 +6,21 @@ final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
 
     /// Throws for text that would end a line early; clients' fields are checked long before.
-    init(_ fields: [HeaderField]) throws(TransferError) {
+    ///
+    /// - Parameter isSigned: libcurl 7.88 signs every line as it stands, so that none may have another meaning.
+    init(_ fields: [HeaderField], isSigned: Bool = false) throws(TransferError) {
         for field in fields {
             guard Self.isClean(field.name), !field.name.isEmpty, Self.isClean(field.value) else {
                 curl_slist_free_all(first)
                 first = nil
                 throw TransferError(.internalError, "a header field contains a line break or NUL, or has no name")
             }
+            if isSigned, field.value.isEmpty { continue }
             // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)).
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // libcurl would wait for a 100 before larger bodies.
-        append("Expect:")
+        if !isSigned { append("Expect:") }
     }
 
     deinit { curl_slist_free_all(first) }

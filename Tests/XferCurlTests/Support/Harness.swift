@@ -59,7 +59,7 @@ final class Harness: Sendable {
                 part?.truncate()
                 await engine.proceed(handle.id)
             case .finished(let ended): outcome = ended
-            case .redirected, .head, .judged: break
+            case .redirected, .head, .judged, .informational, .response: break
             }
         }
         guard let outcome else { throw TimedOut("the events ended without an outcome") }
