@@ -38,3 +38,8 @@ static inline int xfer_reserve_blocks(int descriptor, long length) {
 static inline int xfer_clone_file(int target, int source) {
     return (int)syscall(SYS_ioctl, target, 0x40049409UL /* FICLONE, linux/fs.h */, (long)source);
 }
+
+// fgetxattr(2) is not in Swift's Glibc: whether a file has an access control list beyond its mode bits (acl(5)).
+static inline int xfer_has_access_list(int descriptor) {
+    return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
+}

@@ -30,6 +30,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var authoritiesFile: String?
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
+    /// The configuration file's profiles.
+    public var profiles: [Profile] = []
     /// Which URLs may be loaded at all.
     public var admission = AdmissionLists()
     /// Whether tasks that name no proxy use the environment's.

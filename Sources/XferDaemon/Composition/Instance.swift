@@ -48,6 +48,7 @@ struct Instance: Sendable {
         result.environment = environment
         result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.trust.policies.map(\.policy)
+        result.profiles = settings.profiles
         result.retention.maxEvents = settings.events.maxCount
         result.retention.maxEventAge = settings.events.maxAge.components.seconds
         result.retention.maxHistory = settings.history.maxCount

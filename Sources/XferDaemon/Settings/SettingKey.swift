@@ -37,9 +37,9 @@ public struct SettingKey: Sendable {
         copy = { $1[keyPath: property] = $0[keyPath: property] }
     }
 
-    /// The part before the dot.
+    /// The part before the dot; of a section that is one value, all of it.
     public var section: String { String(path.prefix { $0 != "." }) }
-    /// The part after the dot.
+    /// The part after the dot; empty for a section that is one value.
     public var name: String { String(path.drop { $0 != "." }.dropFirst()) }
     /// `XFERD_QUEUE_MAX_ACTIVE` for `queue.max_active`.
     public var environmentName: String {
@@ -49,7 +49,7 @@ public struct SettingKey: Sendable {
 
 extension SettingKey {
     /// Every key, in the order in which they are printed.
-    public static let all: [SettingKey] = queue + download + trust + network + past + rpc + access + log
+    public static let all: [SettingKey] = queue + download + trust + profiles + network + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -108,6 +108,12 @@ extension SettingKey {
             "network.proxy_from_environment", \.network.proxyFromEnvironment, .flag, reload: true,
             "Whether tasks that name no proxy go through the environment's (http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY)"
         ),
+    ]
+
+    private static let profiles: [SettingKey] = [
+        SettingKey(
+            "profiles", \.profiles, .profiles, reload: true,
+            "Defaults for the requests of the tasks that name them; those of existing tasks stay")
     ]
 
     private static let past: [SettingKey] = [

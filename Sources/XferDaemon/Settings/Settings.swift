@@ -9,6 +9,8 @@ public struct Settings: Hashable, Sendable {
     public var queue = Queue()
     public var download: Download
     public var trust = Trust()
+    /// Defaults for requests, by name.
+    public var profiles: [Profile] = []
     public var network = Network()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))

@@ -46,7 +46,7 @@ public struct AllowedRoots: Hashable, Sendable {
 
 extension AllowedRoots {
     /// The innermost root that holds the part of the path that exists, resolved.
-    private func root(of place: ResolvedPath) throws(FileError) -> String {
+    func root(of place: ResolvedPath) throws(FileError) -> String {
         let candidates = roots.compactMap(ResolvedPath.real).filter { ResolvedPath.isWithin(place.existing, $0) }
         if let root = candidates.max(by: { $0.utf8.count < $1.utf8.count }) { return root }
         let unavailable = roots.first {
@@ -115,7 +115,7 @@ extension AllowedRoots {
 
 extension AllowedRoots {
     /// Compares text, for forbidden directories that do not exist yet, and identities, for ones reached by bind mounts.
-    private func refuseForbidden(_ place: ResolvedPath, _ handle: Descriptor) throws(FileError) {
+    func refuseForbidden(_ place: ResolvedPath, _ handle: Descriptor) throws(FileError) {
         let refusal = FileError.forbidden(path: place.asked, roots: roots)
         for path in forbidden where ResolvedPath.isWithin(place.whole, try ResolvedPath(path).whole) { throw refusal }
         let identities = Set(forbidden.compactMap(FileIdentity.init(ofPath:)))

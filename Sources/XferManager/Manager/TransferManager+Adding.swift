@@ -96,7 +96,7 @@ extension TransferManager {
             policies: services.policies.withLockedValue(\.resolver),
             requests: RequestAdmission(
                 rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
-            now: clock())
+            content: ContentAdmission(principal: principal, settings: settings, pool: services.pool), now: clock())
     }
 
     /// A policy that was there a moment ago may have been removed meanwhile.

@@ -90,7 +90,8 @@ public actor TransferManager {
         hub.begin(after: try await store.read { try $0.lastSeq() })
         let now = clock()
         let policies = try await store.write { tx in
-            try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+            try ConfiguredProfiles.take(settings.profiles, in: tx)
+            return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
         }
         let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
         let pool = BlockingPool()
@@ -143,6 +144,7 @@ public actor TransferManager {
             self.settings.policies = before
             logger.error("the trust policies are not taken over", metadata: ["error": "\(error)"])
         }
+        await takeConfiguredProfiles()
         await takeAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }

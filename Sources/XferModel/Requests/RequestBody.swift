@@ -63,16 +63,19 @@ public struct BodySummary: Hashable, Sendable, Codable {
     public var form: Form
     /// Bytes of content; of parts nil, because their boundaries count, too.
     public var length: Int64?
+    /// Of a file, as the client named it.
+    public var path: String?
 
-    public init(form: Form, length: Int64?) {
+    public init(form: Form, length: Int64?, path: String? = nil) {
         self.form = form
         self.length = length
+        self.path = path
     }
 
     public init(_ body: RequestBody) {
         switch body {
         case .inline(let data): self.init(form: .inline, length: Int64(data.bytes.count))
-        case .file(let file): self.init(form: .file, length: file.length)
+        case .file(let file): self.init(form: .file, length: file.length, path: file.path)
         case .parts: self.init(form: .parts, length: nil)
         }
     }

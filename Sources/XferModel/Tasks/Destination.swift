@@ -24,6 +24,9 @@ public struct Destination: Hashable, Sendable, Codable {
         self.mode = mode
         self.usesRemoteTime = usesRemoteTime
     }
+
+    /// Of tasks that publish no file.
+    public static let none = Destination(directory: "/")
 }
 
 /// What happens when the final name is taken.

@@ -5,6 +5,7 @@ public enum MethodRegistry {
         TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self, TaskResult.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
         PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,
+        ProfileList.self, ProfileGet.self, ProfileSet.self, ProfileRemove.self,
         EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,
         DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self,
         RPCDiscover.self,

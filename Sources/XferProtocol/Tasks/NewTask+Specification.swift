@@ -6,27 +6,25 @@ public struct TaskDefaults: Hashable, Sendable {
     /// Absolute path of the directory for files.
     public var directory: String
     public var retry: RetryLimits
-    public var timeouts: Timeouts
 
-    public init(directory: String, retry: RetryLimits = RetryLimits(), timeouts: Timeouts = Timeouts()) {
+    public init(directory: String, retry: RetryLimits = RetryLimits()) {
         self.directory = directory
         self.retry = retry
-        self.timeouts = timeouts
     }
 }
 
-/// From the wire to the model. No I/O: the URL's text has been parsed by whoever can.
+/// From the wire to the model. No I/O: URLs and paths are still text.
 extension NewTask {
-    /// The whole specification. `url` is what `self.url` was parsed to, `urlCredential` its user info; a `credential`
-    /// field wins over that.
+    /// The whole specification around the request that was made of `requestFields`.
     public func specification(
-        owner: Owner, url: HTTPURL, urlCredential: Credential?, defaults: TaskDefaults
+        owner: Owner, request: TransferRequest, defaults: TaskDefaults
     ) -> TaskSpecification {
-        TaskSpecification(
+        let kind = kind ?? .download
+        return TaskSpecification(
             owner: owner,
-            request: request(url: url, urlCredential: urlCredential, timeouts: defaults.timeouts),
-            destination: destination(defaultDirectory: defaults.directory),
-            kind: kind ?? .download,
+            request: request,
+            destination: kind == .download ? destination(defaultDirectory: defaults.directory) : .none,
+            kind: kind,
             checksum: checksum,
             retry: RetryLimits(
                 maxRetries: maxRetries ?? defaults.retry.maxRetries, retryFor: retryFor ?? defaults.retry.retryFor),
@@ -39,23 +37,43 @@ extension NewTask {
             progressInterval: progressInterval ?? 0.5,
             resumesUnsafely: resume == .unsafe,
             meta: meta?.text,
-            policy: policy)
+            policy: policy,
+            profile: profile,
+            maxSendRate: maxSendRate ?? 0,
+            retriesNonIdempotent: retryNonIdempotent ?? false,
+            upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
+            response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false))
     }
 
-    /// What is sent to the server.
-    public func request(url: HTTPURL, urlCredential: Credential?, timeouts: Timeouts) -> TransferRequest {
-        TransferRequest(
-            url: url,
-            method: method ?? .get,
-            headers: headers?.fields ?? [],
-            credential: credential.map { Credential(user: $0.user, password: $0.password) } ?? urlCredential,
-            redirect: redirect ?? .follow,
-            allowsDowngrade: allowDowngrade ?? false,
-            httpVersion: httpVersion ?? .automatic,
-            timeouts: Timeouts(
-                connect: connectTimeout ?? timeouts.connect, idle: idleTimeout ?? timeouts.idle,
-                total: totalTimeout ?? timeouts.total),
-            acceptedStatus: acceptStatus?.codes ?? 200...299)
+    /// What was said of the request.
+    public var requestFields: RequestFields {
+        var fields = RequestFields(kind: kind ?? .download)
+        fields.profile = profile
+        fields.method = method
+        fields.headers = headers?.set.fields ?? []
+        fields.unsetHeaders = headers?.unset ?? []
+        fields.parameters = params?.parameters
+        fields.content = content
+        fields.uploadProtocol = upload ?? .plain
+        fields.credential = credential.map(\.credential)
+        fields.clientCertificate = clientCert.map(\.files)
+        fields.usesCookies = cookies
+        fields.proxy = proxy.map(\.settings)
+        fields.redirect = redirect
+        fields.allowsDowngrade = allowDowngrade
+        fields.httpVersion = httpVersion
+        fields.connectTimeout = connectTimeout
+        fields.idleTimeout = idleTimeout
+        fields.totalTimeout = totalTimeout
+        fields.acceptedStatus = acceptStatus.map(\.codes)
+        fields.acceptedTypes = acceptTypes
+        return fields
+    }
+
+    private var content: RequestContent? {
+        if let source { return .file(FileReference(path: source, field: "source")) }
+        if let parts { return .parts(parts.enumerated().map { $1.part(at: $0) }) }
+        return body?.content
     }
 
     /// Where the file goes.

@@ -6,7 +6,13 @@ public struct NewTask: WireInput, Hashable {
     public var url = ""
     public var kind: TaskKind?
     public var method: HTTPMethod?
-    public var headers: HeaderList?
+    public var headers: HeaderChanges?
+    public var params: JSONObject?
+    public var body: BodyInput?
+    public var parts: [PartInput]?
+    public var source: String?
+    public var upload: UploadProtocol?
+    public var spool: Bool?
     public var output: String?
     public var dir: String?
     public var onConflict: ConflictPolicy?
@@ -20,16 +26,25 @@ public struct NewTask: WireInput, Hashable {
     public var paused: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
+    public var retryNonIdempotent: Bool?
     public var maxReceiveRate: Int64?
+    public var maxSendRate: Int64?
     public var resume: ResumeMode?
-    public var redirect: RedirectPolicy?
-    public var allowDowngrade: Bool?
-    public var httpVersion: HTTPVersion?
-    public var connectTimeout: Double?
-    public var idleTimeout: Double?
-    public var totalTimeout: Double?
-    public var acceptStatus: StatusRange?
-    public var credential: CredentialRecord?
+    public var profile: String?
+    public var redirect = Patch<RedirectPolicy>.unchanged
+    public var allowDowngrade = Patch<Bool>.unchanged
+    public var httpVersion = Patch<HTTPVersion>.unchanged
+    public var connectTimeout = Patch<Double>.unchanged
+    public var idleTimeout = Patch<Double>.unchanged
+    public var totalTimeout = Patch<Double>.unchanged
+    public var acceptStatus = Patch<StatusRange>.unchanged
+    public var acceptTypes = Patch<[String]>.unchanged
+    public var parse: [ResponseParser]?
+    public var stripNulls: Bool?
+    public var credential = Patch<CredentialRecord>.unchanged
+    public var clientCert = Patch<ClientCertificateRecord>.unchanged
+    public var cookies = Patch<Bool>.unchanged
+    public var proxy = Patch<ProxyRecord>.unchanged
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -41,14 +56,32 @@ public struct NewTask: WireInput, Hashable {
 
     public static let wireFields: WireFields<Self> = [
         .required(
-            "url", \.url, "What to fetch: an absolute http or https URL.", .length(1...TaskLimits.urlLength),
+            "url", \.url, "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.", .length(1...TaskLimits.urlLength),
             example: "https://deb.debian.org/debian/README"),
-        .optional("kind", \.kind, "What to do with the bytes; default download."),
-        .optional("method", \.method, "The request's method; default GET."),
+        .optional("kind", \.kind, "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
+                + "are sent. Default download."),
+        .optional("method", \.method, "Default GET; POST where something is sent, PUT for a plain upload of a file."),
         .optional(
             "headers", \.headers,
-            "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused.",
+            "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
+                + "null leaves out one of the profile's.",
             example: ["Accept": "application/octet-stream"]),
+        .optional(
+            "params", \.params,
+            "Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys are sorted; "
+                + "members are key[member], elements key[], null is a bare key.",
+            example: ["q": "xfer", "page": 2]),
+        .optional("body", \.body, "What the request sends.", example: ["json": ["event": "push"]]),
+        .optional("parts", \.parts, "A multipart form in place of body.", .count(1...1000)),
+        .optional(
+            "source", \.source, "Of an upload: absolute path of the file; it must not change before it was sent.",
+            .length(1...TaskLimits.pathLength), .absolutePath, example: "/srv/backup.tar"),
+        .optional(
+            "upload", \.upload,
+            "What is spoken about the upload's offset: plain (a retry starts over), tus (1.0) or resumable (IETF draft); "
+                + "default plain."),
+        .optional(
+            "spool", \.spool, "Copy the files that are sent first, so that they may change afterwards; default false."),
         .optional(
             "output", \.output,
             "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
@@ -84,22 +117,48 @@ public struct NewTask: WireInput, Hashable {
             "retry_for", \.retryFor, "Seconds since the last progress within which it is tried again.",
             .range(0...TaskLimits.longestWait)),
         .optional(
+            "retry_non_idempotent", \.retryNonIdempotent,
+            "Whether a POST or PATCH that failed after it was sent is sent again, though the server may have acted on it; "
+                + "default false."),
+        .optional(
             "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0, the default, is unlimited.",
+            .range(0...TaskLimits.highestRate)),
+        .optional(
+            "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0, the default, is unlimited.",
             .range(0...TaskLimits.highestRate)),
         .optional(
             "resume", \.resume,
             "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),
-        .optional("redirect", \.redirect, "Whether redirects are followed; default follow."),
-        .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
-        .optional("http_version", \.httpVersion, "The protocol to use; default auto."),
         .optional(
-            "connect_timeout", \.connectTimeout, "Seconds for name resolution, TCP and TLS; 0 is none.", .timeout),
-        .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none.", .timeout),
-        .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0, the default, is none.", .timeout),
-        .optional(
+            "profile", \.profile,
+            "Whose defaults hold for what is not said here; of the fields that follow, null unsets the profile's.",
+            .length(1...64)),
+        .patch("redirect", \.redirect, "Whether redirects are followed; default follow."),
+        .patch("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http; default false."),
+        .patch("http_version", \.httpVersion, "The protocol to use; default auto."),
+        .patch(
+            "connect_timeout", \.connectTimeout, "Seconds for name resolution, TCP and TLS; 0 is none; default 30.",
+            .timeout),
+        .patch(
+            "idle_timeout", \.idleTimeout,
+            "Seconds without a byte that end a try; 0 is none; default 15 for data, 60 for files.", .timeout),
+        .patch("total_timeout", \.totalTimeout, "Seconds that one try may take; 0, the default, is none.", .timeout),
+        .patch(
             "accept_status", \.acceptStatus, "Status codes that count as success; default 200-299.",
             example: "200-299"),
-        .optional("credential", \.credential, "For HTTP basic authentication, sent to the URL's origin only."),
+        .patch(
+            "accept_types", \.acceptTypes,
+            "Media types that count as success, or the presets json, xml, plist, image; default all.",
+            .count(0...64), example: ["json"]),
+        .optional(
+            "parse", \.parse, "Of data and uploads: what task.result makes of the response; the first that succeeds.",
+            .count(0...8)),
+        .optional("strip_nulls", \.stripNulls, "Leave null members of objects out of what parse made; default false."),
+        .patch("credential", \.credential, "Who the service claims to be; sent to its origins only."),
+        .patch(
+            "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."),
+        .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
+        .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
             .number(0.1...3600)),

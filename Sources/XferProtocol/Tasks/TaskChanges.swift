@@ -10,7 +10,9 @@ public struct TaskChanges: WireInput, Hashable {
     public var meta = Patch<JSONValue>.unchanged
     public var maxRetries = Patch<Int>.unchanged
     public var retryFor: Int64?
+    public var retryNonIdempotent: Bool?
     public var maxReceiveRate: Int64?
+    public var maxSendRate: Int64?
     public var progressInterval: Double?
 
     // Only while not running.
@@ -39,7 +41,13 @@ public struct TaskChanges: WireInput, Hashable {
             "retry_for", \.retryFor, "Seconds since the last progress within which it is tried again.",
             .range(0...TaskLimits.longestWait)),
         .optional(
+            "retry_non_idempotent", \.retryNonIdempotent,
+            "Whether a request that is not idempotent is sent again after a failure."),
+        .optional(
             "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited.",
+            .range(0...TaskLimits.highestRate)),
+        .optional(
+            "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited.",
             .range(0...TaskLimits.highestRate)),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
@@ -53,7 +61,7 @@ public struct TaskChanges: WireInput, Hashable {
         .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
         .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
         .optional("headers", \.headers, "All header fields to send; only while not running."),
-        .patch("credential", \.credential, "For basic authentication; null is none; only while not running."),
+        .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
         .optional(
             "connect_timeout", \.connectTimeout, "Seconds; 0 is none; only while not running.", .timeout),
         .optional("idle_timeout", \.idleTimeout, "Seconds; 0 is none; only while not running.", .timeout),
@@ -91,6 +99,8 @@ public struct TaskChanges: WireInput, Hashable {
         specification.retry.maxRetries = maxRetries.applied(to: specification.retry.maxRetries)
         if let retryFor { specification.retry.retryFor = retryFor }
         if let maxReceiveRate { specification.maxReceiveRate = maxReceiveRate }
+        if let maxSendRate { specification.maxSendRate = maxSendRate }
+        if let retryNonIdempotent { specification.retriesNonIdempotent = retryNonIdempotent }
         if let progressInterval { specification.progressInterval = progressInterval }
         specification.policy = policy.applied(to: specification.policy)
         specification.checksum = checksum.applied(to: specification.checksum)
@@ -109,11 +119,8 @@ public struct TaskChanges: WireInput, Hashable {
 
     private func apply(to request: inout TransferRequest) {
         if let headers { request.headers = headers.fields }
-        switch credential {
-        case .unchanged: break
-        case .clear: request.credential = nil
-        case .set(let value): request.credential = Credential(user: value.user, password: value.password)
-        }
+        request.credential = credential.map(\.credential).applied(to: request.credential)
+        if credential == .clear { request.usesProfileCredentials = false }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let idleTimeout { request.timeouts.idle = idleTimeout }
         if let totalTimeout { request.timeouts.total = totalTimeout }

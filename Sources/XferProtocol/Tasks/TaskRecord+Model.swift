@@ -24,7 +24,7 @@ extension TaskRecord {
         finishedAt = task.finishedAt
         show(task.specification)
         show(task.specification.request)
-        show(task.specification.destination)
+        if task.specification.kind == .download { show(task.specification.destination) }
         show(task.outcome)
     }
 
@@ -37,8 +37,20 @@ extension TaskRecord {
         clientKey = specification.clientKey
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor
+        retryNonIdempotent = specification.retriesNonIdempotent ? true : nil
         maxReceiveRate = specification.maxReceiveRate
-        resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
+        maxSendRate = specification.maxSendRate
+        profile = specification.profile
+        if specification.kind == .upload {
+            upload = OpenEnum(specification.upload.uploadProtocol)
+            source = specification.request.bodySummary?.path
+        }
+        spool = specification.upload.isSpooled ? true : nil
+        parse = specification.response.parsers.isEmpty ? nil : specification.response.parsers.map { OpenEnum($0) }
+        stripNulls = specification.response.stripsNulls ? true : nil
+        if specification.kind == .download {
+            resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
+        }
         progressInterval = specification.progressInterval
         policy = specification.policy
         // Stored as text that was JSON when the task was added.
@@ -56,7 +68,12 @@ extension TaskRecord {
         idleTimeout = request.timeouts.idle
         totalTimeout = request.timeouts.total
         acceptStatus = StatusRange(request.acceptedStatus)
-        credential = request.credential == nil ? nil : .masked
+        acceptTypes = request.acceptedTypes.isEmpty ? nil : request.acceptedTypes
+        body = request.bodySummary.map { BodyRecord($0) }
+        credential = request.credential.map { CredentialRecord(masking: $0) }
+        clientCert = request.clientCertificate.map { ClientCertificateRecord($0) }
+        cookies = request.usesCookies ? true : nil
+        proxy = request.proxy.map { ProxyRecord(masking: $0) }
     }
 
     private mutating func show(_ destination: Destination) {

@@ -17,6 +17,10 @@ public struct TaskRecord: WireRecord, Hashable {
     public var kind: OpenEnum<TaskKind>?
     public var method: String?
     public var headers: HeaderList?
+    public var body: BodyRecord?
+    public var source: String?
+    public var upload: OpenEnum<UploadProtocol>?
+    public var spool: Bool?
     public var output: String?
     public var dir: String?
     public var onConflict: OpenEnum<ConflictPolicy>?
@@ -29,8 +33,11 @@ public struct TaskRecord: WireRecord, Hashable {
     public var clientKey: String?
     public var maxRetries: Int?
     public var retryFor: Int64?
+    public var retryNonIdempotent: Bool?
     public var maxReceiveRate: Int64?
+    public var maxSendRate: Int64?
     public var resume: OpenEnum<ResumeMode>?
+    public var profile: String?
     public var redirect: OpenEnum<RedirectPolicy>?
     public var allowDowngrade: Bool?
     public var httpVersion: OpenEnum<HTTPVersion>?
@@ -38,7 +45,13 @@ public struct TaskRecord: WireRecord, Hashable {
     public var idleTimeout: Double?
     public var totalTimeout: Double?
     public var acceptStatus: StatusRange?
+    public var acceptTypes: [String]?
+    public var parse: [OpenEnum<ResponseParser>]?
+    public var stripNulls: Bool?
     public var credential: CredentialRecord?
+    public var clientCert: ClientCertificateRecord?
+    public var cookies: Bool?
+    public var proxy: ProxyRecord?
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -72,7 +85,11 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("url", \.url, "What is fetched; secrets in it are ***."),
         .optional("kind", \.kind, "What is done with the bytes."),
         .optional("method", \.method, "The request's method."),
-        .optional("headers", \.headers, "Header fields the client set; secrets in them are ***."),
+        .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),
+        .optional("body", \.body, "What is sent."),
+        .optional("source", \.source, "The file that is uploaded."),
+        .optional("upload", \.upload, "What is spoken about an upload's offset."),
+        .optional("spool", \.spool, "Whether the files that are sent are copied first."),
         .optional("output", \.output, "The file's name that was asked for."),
         .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
         .optional("on_conflict", \.onConflict, "What happens if the name is taken."),
@@ -85,8 +102,13 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
+        .optional(
+            "retry_non_idempotent", \.retryNonIdempotent,
+            "Whether a request that is not idempotent is sent again after a failure."),
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited."),
+        .optional("max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited."),
         .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
+        .optional("profile", \.profile, "Whose defaults it took over."),
         .optional("redirect", \.redirect, "Whether redirects are followed."),
         .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
         .optional("http_version", \.httpVersion, "The protocol to use."),
@@ -94,7 +116,13 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none."),
         .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none."),
         .optional("accept_status", \.acceptStatus, "Status codes that count as success."),
+        .optional("accept_types", \.acceptTypes, "Media types that count as success; absent accepts all."),
+        .optional("parse", \.parse, "What task.result makes of the response."),
+        .optional("strip_nulls", \.stripNulls, "Whether null members are left out of that."),
         .optional("credential", \.credential, "Set when there is one; its values are ***."),
+        .optional("client_cert", \.clientCert, "The task's own client certificate."),
+        .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
+        .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
         .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
         .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
         .optional("meta", \.meta, "The client's own JSON."),

@@ -1,25 +1,184 @@
-import XferModel
+public import StrictJSON
+public import XferModel
 
-/// User name and password for HTTP basic authentication. Coming out both are `***`.
+/// Who the service claims to be towards a server. Coming out all but the scheme is `***`.
 public struct CredentialRecord: WireInput, Hashable {
-    public var user = ""
-    public var password = ""
+    public var scheme: CredentialScheme?
+    public var user: String?
+    public var password: SecretText?
+    public var secret: SecretText?
+    public var region: String?
+    public var service: String?
+    public var origins: [Origin]?
 
     public init() {}
 
     public init(user: String, password: String) {
         self.user = user
-        self.password = password
+        self.password = .value(password)
     }
 
-    /// What stands in listings for a credential that is set.
-    public static let masked = CredentialRecord(user: Redaction.mask, password: Redaction.mask)
+    /// What is shown of a credential that is set.
+    public init(masking credential: Credential) {
+        let scheme = CredentialScheme(credential.scheme)
+        self.scheme = scheme == .basic ? nil : scheme
+        if !credential.user.isEmpty { user = Redaction.mask }
+        if scheme.hasPassword { password = .value(Redaction.mask) } else { secret = .value(Redaction.mask) }
+        origins = credential.origins.isEmpty ? nil : credential.origins
+    }
 
-    public static let summary = "A user name and password for HTTP basic authentication; *** when shown."
+    public static let summary = "Who the service claims to be; all but scheme and origins is *** when shown."
     public static let wireFields: WireFields<Self> = [
-        .required(
-            "user", \.user, "User name; without a colon (RFC 7617).", .length(1...256),
-            .form("^[^:]*$", expected: "a user name without a colon") { !$0.contains(":") }),
-        .required("password", \.password, "Password.", .length(0...1024)),
+        .optional("scheme", \.scheme, "How it is shown to the server; default basic."),
+        .optional(
+            "user", \.user, "User name (basic, digest), or the access key's id (sigv4).", .length(1...256), .printable),
+        .optional("password", \.password, "Password (basic, digest): text, or where it is read from at every attempt."),
+        .optional(
+            "secret", \.secret,
+            "The token (bearer), the secret access key (sigv4) or the netrc(5) file (netrc): text, or where it is read from."
+        ),
+        .optional("region", \.region, "The signature's region (sigv4), for example us-east-1.", .length(1...64)),
+        .optional("service", \.service, "The signature's service (sigv4); default s3.", .length(1...64)),
+        .optional(
+            "origins", \.origins,
+            "Whom it is sent to, scheme://host[:port] each; default is the origin of the URL, of a profile's base_url.",
+            .count(1...64), example: ["https://api.example.org"]),
     ]
+
+    public func validate() throws(WireError) {
+        let scheme = scheme ?? .basic
+        if scheme.hasUser, user == nil { throw WireError(.missing, at: "user", expected: "the field to be given") }
+        if !scheme.hasUser, user != nil { throw Self.meaningless("user", scheme) }
+        if scheme.hasPassword {
+            if secret != nil { throw Self.meaningless("secret", scheme) }
+            if password == nil { throw WireError(.missing, at: "password", expected: "the field to be given") }
+        } else {
+            if password != nil { throw Self.meaningless("password", scheme) }
+            if secret == nil { throw WireError(.missing, at: "secret", expected: "the field to be given") }
+        }
+        if scheme == .basic, user?.contains(":") == true {
+            throw WireError(.invalidValue, at: "user", expected: "a user name without a colon (RFC 7617)")
+        }
+        if scheme == .sigv4 {
+            if region == nil { throw WireError(.missing, at: "region", expected: "the field to be given") }
+        } else {
+            if region != nil { throw Self.meaningless("region", scheme) }
+            if service != nil { throw Self.meaningless("service", scheme) }
+        }
+    }
+
+    private static func meaningless(_ field: String, _ scheme: CredentialScheme) -> WireError {
+        WireError(.conflictingFields, at: field, expected: "the field to be left out with scheme \(scheme.rawValue)")
+    }
+
+    /// The credential that is meant.
+    public var credential: Credential {
+        let model: Credential.Scheme =
+            switch scheme ?? .basic {
+            case .basic: .basic
+            case .digest: .digest
+            case .bearer: .bearer
+            case .netrc: .netrc
+            case .sigv4: .awsSigV4(region: region ?? "", service: service ?? "s3")
+            }
+        return Credential(
+            scheme: model, user: user ?? "", secret: (password ?? secret ?? .value("")).secret, origins: origins ?? [])
+    }
+}
+
+/// The kinds of credentials.
+public enum CredentialScheme: String, WireEnum {
+    case basic, digest, bearer, netrc
+    /// AWS Signature Version 4.
+    case sigv4
+
+    init(_ scheme: Credential.Scheme) {
+        self =
+            switch scheme {
+            case .basic: .basic
+            case .digest: .digest
+            case .bearer: .bearer
+            case .netrc: .netrc
+            case .awsSigV4: .sigv4
+            }
+    }
+
+    var hasUser: Bool { self != .bearer && self != .netrc }
+    var hasPassword: Bool { self == .basic || self == .digest }
+}
+
+/// A secret as text, or where the service reads it: `{"file": "/path"}`, `{"systemd": "name"}`, `{"env": "VARIABLE"}`.
+public enum SecretText: WireValue, Hashable {
+    case value(String)
+    case reference(SecretReference)
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        switch value {
+        case .string(let text):
+            guard mode == .lenient || text.utf8.count <= 4096 else {
+                throw WireError(.outOfRange, expected: "at most 4096 bytes")
+            }
+            self = .value(text)
+        case .object: self = .reference(try SecretReference(wire: value, mode: mode))
+        default: throw .wrongType(expected: "a string, or an object with file, systemd or env")
+        }
+    }
+
+    public var wire: JSONValue {
+        switch self {
+        case .value(let text): .string(text)
+        case .reference(let reference): reference.wire
+        }
+    }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        ["anyOf": [["type": "string", "maxLength": 4096], SecretReference.schema(in: &schemas)]]
+    }
+
+    var secret: Secret {
+        switch self {
+        case .value(let text): .value(text)
+        case .reference(let reference): reference.secret
+        }
+    }
+}
+
+/// Where the service reads a secret at every attempt; only operators may say so.
+public struct SecretReference: WireInput, Hashable {
+    public var file: String?
+    public var systemd: String?
+    public var env: String?
+
+    public init() {}
+
+    public init(file: String) { self.file = file }
+
+    public static let summary = "Where the service reads a secret at every attempt; only operators may name one."
+    public static let wireFields: WireFields<Self> = [
+        .optional(
+            "file", \.file, "Absolute path of a file that only its owner can read; a newline at its end is dropped.",
+            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/etc/xferd/api-token"),
+        .optional(
+            "systemd", \.systemd, "A credential of the unit (systemd.exec(5), LoadCredential=).", .length(1...255),
+            .form("^[^/]+$", expected: "a credential's name, no path") { !$0.contains("/") && !$0.hasPrefix(".") }),
+        .optional(
+            "env", \.env, "A variable of the daemon's environment.", .length(1...255),
+            .form("^[A-Za-z_][A-Za-z0-9_]*$", expected: "a variable's name") { name in
+                name.utf8.allSatisfy {
+                    (48...57).contains($0) || (97...122).contains($0 | 0x20) || $0 == UInt8(ascii: "_")
+                } && name.utf8.first.map { !(48...57).contains($0) } == true
+            }),
+    ]
+
+    public func validate() throws(WireError) {
+        guard [file, systemd, env].compactMap(\.self).count == 1 else {
+            throw WireError(.conflictingFields, expected: "exactly one of file, systemd, env")
+        }
+    }
+
+    var secret: Secret {
+        if let file { return .file(file) }
+        if let systemd { return .systemdCredential(systemd) }
+        return .environment(env ?? "")
+    }
 }

@@ -1,4 +1,5 @@
 public import StrictJSON
+public import XferModel
 
 /// One declaration of a record's field: strict reading, writing, schema and documentation follow from it.
 public struct WireField<Record: WireRecord>: Sendable {

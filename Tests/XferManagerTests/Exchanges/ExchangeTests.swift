@@ -10,12 +10,17 @@ import XferTestSupport
 
     /// Adds a `data` task, or another kind.
     private func add(
-        _ method: HTTPMethod, _ path: String, _ body: RequestBody? = nil, to manager: TransferManager,
-        _ fixture: ManagerFixture, _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
+        _ method: HTTPMethod, _ path: String, _ content: RequestContent? = nil, to manager: TransferManager,
+        _ fixture: ManagerFixture, headers: [HeaderField] = [],
+        _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
-        let draft = TaskDraft(url: fixture.server.url(path), body: body) { url, _ in
+        var request = RequestFields(kind: .data)
+        request.method = method
+        request.content = content
+        request.headers = headers
+        let draft = TaskDraft(url: fixture.server.url(path), request: request) { request in
             var specification = TaskSpecification(
-                owner: ManagerFixture.caller.owner, request: TransferRequest(url: url, method: method),
+                owner: ManagerFixture.caller.owner, request: request,
                 destination: Destination(directory: fixture.downloads), kind: .data)
             change(&specification)
             return specification
@@ -34,7 +39,7 @@ import XferTestSupport
         }
         let manager = try await fixture.open()
         try await manager.start()
-        let id = try await add(.post, "/hook", .inline(InlineBytes(Array("hello".utf8))), to: manager, fixture)
+        let id = try await add(.post, "/hook", .bytes(InlineBytes(Array("hello".utf8))), to: manager, fixture)
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed)
         #expect(task.outcome.httpStatus == 201)
@@ -98,7 +103,7 @@ import XferTestSupport
             reply.ending = .reset
             return reply
         }
-        let id = try await add(.post, "/hook", .inline(InlineBytes([1])), to: manager, fixture)
+        let id = try await add(.post, "/hook", .bytes(InlineBytes([1])), to: manager, fixture)
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .failed)
         #expect(task.error?.reason == .outcomeUnknown)
@@ -113,9 +118,9 @@ import XferTestSupport
             }
             return reply
         }
-        let keyed = try await add(.post, "/keyed", .inline(InlineBytes([1])), to: manager, fixture) {
-            $0.request.headers = [HeaderField(name: "Idempotency-Key", value: "k1")]
-        }
+        let keyed = try await add(
+            .post, "/keyed", .bytes(InlineBytes([1])), to: manager, fixture,
+            headers: [HeaderField(name: "Idempotency-Key", value: "k1")])
         #expect(try await fixture.end(of: keyed, in: manager).state == .completed)
         #expect(fixture.server.requests(to: "/keyed").count == 2)
         await manager.shutdown(.suspend)
@@ -131,8 +136,8 @@ import XferTestSupport
         }
         let first = try await fixture.open()
         try await first.start()
-        let post = try await add(.post, "/hook", .inline(InlineBytes([1])), to: first, fixture)
-        let put = try await add(.put, "/hook", .inline(InlineBytes([2])), to: first, fixture)
+        let post = try await add(.post, "/hook", .bytes(InlineBytes([1])), to: first, fixture)
+        let put = try await add(.put, "/hook", .bytes(InlineBytes([2])), to: first, fixture)
         try await eventually("both arrived") { fixture.server.requests(to: "/hook").count == 2 }
         #expect(try await first.apply(.pause, to: [post], for: ManagerFixture.caller).changed == [])
         await first.shutdown(.suspend)
@@ -157,8 +162,7 @@ import XferTestSupport
         try await manager.start()
         let path = fixture.directory.file("source")
         try FileTree.write("content", to: path)
-        let source = try FileTree.source(path)
-        let body = RequestBody.file(source)
+        let body = RequestContent.file(FileReference(path: path, field: "source"))
         let whole = try await add(.put, "/a", body, to: manager, fixture) {
             $0.kind = .upload
             $0.startsPaused = true
@@ -169,8 +173,7 @@ import XferTestSupport
             $0.upload.isSpooled = true
         }
         try FileTree.write("CONTENT!", to: path)
-        let changed = try FileTree.source(path)
-        let fresh = try await add(.put, "/c", .file(changed), to: manager, fixture) { $0.kind = .upload }
+        let fresh = try await add(.put, "/c", body, to: manager, fixture) { $0.kind = .upload }
         _ = try await manager.apply(.resume, to: [whole, spooled], for: ManagerFixture.caller)
         let stale = try await fixture.end(of: whole, in: manager)
         #expect(stale.error?.reason == .sourceFileChanged)

@@ -1,4 +1,5 @@
 import StrictJSON
+public import XferModel
 
 /// `queue.set_limits`: changes limits at run time.
 public enum QueueSetLimits: RPCMethod {

@@ -15,6 +15,15 @@ public enum Patch<Value: Sendable>: Sendable {
         }
     }
 
+    /// The same said of another value.
+    public func map<Other>(_ transform: (Value) -> Other) -> Patch<Other> {
+        switch self {
+        case .unchanged: .unchanged
+        case .clear: .clear
+        case .set(let value): .set(transform(value))
+        }
+    }
+
     /// Whether the field was named.
     public var isChange: Bool { if case .unchanged = self { false } else { true } }
 }

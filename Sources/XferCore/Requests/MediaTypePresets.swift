@@ -1,0 +1,50 @@
+/// Names for the media types that AFNetworking's response serializers accept.
+public enum MediaTypePresets {
+    static let types: [(name: String, types: [String])] = [
+        ("json", ["application/json", "text/json", "text/javascript"]),
+        ("xml", ["application/xml", "text/xml"]),
+        ("plist", ["application/x-plist"]),
+        (
+            "image",
+            [
+                "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp",
+                "image/x-bmp", "image/x-xbitmap", "image/x-win-bitmap", "image/webp", "image/avif",
+            ]
+        ),
+    ]
+
+    /// Their names.
+    public static var names: [String] { types.map(\.name) }
+
+    /// The media types that are meant, lower case, each once; a preset's name stands for its types.
+    ///
+    /// - Throws: the position of the first text that is neither.
+    public static func expand(_ texts: [String]) throws(UnknownMediaType) -> [String] {
+        var result: [String] = []
+        for (index, text) in texts.enumerated() {
+            let lower = text.lowercased()
+            let meant = types.first { $0.name == lower }?.types ?? (isMediaType(lower) ? [lower] : [])
+            if meant.isEmpty { throw UnknownMediaType(index: index) }
+            for type in meant where !result.contains(type) { result.append(type) }
+        }
+        return result
+    }
+
+    /// `type/subtype`, both tokens (RFC 9110 §8.3.1), without parameters.
+    private static func isMediaType(_ text: String) -> Bool {
+        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+        return halves.count == 2 && halves.allSatisfy(isToken)
+    }
+
+    private static func isToken(_ text: Substring) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (97...122).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+}
+
+/// A text that is neither a media type nor a preset's name.
+public struct UnknownMediaType: Error, Hashable, Sendable {
+    public let index: Int
+}

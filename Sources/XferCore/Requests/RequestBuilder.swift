@@ -1,0 +1,199 @@
+public import XferModel
+
+/// Makes a request of what a client worded, its profile and the service's defaults; AFHTTPRequestSerializer's
+/// `requestWithMethod:URLString:parameters:`.
+///
+/// A field of the client's wins when it was set, else the profile's, else the default. All of it is kept with the task, so
+/// that a profile that changes later does not touch it; only credentials and cookies stay the profile's.
+public enum RequestBuilder {
+    /// A request and what it sends.
+    public struct Built: Hashable, Sendable {
+        public var request: TransferRequest
+        public var content: Content?
+    }
+
+    /// What is sent, before its files were opened.
+    public enum Content: Hashable, Sendable {
+        case inline(InlineBytes)
+        case file(FileReference)
+        case parts([RequestPart])
+    }
+
+    /// Bytes of a URL with its parameters.
+    public static let longestURL = 16 << 10
+
+    /// - Parameters:
+    ///   - url: what the client's URL was resolved to.
+    ///   - userInfo: what stood in it; a `credential` wins over that.
+    public static func build(
+        _ fields: RequestFields, url: HTTPURL, userInfo: Credential? = nil, profile: Profile? = nil
+    ) throws(RequestFault) -> Built {
+        let method = fields.effectiveMethod
+        guard method.allowsContent || fields.content == nil else {
+            throw RequestFault(
+                field: fields.content?.field ?? "body", reason: "a \(method.rawValue) request sends no content",
+                expected: "no content, or another method")
+        }
+        var headers = HeaderDefaults(fields.headers)
+        let (target, content) = try place(fields, method: method, target: url.target, headers: &headers)
+        headers.add(profile?.headers ?? [], except: fields.unsetHeaders)
+        if let languages = AcceptLanguage.value(for: profile?.languages ?? []) {
+            headers.add([HeaderField(name: "Accept-Language", value: languages)], except: fields.unsetHeaders)
+        }
+        var request = TransferRequest(
+            url: HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target), method: method,
+            headers: headers.fields, headerRules: profile?.headerRules ?? [],
+            redirect: choose(fields.redirect, profile?.redirect, .follow),
+            allowsDowngrade: choose(fields.allowsDowngrade, profile?.allowsDowngrade, false),
+            httpVersion: choose(fields.httpVersion, profile?.httpVersion, .automatic),
+            timeouts: timeouts(fields, profile),
+            acceptedStatus: choose(fields.acceptedStatus, profile?.acceptedStatus, 200...299),
+            acceptedTypes: try types(choose(fields.acceptedTypes, profile?.acceptedTypes, [])))
+        request.proxy = fields.proxy.applied(to: profile?.proxy)
+        request.clientCertificate = fields.clientCertificate.applied(to: nil)
+        request.credential = fields.credential.applied(to: userInfo)
+        request.usesProfileCredentials = usesProfileCredentials(fields, profile)
+        request.usesCookies = try usesCookies(fields, profile)
+        return Built(request: request, content: content)
+    }
+
+    /// The idle timeout, in seconds, of a task whose client and profile say nothing: SDWebImage's 15 s for data, 60 s for
+    /// files.
+    public static func defaultTimeouts(for kind: TaskKind) -> Timeouts {
+        Timeouts(connect: 30, idle: kind == .data ? 15 : 60, total: 0)
+    }
+
+    // MARK: What the client says, what the profile says, what holds without either
+
+    private static func choose<Value>(_ own: Patch<Value>, _ profiles: Value?, _ usual: Value) -> Value {
+        switch own {
+        case .set(let value): value
+        case .clear: usual
+        case .unchanged: profiles ?? usual
+        }
+    }
+
+    private static func timeouts(_ fields: RequestFields, _ profile: Profile?) -> Timeouts {
+        let usual = defaultTimeouts(for: fields.kind)
+        return Timeouts(
+            connect: choose(fields.connectTimeout, profile?.connectTimeout, usual.connect),
+            idle: choose(fields.idleTimeout, profile?.idleTimeout, usual.idle),
+            total: choose(fields.totalTimeout, profile?.totalTimeout, usual.total))
+    }
+
+    static func types(_ texts: [String]) throws(RequestFault) -> [String] {
+        do throws(UnknownMediaType) {
+            return try MediaTypePresets.expand(texts)
+        } catch {
+            throw RequestFault(
+                field: "accept_types[\(error.index)]", reason: "neither a media type nor a preset",
+                expected: "type/subtype or one of " + MediaTypePresets.names.joined(separator: ", "))
+        }
+    }
+
+    /// Unset by either field: whoever wants none of the profile's secrets gets none.
+    private static func usesProfileCredentials(_ fields: RequestFields, _ profile: Profile?) -> Bool {
+        guard let profile, fields.credential != .clear, fields.clientCertificate != .clear else { return false }
+        return profile.credential != nil || profile.clientCertificate != nil
+    }
+
+    private static func usesCookies(_ fields: RequestFields, _ profile: Profile?) throws(RequestFault) -> Bool {
+        let wanted = choose(fields.usesCookies, profile?.keepsCookies, false)
+        guard !wanted || profile != nil else {
+            throw RequestFault(
+                field: "cookies", reason: "cookies are kept in the jar of a profile",
+                expected: "a profile beside cookies")
+        }
+        return wanted
+    }
+
+    // MARK: Parameters and content
+
+    /// Where the parameters go, and what is sent.
+    private static func place(
+        _ fields: RequestFields, method: HTTPMethod, target: String, headers: inout HeaderDefaults
+    ) throws(RequestFault) -> (target: String, content: Content?) {
+        let content = fields.content
+        guard let parameters = fields.parameters else {
+            return (target, content.map { encode($0, headers: &headers) })
+        }
+        if method.putsParametersInQuery {
+            let target = appending(FormEncoding.encode(parameters), to: target)
+            guard target.utf8.count <= longestURL else {
+                throw RequestFault(
+                    field: "params", reason: "the URL would be longer than \(longestURL) bytes",
+                    expected: "fewer parameters, or a method that sends content")
+            }
+            return (target, content.map { encode($0, headers: &headers) })
+        }
+        switch content {
+        case nil: return (target, encode(.form(parameters), headers: &headers))
+        case .parts(let parts):
+            let fields = FormEncoding.pairs(of: parameters).map { pair in
+                RequestPart(name: pair.name, content: .bytes(InlineBytes(Array((pair.value ?? "").utf8))))
+            }
+            return (target, .parts(fields + parts))
+        case .form, .json, .bytes, .file:
+            throw RequestFault(
+                field: "params", reason: "a \(method.rawValue) request's parameters are its content",
+                expected: "params, or body, or parts with params before them")
+        }
+    }
+
+    private static func encode(_ content: RequestContent, headers: inout HeaderDefaults) -> Content {
+        switch content {
+        case .form(let parameters):
+            headers.add([HeaderField(name: "Content-Type", value: FormEncoding.mediaType)])
+            return .inline(InlineBytes(Array(FormEncoding.encode(parameters).utf8)))
+        case .json(let text):
+            headers.add([HeaderField(name: "Content-Type", value: "application/json")])
+            return .inline(text)
+        case .bytes(let bytes): return .inline(bytes)
+        case .file(let file): return .file(file)
+        case .parts(let parts): return .parts(parts)
+        }
+    }
+
+    private static func appending(_ query: String, to target: String) -> String {
+        if query.isEmpty { return target }
+        guard target.contains("?") else { return "\(target)?\(query)" }
+        return target.hasSuffix("?") || target.hasSuffix("&") ? target + query : "\(target)&\(query)"
+    }
+}
+
+/// Why a request cannot be made as it was worded.
+public struct RequestFault: Error, Hashable, Sendable {
+    /// The field at fault: `params`, `accept_types[1]`.
+    public let field: String
+    public let reason: String
+    /// What would have been right; nil when it is right, but not for this caller.
+    public let expected: String?
+}
+
+/// Header fields that are only added where there is none of their name.
+private struct HeaderDefaults {
+    private(set) var fields: [HeaderField]
+
+    init(_ own: [HeaderField]) { fields = own }
+
+    /// Adds what is absent; several of one name are added together.
+    mutating func add(_ defaults: [HeaderField], except unwanted: [String] = []) {
+        let present = fields
+        for field in defaults {
+            let isTaken = present.contains { $0.name.equalsIgnoringASCIICase(field.name) }
+            let isUnwanted = unwanted.contains { $0.equalsIgnoringASCIICase(field.name) }
+            if !isTaken && !isUnwanted { fields.append(field) }
+        }
+    }
+}
+
+extension RequestContent {
+    /// The field that holds it.
+    fileprivate var field: String {
+        switch self {
+        case .parts: "parts"
+        case .file(let file): file.field.hasPrefix("source") ? "source" : "body"
+        case .form, .json, .bytes: "body"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import SystemPackage
+public import XferModel
+
+/// Why a file cannot be sent. `description` is a sentence for people; `transferError` is what a task that fails for it
+/// reports.
+public enum SourceError: Error, Hashable, Sendable {
+    case notAbsolute(path: String)
+    case containsNUL(path: String)
+    /// Beneath none of the caller's roots, by its text or through a symbolic link.
+    case outsideRoots(path: String)
+    /// In a directory of the service's own: state, configuration or credentials.
+    case forbidden(path: String)
+    case missing(path: String)
+    /// A directory, a socket, a device, a pipe.
+    case notAFile(path: String, kind: String)
+    /// The client, or the service, may not read it.
+    case unreadable(path: String, code: Int32)
+    /// It is no longer what it was when the task was added.
+    case changed(path: String, String)
+    case system(path: String, code: Int32)
+}
+
+extension SourceError {
+    init(_ error: FileError) {
+        switch error {
+        case .notAbsolute(let path): self = .notAbsolute(path: path)
+        case .containsNUL(let path): self = .containsNUL(path: path)
+        case .outsideRoots(let path, _): self = .outsideRoots(path: path)
+        case .forbidden(let path, _): self = .forbidden(path: path)
+        case .missing(let path), .notADirectory(let path): self = .missing(path: path)
+        case .isADirectory(let path): self = .notAFile(path: path, kind: "a directory")
+        case .notWritable(let path, let code): self = .unreadable(path: path, code: code)
+        case .system(_, let path, let code) where code == EACCES || code == EPERM:
+            self = .unreadable(path: path, code: code)
+        case .system(_, let path, let code) where code == ENOENT || code == ELOOP: self = .missing(path: path)
+        case .system(_, let path, let code): self = .system(path: path, code: code)
+        default: self = .system(path: "", code: EIO)
+        }
+    }
+
+    static func requireRegular(_ facts: stat, _ path: String) throws(SourceError) {
+        let kind: String
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: kind = "a directory"
+        case S_IFSOCK: kind = "a socket"
+        case S_IFIFO: kind = "a pipe"
+        default: kind = "a device"
+        }
+        throw .notAFile(path: path, kind: kind)
+    }
+
+    /// Whether it is there, but not for this client.
+    public var isPermission: Bool {
+        switch self {
+        case .outsideRoots, .forbidden, .unreadable: true
+        default: false
+        }
+    }
+
+    /// What a task that fails for this reports.
+    public var transferError: TransferError {
+        switch self {
+        case .system(_, let code) where [EMFILE, ENFILE, ENOMEM].contains(code):
+            TransferError(.internalError, description, isRetriable: true)
+        case .system: TransferError(.diskError, description)
+        default: TransferError(.sourceFileChanged, description)
+        }
+    }
+}
+
+extension SourceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notAbsolute(let path): "\(path.quoted) is not an absolute path"
+        case .containsNUL(let path): "\(path.quoted) holds a NUL byte"
+        case .outsideRoots(let path):
+            "\(path.quoted) is outside the directories this user may read from, or a symbolic link in it leads out of them"
+        case .forbidden(let path): "\(path.quoted) belongs to the service itself"
+        case .missing(let path): "\(path.quoted) does not exist"
+        case .notAFile(let path, let kind): "\(path.quoted) is \(kind), expected a regular file"
+        case .unreadable(let path, let code): "\(path.quoted) cannot be read: \(Errno(rawValue: code))"
+        case .changed(let path, let how): "\(path.quoted) changed since the task was added: \(how)"
+        case .system(let path, let code): "cannot read \(path.quoted): \(Errno(rawValue: code))"
+        }
+    }
+}

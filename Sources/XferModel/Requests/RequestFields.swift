@@ -1,0 +1,91 @@
+/// A request as a client worded it: what it leaves out is the profile's default or the service's, what it unsets is the
+/// service's.
+///
+/// Nobody has looked at the paths in it yet.
+public struct RequestFields: Hashable, Sendable {
+    public var kind: TaskKind
+    /// Name of the profile that gives the defaults.
+    public var profile: String?
+    public var method: HTTPMethod?
+    public var headers: [HeaderField] = []
+    /// Names of the profile's header fields that are not wanted.
+    public var unsetHeaders: [String] = []
+    public var parameters: [Parameter]?
+    public var content: RequestContent?
+    public var uploadProtocol = UploadProtocol.plain
+    public var credential = Patch<Credential>.unchanged
+    public var clientCertificate = Patch<ClientCertificateFiles>.unchanged
+    public var usesCookies = Patch<Bool>.unchanged
+    public var proxy = Patch<ProxySettings>.unchanged
+    public var redirect = Patch<RedirectPolicy>.unchanged
+    public var allowsDowngrade = Patch<Bool>.unchanged
+    public var httpVersion = Patch<HTTPVersion>.unchanged
+    /// Seconds, 0 is none.
+    public var connectTimeout = Patch<Double>.unchanged
+    public var idleTimeout = Patch<Double>.unchanged
+    public var totalTimeout = Patch<Double>.unchanged
+    public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
+    /// Media types and presets.
+    public var acceptedTypes = Patch<[String]>.unchanged
+
+    public init(kind: TaskKind = .download) { self.kind = kind }
+
+    /// GET without content; PUT of an upload's file in one request; POST of everything else.
+    public var effectiveMethod: HTTPMethod {
+        if let method { return method }
+        guard let content else { return kind == .upload ? .post : .get }
+        if kind == .upload, uploadProtocol == .plain, case .file = content { return .put }
+        return .post
+    }
+}
+
+/// What a client wants to be sent, before its files were looked at.
+public enum RequestContent: Hashable, Sendable {
+    /// `application/x-www-form-urlencoded`; empty is a form without fields.
+    case form([Parameter])
+    /// JSON text.
+    case json(InlineBytes)
+    /// As it is, of a type that only a header field tells.
+    case bytes(InlineBytes)
+    case file(FileReference)
+    /// `multipart/form-data`.
+    case parts([RequestPart])
+}
+
+/// A file that a client named.
+public struct FileReference: Hashable, Sendable {
+    public var path: String
+    /// The field that names it, for errors: `source`, `body.file`, `parts[2].file`.
+    public var field: String
+
+    public init(path: String, field: String) {
+        self.path = path
+        self.field = field
+    }
+}
+
+/// A part of a form that a client wants to be sent.
+public struct RequestPart: Hashable, Sendable {
+    public enum Content: Hashable, Sendable {
+        case bytes(InlineBytes)
+        case file(FileReference)
+    }
+
+    public var name: String
+    public var content: Content
+    /// Nil is a file's own name, and none for bytes.
+    public var filename: String?
+    public var contentType: String?
+    public var headers: [HeaderField]
+
+    public init(
+        name: String, content: Content, filename: String? = nil, contentType: String? = nil,
+        headers: [HeaderField] = []
+    ) {
+        self.name = name
+        self.content = content
+        self.filename = filename
+        self.contentType = contentType
+        self.headers = headers
+    }
+}

@@ -1,0 +1,105 @@
+import StrictJSON
+public import XferModel
+
+/// A profile going in: what `profile.set` takes, and what the configuration file writes under its name.
+public struct ProfileInput: WireInput, Hashable {
+    public var name = ""
+    public var baseURL: String?
+    public var headers: HeaderList?
+    public var headerRules: [HeaderRuleInput]?
+    public var languages: [String]?
+    public var credential: CredentialRecord?
+    public var clientCert: ClientCertificateRecord?
+    public var cookies: CookieKeeping?
+    public var proxy: ProxyRecord?
+    public var redirect: RedirectPolicy?
+    public var allowDowngrade: Bool?
+    public var httpVersion: HTTPVersion?
+    public var connectTimeout: Double?
+    public var idleTimeout: Double?
+    public var totalTimeout: Double?
+    public var acceptStatus: StatusRange?
+    public var acceptTypes: [String]?
+
+    public init() {}
+    public init(name: String) { self.name = name }
+
+    public static let summary = "Defaults for the requests of the tasks that name it."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "Lower-case letters, digits, -, _ and .", .length(1...64), example: "api"),
+        .optional(
+            "base_url", \.baseURL,
+            "Relative URLs of tasks are resolved against it; a slash is added to its path where none is at the end.",
+            .length(1...TaskLimits.urlLength), example: "https://api.example.org/v1/"),
+        .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
+        .optional(
+            "header_rules", \.headerRules, "Changes to the header fields by host, at every redirect.", .count(0...64)),
+        .optional(
+            "languages", \.languages, "Language tags in order of preference, for Accept-Language.", .count(0...32),
+            example: ["de", "en"]),
+        .optional("credential", \.credential, "Sent to its origins only; default is that of base_url."),
+        .optional(
+            "client_cert", \.clientCert, "Shown to servers of base_url's origin that ask for a client certificate."),
+        .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
+        .optional("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
+        .optional("redirect", \.redirect, "Whether redirects are followed."),
+        .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
+        .optional("http_version", \.httpVersion, "The protocol to use."),
+        .optional("connect_timeout", \.connectTimeout, "Seconds; 0 is none.", .timeout),
+        .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none.", .timeout),
+        .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none.", .timeout),
+        .optional("accept_status", \.acceptStatus, "Status codes that count as success.", example: "200-299"),
+        .optional(
+            "accept_types", \.acceptTypes, "Media types, or the presets json, xml, plist, image.", .count(0...64),
+            example: ["json"]),
+    ]
+
+    /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
+    public var profile: Profile {
+        var profile = Profile(name: name)
+        profile.headers = headers?.fields ?? []
+        profile.languages = languages ?? []
+        profile.credential = credential?.credential
+        profile.clientCertificate = clientCert?.files
+        profile.keepsCookies = cookies == .jar
+        profile.proxy = proxy?.settings
+        profile.redirect = redirect
+        profile.allowsDowngrade = allowDowngrade
+        profile.httpVersion = httpVersion
+        profile.connectTimeout = connectTimeout
+        profile.idleTimeout = idleTimeout
+        profile.totalTimeout = totalTimeout
+        profile.acceptedStatus = acceptStatus?.codes
+        profile.acceptedTypes = acceptTypes
+        return profile
+    }
+}
+
+/// Whether a profile has a jar for cookies.
+public enum CookieKeeping: String, WireEnum {
+    case none, jar
+}
+
+/// A change to the header fields of requests to some hosts.
+public struct HeaderRuleInput: WireInput, Hashable {
+    public var hosts: [String] = []
+    public var set: HeaderList?
+    public var remove: [String]?
+
+    public init() {}
+
+    public init(_ rule: HeaderRule) {
+        hosts = rule.hosts.map(\.description)
+        set = rule.set.isEmpty ? nil : HeaderList(rule.set).redacted
+        remove = rule.remove.isEmpty ? nil : rule.remove
+    }
+
+    public static let summary = "A change to the header fields of requests to some hosts."
+    public static let wireFields: WireFields<Self> = [
+        .defaulted(
+            "hosts", \.hosts, "example.org, *.example.org or .example.org, each with an optional :port; none is every host.",
+            .count(0...64), example: [".example.org"]),
+        .optional("set", \.set, "Fields that replace those of their names."),
+        .optional("remove", \.remove, "Names of fields that are not sent.", .count(0...100)),
+    ]
+}

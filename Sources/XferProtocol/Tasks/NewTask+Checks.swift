@@ -1,0 +1,65 @@
+import XferModel
+
+/// What concerns several fields of a new task, each fault named by the field that should not be there.
+extension NewTask {
+    public func validate() throws(WireError) {
+        try checkContent()
+        switch kind ?? .download {
+        case .download: try checkDownload()
+        case .data: try checkResponse()
+        case .upload:
+            try checkResponse()
+            try checkUpload()
+        }
+        if stripNulls == true, parse?.isEmpty != false {
+            throw WireError(.conflictingFields, at: "strip_nulls", expected: "parse beside it")
+        }
+    }
+
+    /// One content at most, and a method that sends it.
+    private func checkContent() throws(WireError) {
+        if body != nil, parts != nil { throw Self.conflict("parts", "no body beside parts") }
+        if source != nil, body != nil || parts != nil { throw Self.conflict("source", "no body or parts beside source") }
+        if source != nil, kind != .upload { throw Self.conflict("source", "kind upload beside source") }
+        if upload != nil, kind != .upload { throw Self.conflict("upload", "kind upload beside upload") }
+        let hasFile = source != nil || body?.file != nil || parts?.contains { $0.file != nil } == true
+        if spool == true, !hasFile { throw Self.conflict("spool", "a file that is sent") }
+        if let method, !method.allowsContent, body != nil || parts != nil {
+            throw Self.conflict(body != nil ? "body" : "parts", "no content with \(method.rawValue)")
+        }
+    }
+
+    private func checkDownload() throws(WireError) {
+        if parse != nil { throw Self.conflict("parse", "kind data or upload beside parse") }
+        if stripNulls != nil { throw Self.conflict("strip_nulls", "kind data or upload beside strip_nulls") }
+        if method == .head { throw Self.conflict("method", "a method whose response has content, or kind data") }
+    }
+
+    /// The response is kept by the service: nothing is published.
+    private func checkResponse() throws(WireError) {
+        let files = [
+            ("output", output != nil), ("dir", dir != nil), ("on_conflict", onConflict != nil),
+            ("checksum", checksum != nil), ("mode", mode != nil), ("remote_time", remoteTime != nil),
+            ("resume", resume != nil),
+        ]
+        if let (field, _) = files.first(where: \.1) {
+            throw Self.conflict(field, "kind download; the response of other kinds is kept for task.result")
+        }
+    }
+
+    private func checkUpload() throws(WireError) {
+        guard source != nil || body != nil || parts != nil else {
+            throw WireError(.missing, at: "source", expected: "source, body or parts")
+        }
+        if let method, ![.post, .put, .patch].contains(method) {
+            throw Self.conflict("method", "POST, PUT or PATCH with kind upload")
+        }
+        guard let upload, upload != .plain else { return }
+        if parts != nil { throw Self.conflict("parts", "source or body with upload \(upload.rawValue)") }
+        if upload == .tus, let method, method != .post { throw Self.conflict("method", "POST with upload tus") }
+    }
+
+    private static func conflict(_ field: String, _ expected: String) -> WireError {
+        WireError(.conflictingFields, at: field, expected: expected)
+    }
+}
