@@ -49,6 +49,10 @@ static inline CURLcode xfer_easy_set_debug_function(CURL *easy, curl_debug_callb
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
 }
 
+static inline CURLcode xfer_easy_set_open_socket_function(CURL *easy, curl_opensocket_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
 static inline CURLcode xfer_easy_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
@@ -59,6 +63,11 @@ static inline CURLcode xfer_easy_get_offset(CURL *easy, CURLINFO info, curl_off_
 
 static inline CURLcode xfer_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);
+}
+
+// curl_share_setopt is variadic, too.
+static inline CURLSHcode xfer_share_cookies(CURLSH *share) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
 }
 
 static inline CURLMcode xfer_multi_set_long(CURLM *multi, CURLMoption option, long value) {
@@ -76,6 +85,10 @@ static inline CURLMcode xfer_multi_set_socket_function(CURLM *multi, curl_socket
 static inline CURLMcode xfer_multi_set_timer_function(CURLM *multi, curl_multi_timer_callback function) {
     return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
 }
+
+// Bits that are made with a cast, which Swift does not import.
+static const long xfer_auth_basic = CURLAUTH_BASIC;
+static const long xfer_auth_digest = CURLAUTH_DIGEST;
 
 // The message's result lies in a union, which Swift imports without telling its members' meaning.
 static inline CURLcode xfer_message_result(const CURLMsg *message) {

@@ -18,6 +18,9 @@ public enum ManagerError: Error, Hashable, Sendable {
     case policyInUse(String, by: TaskID)
     /// `read_only`: the policy is written in the configuration file.
     case policyIsConfigured(String)
+    case profileNotFound(String)
+    /// `read_only`: the profile is written in the configuration file.
+    case profileIsConfigured(String)
     /// The operator's policies refuse what was asked.
     case rejectedByPolicy(path: String, reason: String)
     case storageUnavailable

@@ -30,6 +30,16 @@ public struct ManagerSettings: Hashable, Sendable {
     public var authoritiesFile: String?
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
+    /// The configuration file's profiles.
+    public var profiles: [Profile] = []
+    /// Which URLs may be loaded at all.
+    public var admission = AdmissionLists()
+    /// Whether tasks that name no proxy use the environment's.
+    public var usesEnvironmentProxies = false
+    /// The service's environment: credentials and proxies may be in it.
+    public var environment: [String: String] = [:]
+    /// Where the service manager laid down credentials.
+    public var credentialsDirectory: String?
     /// The daemon's own uid: it and root are operators.
     public var ownUID: UInt32
     /// How long a task is retried since its last progress, in seconds, unless it says otherwise.
@@ -43,6 +53,12 @@ public struct ManagerSettings: Hashable, Sendable {
     }
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }
+
+    /// Nil when they are not to be used. A variable that names no proxy is no reason to go past it: attempts fail then.
+    var environmentProxies: Result<EnvironmentProxies?, EnvironmentProxyFault> {
+        guard usesEnvironmentProxies else { return .success(nil) }
+        return Result { () throws(EnvironmentProxyFault) in try EnvironmentProxies(environment) }
+    }
 
     var scheduler: SchedulerLimits {
         SchedulerLimits(maxActive: maxActive, maxActivePerHost: maxActivePerHost, order: order)

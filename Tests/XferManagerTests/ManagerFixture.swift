@@ -47,9 +47,9 @@ final class ManagerFixture: Sendable {
         _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
     ) async throws -> TaskID {
         let directory = downloads
-        let draft = TaskDraft(url: server.url(path)) { url, _ in
+        let draft = TaskDraft(url: server.url(path)) { request in
             TaskSpecification(
-                owner: Self.caller.owner, request: TransferRequest(url: url),
+                owner: Self.caller.owner, request: request,
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
         }
         return try await manager.add([draft], for: Self.caller)[0].id

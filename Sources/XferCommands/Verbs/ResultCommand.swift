@@ -16,7 +16,9 @@ struct ResultCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
     var id: TaskIDArgument
 
-    @Option(name: [.customShort("o"), .long], help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"))
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Give the object that was made of the body.")
@@ -45,7 +47,8 @@ struct ResultCommand: ParsableCommand {
                 throw CommandFailure(.refused, "the daemon's answer to task.result is not understood: data is damaged")
             }
             if output == nil, Terminal.standard.isInteractive, page.encoding.value == .base64 {
-                throw CommandFailure(.usage, "the response is not text: give it a file with -o, or -o - to see it anyway")
+                throw CommandFailure(
+                    .usage, "the response is not text: give it a file with -o, or -o - to see it anyway")
             }
             try file.write(bytes)
             if page.eof || bytes.isEmpty { return try file.close() }

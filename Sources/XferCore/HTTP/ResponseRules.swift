@@ -46,6 +46,11 @@ public enum ResponseRules {
                 .authFailed, "\(url.hostKey) answered 401: it wants other credentials", httpStatus: 401,
                 host: url.hostKey)
         }
+        if head.status == 407 {
+            return TransferError(
+                .authFailed, "the proxy to \(url.hostKey) answered 407: it wants other credentials", httpStatus: 407,
+                host: url.hostKey)
+        }
         let isRetriable = isRetriable(status: head.status)
         let complaint = complaint(about: head, acceptedTypes: acceptedTypes).map { ", and with \($0)" } ?? ""
         return TransferError(

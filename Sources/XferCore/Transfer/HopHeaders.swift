@@ -23,7 +23,7 @@ public enum HopHeaders {
         "keep-alive", "proxy-connection",
     ]
 
-    /// All fields but `Host`, in the order sent.
+    /// All fields but `Host` and what libcurl adds for a credential, in the order sent.
     ///
     /// Defaults fill only what is absent, `request.headerRules` change what is there then; what selected the kept
     /// representation replaces the request's own and stays.
@@ -47,9 +47,7 @@ public enum HopHeaders {
         }
         fill("User-Agent", userAgent)
         fill("Accept-Encoding", "identity")
-        if let credential, credential.scheme == .basic, credential.origins.contains(hop.url.origin) {
-            fill("Authorization", "Basic " + Base64.encode("\(credential.user):\(credential.secret)".utf8))
-        }
+        if case .field(let value) = HopAuthentication(credential, hop: hop.url) { fill("Authorization", value) }
         fields = HeaderRules.apply(
             request.headerRules, to: fields, hop: hop.url, home: request.url, isFixed: isFixed)
         return fields + planned

@@ -19,7 +19,8 @@ extension Exchange {
             target: { EngineCore.current?.handle($0)?.exchange?.trustTarget(party) },
             onVerdict: { id, verdict, _ in EngineCore.current?.handle(id)?.exchange?.onVerdict(verdict, on: party) })
         do {
-            let identity = try policies.clientCertificate.map { files in try ClientIdentity(files) }
+            let own = party == .origin ? session.key.spec.key.clientCertificate : nil
+            let identity = try (own ?? policies.clientCertificate).map { files in try ClientIdentity(files) }
             try hook.install(
                 on: context, evaluator: run.core.evaluator(caFile: trust.caFile), minimumTLS: policies.minimumTLS,
                 identity: identity)

@@ -31,7 +31,11 @@ final class Exchange {
     /// Why a callback refused to go on.
     var refusal: TransferError?
     private var stage = Stage.requesting
-    private var sentFields: [HeaderField] = []
+    var sentFields: [HeaderField] = []
+    var authentication = HopAuthentication.none
+    var admission = ConnectionAdmission()
+    /// Tells a 401 that libcurl answers from one that is the server's last word.
+    private var challenges = Challenges()
     private var parser = HeadParser()
     private var head: ResponseHead?
     private var body: BodyPlan?
@@ -67,11 +71,16 @@ final class Exchange {
             for: wanted, plan: plan,
             hop: HopHeaders.Hop(url: url, method: method, hasParts: content?.isMultipart ?? false),
             credential: run.attempt.credential, userAgent: core.configuration.userAgent)
+        let cookies = takeCookies()
+        try authenticate()
         try content?.begin(for: self)
-        let request = EasyHandle.Request(
-            url: url, method: method, content: content, headers: try HeaderList(sentFields), spec: spec,
+        var request = EasyHandle.Request(
+            url: url, method: method, content: content,
+            headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
             maxReceiveRate: run.maxReceiveRate, decodesContent: run.attempt.mode == .exchange)
+        request.authentication = authentication
+        request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.maxReceiveRate > 0, isSecure: url.scheme == .https)
         guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
@@ -141,6 +150,8 @@ final class Exchange {
         guard let handle else { return }
         let detail = handle.errorText
         let osError = handle.osError
+        let proxyFailure = proxyFailure(code)
+        if let challenge = challenges.takeFinal() { _ = judge(challenge) }
         disconnect()
         switch stage {
         case .ended:
@@ -151,7 +162,7 @@ final class Exchange {
             if let refusal { return run.finish(.failed(refusal)) }
             if code == CURLE_OK || isBodyWhole { return endResponse() }
             let error = CurlError.transferError(code, detail: detail, osError: osError, url: url)
-            run.finish(.failed(error))
+            run.finish(.failed(admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
         }
     }
 
@@ -214,6 +225,7 @@ final class Exchange {
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         hasHeard = true
         run.onActivity(run.core.now)
+        if !settleChallenge(line) { return false }
         switch parser.onLine(line) {
         case .more:
             return true
@@ -226,10 +238,31 @@ final class Exchange {
             run.events.yield(.informational(head))
             return true
         case .head(let head):
-            noteSent()
-            self.head = head
-            run.onHead(head)
-            return onHead(head)
+            return challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
+        }
+    }
+
+    private func judge(_ head: ResponseHead) -> Bool {
+        noteSent()
+        self.head = head
+        run.onHead(head)
+        return onHead(head)
+    }
+
+    /// After a challenge: another head means that libcurl has answered it, anything else that it was the last word.
+    private func settleChallenge(_ line: UnsafeRawBufferPointer) -> Bool {
+        switch challenges.onLine(line) {
+        case .nothing:
+            return true
+        case .answered:
+            parser = HeadParser()
+            return true
+        case .final(let head):
+            return judge(head)
+        case .endless:
+            refusal = TransferError(
+                .authFailed, "\(url.hostKey) asks for credentials again and again", httpStatus: 401, host: url.hostKey)
+            return false
         }
     }
 
@@ -293,6 +326,7 @@ final class Exchange {
 
     /// How many of the bytes were taken; anything but all of them ends the request, but for libcurl's word for "later".
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let challenge = challenges.takeFinal(), !judge(challenge) { return 0 }
         switch stage {
         case .holding:
             return Int(CURL_WRITEFUNC_PAUSE)

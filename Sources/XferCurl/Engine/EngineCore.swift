@@ -18,6 +18,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var lastSession: UInt32 = 0
     /// By file; the key nil is the system's.
     private var anchors: [String?: TrustAnchors] = [:]
+    /// By name.
+    private var jars: [String: CookieJar] = [:]
     private var handles: [UInt: EasyHandle] = [:]
     private var lastHandle: UInt = 0
     /// Attempts that may go on: libcurl is told outside its callbacks.
@@ -79,6 +81,20 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private func enter() {
         loop.preconditionOnLoop()
         pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// The jar of that name, made when it is first needed; nil without memory.
+    func jar(named name: String) -> CookieJar? {
+        enter()
+        if let jar = jars[name] { return jar }
+        jars[name] = CookieJar()
+        return jars[name]
+    }
+
+    /// Requests under way keep theirs.
+    func forgetJar(named name: String) {
+        enter()
+        jars[name] = nil
     }
 
     // MARK: From the loop

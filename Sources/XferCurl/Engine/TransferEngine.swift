@@ -6,7 +6,7 @@ import XferModel
 /// as the process.
 public actor TransferEngine {
     private nonisolated let loop: CurlLoop
-    private let core: EngineCore
+    let core: EngineCore
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 

@@ -1,5 +1,6 @@
 import CCurl
 import CLinux
+import Glibc
 import XferModel
 
 // libcurl's entry points. File-scope and nonisolated: a closure would inherit its context's isolation and trap. They run on
@@ -53,6 +54,18 @@ func curlSocketOptionCallback(
         if rate > 0 { ReceiveWindow.clamp(socket, rate: rate) }
     }
     return Int32(CURL_SOCKOPT_OK)
+}
+
+/// CURLOPT_OPENSOCKETFUNCTION, set where addresses are judged: makes the socket, unless no connection may be made to the
+/// address.
+func curlOpenSocketCallback(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let exchange = exchange(context), let address, exchange.mayConnect(to: address) else {
+        return CURL_SOCKET_BAD
+    }
+    let kind = address.pointee
+    return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
 }
 
 /// CURLOPT_DEBUGFUNCTION: the log, on from a response's head to its end.

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import XferCore
 import XferModel
 
 /// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
@@ -18,6 +19,8 @@ final class EasyHandle {
 
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: HeaderList?
+    /// Whose cookies the present request sends and keeps.
+    var jar: CookieJar?
     private var content: RequestContent?
 
     /// Nil without memory.
@@ -48,6 +51,8 @@ final class EasyHandle {
         var maxReceiveRate: Int64
         /// Whether the content codings libcurl knows are undone.
         var decodesContent: Bool
+        var authentication = HopAuthentication.none
+        var cookies: CookieUse?
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
     }
@@ -60,7 +65,7 @@ final class EasyHandle {
         setCommonOptions()
         setTrust()
         setCallbacks()
-        set(CURLOPT_URL, request.url.string)
+        set(CURLOPT_URL, url(of: request))
         setMethod(request.method, request.content)
         if request.decodesContent {
             // The first alone does nothing; what the second would ask for is said by our own header fields.
@@ -69,7 +74,9 @@ final class EasyHandle {
         }
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         set(CURLOPT_HTTP_VERSION, Self.version(request))
-        set(CURLOPT_PROXY, request.spec.key.proxy ?? "")
+        setRoute(request.spec)
+        setAuthentication(request.authentication)
+        setCookies(request.cookies)
         if request.url.scheme == .https, !request.isHTTP1 {
             // Rather share an HTTP/2 connection that is being made than make another. Over http, where no ALPN ever
             // says that there is none to share, it would wait for the first response's end.
@@ -94,6 +101,8 @@ final class EasyHandle {
         // Unbinds the form, whether or not it goes along to the next hop.
         if content?.isMultipart == true { set(CURLOPT_MIMEPOST, pointer: nil) }
         content = nil
+        setCookies(nil)
+        for option in [CURLOPT_USERNAME, CURLOPT_PASSWORD, CURLOPT_COOKIE] { set(option, pointer: nil) }
     }
 
     private func setCommonOptions() {

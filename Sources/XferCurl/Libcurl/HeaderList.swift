@@ -11,17 +11,20 @@ final class HeaderList {
     /// back for up to a second wherever a server does not answer 100, and would repeat the request by itself after a 417.
     /// Without it a server that refuses early is heard all the same: what it says is read while content is being sent, and
     /// ends the sending.
-    init(_ fields: [HeaderField], addingDefaults: Bool = true) throws(TransferError) {
+    ///
+    /// `isSigned`: libcurl 7.88 signs every line as it stands, so that none may have another meaning.
+    init(_ fields: [HeaderField], addingDefaults: Bool = true, isSigned: Bool = false) throws(TransferError) {
         for field in fields {
             guard Self.isClean(field.name), !field.name.isEmpty, Self.isClean(field.value) else {
                 curl_slist_free_all(first)
                 first = nil
                 throw TransferError(.internalError, "a header field contains a line break or NUL, or has no name")
             }
+            if isSigned, field.value.isEmpty { continue }
             // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)).
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        guard addingDefaults else { return }
+        guard addingDefaults, !isSigned else { return }
         append("Expect:")
         if fields.firstValue(named: "Accept-Encoding") == nil { append("Accept-Encoding:") }
     }

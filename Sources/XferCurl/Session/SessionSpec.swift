@@ -5,14 +5,20 @@ public import XferModel
 public struct SessionSpec: Hashable, Sendable {
     public var key: SessionKey
     public var trust: TrustSettings
+    /// Which addresses its connections may be made to.
+    public var admission: AdmissionRules
 
-    public init(key: SessionKey = SessionKey(), trust: TrustSettings = TrustSettings()) {
+    public init(
+        key: SessionKey = SessionKey(), trust: TrustSettings = TrustSettings(),
+        admission: AdmissionRules = AdmissionRules()
+    ) {
         self.key = key
         self.trust = trust
+        self.admission = admission
     }
 }
 
-/// Profile × trust policy versions × proxy.
+/// Profile × trust policy versions × proxy × client certificate.
 public struct SessionKey: Hashable, Sendable {
     /// The profile's name, empty for none.
     public var profile: String
@@ -20,15 +26,40 @@ public struct SessionKey: Hashable, Sendable {
     public var trustVersions: [Int64]
     /// Proxy URL; nil connects directly (the environment's proxies are never used).
     public var proxy: String?
+    /// Shown to the proxy.
+    public var proxyLogin: ProxyLogin?
+    /// Shown to an origin that asks, in place of the policies'.
+    public var clientCertificate: ClientCertificateFiles?
 
-    public init(profile: String = "", trustVersions: [Int64] = [], proxy: String? = nil) {
+    public init(
+        profile: String = "", trustVersions: [Int64] = [], proxy: String? = nil, proxyLogin: ProxyLogin? = nil,
+        clientCertificate: ClientCertificateFiles? = nil
+    ) {
         self.profile = profile
         self.trustVersions = trustVersions
         self.proxy = proxy
+        self.proxyLogin = proxyLogin
+        self.clientCertificate = clientCertificate
     }
 
     /// The proxy itself is spoken to over TLS.
     var hasSecureProxy: Bool { proxy?.lowercased().hasPrefix("https://") ?? false }
+}
+
+/// Who the service is to a proxy. Never shown.
+public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
+    public var user: String
+    public var password: String
+    /// Shown only when asked, and not as it is (RFC 7616); else sent at once (RFC 7617).
+    public var isDigest: Bool
+
+    public init(user: String, password: String, isDigest: Bool = false) {
+        self.user = user
+        self.password = password
+        self.isDigest = isDigest
+    }
+
+    public var description: String { Redaction.mask }
 }
 
 /// How a session's connections are judged.

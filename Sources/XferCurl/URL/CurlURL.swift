@@ -8,6 +8,16 @@ public enum CurlURL {
     public struct Parsed: Hashable, Sendable {
         public let url: HTTPURL
         public let credential: Credential?
+
+        public init(url: HTTPURL, credential: Credential?) {
+            self.url = url
+            self.credential = credential
+        }
+    }
+
+    /// Whether a text begins with a scheme, known or not (RFC 3986 §4.3): then it is relative to nothing.
+    public static func isAbsolute(_ text: String) -> Bool {
+        text.firstIndex(of: ":").map { isScheme(text[..<$0]) } ?? false
     }
 
     /// Longest text that is taken, in bytes.

@@ -51,7 +51,7 @@ public enum Daemon {
         let handlers =
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
-            + PolicyHandlers(manager: manager).all
+            + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
             + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
             + DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,

@@ -43,7 +43,12 @@ struct Instance: Sendable {
         result.checkpointBytes = settings.download.checkpointBytes
         result.checkpointInterval = settings.download.checkpointInterval
         result.authoritiesFile = settings.trust.authoritiesFile
+        result.admission = settings.network.admission
+        result.usesEnvironmentProxies = settings.network.proxyFromEnvironment
+        result.environment = environment
+        result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.trust.policies.map(\.policy)
+        result.profiles = settings.profiles
         result.retention.maxEvents = settings.events.maxCount
         result.retention.maxEventAge = settings.events.maxAge.components.seconds
         result.retention.maxHistory = settings.history.maxCount

@@ -36,9 +36,11 @@ struct TaskHandlers: Sendable {
 
     private func draft(_ task: NewTask, for principal: Principal) -> TaskDraft {
         let defaults = defaults()
-        return TaskDraft(url: task.url, directoryField: task.output?.contains("/") == true ? "output" : "dir") {
-            url, userInfo in
-            task.specification(owner: principal.owner, url: url, urlCredential: userInfo, defaults: defaults)
+        return TaskDraft(
+            url: task.url, directoryField: task.output?.contains("/") == true ? "output" : "dir",
+            request: task.requestFields
+        ) { request in
+            task.specification(owner: principal.owner, request: request, defaults: defaults)
         }
     }
 

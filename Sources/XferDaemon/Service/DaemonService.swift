@@ -70,6 +70,7 @@ extension Caller {
     /// The caller as the manager knows it.
     var principal: Principal {
         Principal(
-            owner: owner, isOperator: isOperator, roots: roots, maxTasks: maxTasks, maxPriority: maxPriority)
+            owner: owner, isOperator: isOperator, groups: [peer.gid] + peer.groups, roots: roots, maxTasks: maxTasks,
+            maxPriority: maxPriority)
     }
 }

@@ -60,6 +60,13 @@ enum ErrorAnswers {
             RPCFailure(
                 .conflict, "trust policy \"\(name)\" is written in the configuration file and changed there",
                 data: ErrorData(reason: "read_only", path: "name"))
+        case .profileNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no profile \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
+        case .profileIsConfigured(let name):
+            RPCFailure(
+                .conflict, "profile \"\(name)\" is written in the configuration file and changed there",
+                data: ErrorData(reason: "read_only", path: "name"))
         case .rejectedByPolicy(let path, let reason):
             RPCFailure(
                 .rejectedByPolicy, "\(path): \(reason)", data: ErrorData(reason: "rejected_by_policy", path: path))

@@ -81,6 +81,10 @@ private struct SettingsReader {
             problems.append(SettingsProblem(origin: origin(section.key), key: name, message: unknown(name)))
             return
         }
+        if let key = SettingKey.named(name) {
+            assign(key, section.value, origin(section.value), origin)
+            return
+        }
         guard let members = section.value.members else {
             let keys = SettingKey.all.filter { $0.section == name }.map(\.name).joined(separator: ", ")
             let message = "expected a mapping with \(keys), found \(section.value.summary)"

@@ -1,4 +1,5 @@
 import Logging
+import XferModel
 
 /// One key of the configuration: its name, its property, what is accepted and what it is for.
 ///
@@ -36,9 +37,9 @@ public struct SettingKey: Sendable {
         copy = { $1[keyPath: property] = $0[keyPath: property] }
     }
 
-    /// The part before the dot.
+    /// The part before the dot; of a section that is one value, all of it.
     public var section: String { String(path.prefix { $0 != "." }) }
-    /// The part after the dot.
+    /// The part after the dot; empty for a section that is one value.
     public var name: String { String(path.drop { $0 != "." }.dropFirst()) }
     /// `XFERD_QUEUE_MAX_ACTIVE` for `queue.max_active`.
     public var environmentName: String {
@@ -48,7 +49,7 @@ public struct SettingKey: Sendable {
 
 extension SettingKey {
     /// Every key, in the order in which they are printed.
-    public static let all: [SettingKey] = queue + download + trust + past + rpc + access + log
+    public static let all: [SettingKey] = queue + download + trust + profiles + network + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -91,6 +92,28 @@ extension SettingKey {
         SettingKey(
             "trust.policies", \.trust.policies, .policies, reload: true,
             "Which servers are believed, and how"),
+    ]
+
+    private static let network: [SettingKey] = [
+        SettingKey(
+            "network.deny_hosts", \.network.admission.deniedHosts, .hosts, reload: true,
+            "Hosts that are never asked"),
+        SettingKey(
+            "network.deny_addresses", \.network.admission.deniedAddresses, .addressBlocks, reload: true,
+            "Addresses that are never connected to"),
+        SettingKey(
+            "network.allow_hosts", \.network.admission.allowedHosts, .hosts, reload: true,
+            "If there are any, the only hosts that are asked; what is denied stays denied"),
+        SettingKey(
+            "network.proxy_from_environment", \.network.proxyFromEnvironment, .flag, reload: true,
+            "Whether tasks that name no proxy go through the environment's (http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY)"
+        ),
+    ]
+
+    private static let profiles: [SettingKey] = [
+        SettingKey(
+            "profiles", \.profiles, .profiles, reload: true,
+            "Defaults for the requests of the tasks that name them; those of existing tasks stay")
     ]
 
     private static let past: [SettingKey] = [
@@ -139,7 +162,7 @@ extension SettingKey {
     ]
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
-    static let reserved = ["bandwidth", "cache", "network", "hooks", "download.segments"]
+    static let reserved = ["bandwidth", "cache", "network.monitor", "network.metered_interfaces", "hooks", "download.segments"]
 }
 
 extension Duration {

@@ -9,6 +9,9 @@ public struct Settings: Hashable, Sendable {
     public var queue = Queue()
     public var download: Download
     public var trust = Trust()
+    /// Defaults for requests, by name.
+    public var profiles: [Profile] = []
+    public var network = Network()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
     public var rpc = RPC()
@@ -18,6 +21,7 @@ public struct Settings: Hashable, Sendable {
     /// The defaults of an instance; where files go depends on whose it is.
     public init(defaultsFor instance: InstancePaths) {
         download = Download(directory: instance.downloadDirectory, roots: [instance.defaultRoot])
+        if instance.kind == .system { network.admission.deniedAddresses = Network.metadataServices }
     }
 
     public struct Queue: Hashable, Sendable {
@@ -56,6 +60,17 @@ public struct Settings: Hashable, Sendable {
         public var policy: TrustPolicy
         /// Paths, `sha256/…` or PEM text, as they stand in the file.
         public var pins: [String]
+    }
+
+    public struct Network: Hashable, Sendable {
+        /// Which URLs may be loaded at all.
+        public var admission = AdmissionLists()
+        /// Whether tasks that name no proxy go through the environment's.
+        public var proxyFromEnvironment = false
+
+        /// Where clouds tell their machines secrets: what the system's instance does not connect to unless told otherwise.
+        /// RFC 3927, RFC 4291 §2.5.6, and what Amazon uses of fd00::/8.
+        static let metadataServices = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressBlock($0) }
     }
 
     /// How much of the past is kept.

@@ -8,6 +8,10 @@ extension LoadedSettings {
         var output = ""
         var section = ""
         for key in SettingKey.all {
+            if key.name.isEmpty {
+                output += "\(key.path): \(key.write(settings))\(comment(key))\n"
+                continue
+            }
             if key.section != section {
                 section = key.section
                 output += "\(section):\n"
@@ -25,13 +29,19 @@ extension SettingKey {
         var output = ""
         var section = ""
         for key in all {
+            let reload = key.appliesOnReload ? "" : " Takes a restart."
+            let comments = ["# \(key.summary).\(reload)", "# \(key.environmentName): \(key.expected)."]
+            if key.section != section { output += section.isEmpty ? "" : "\n" }
+            if key.name.isEmpty {
+                section = key.section
+                output += comments.map { $0 + "\n" }.joined() + "\(key.path): \(key.write(defaults))\n"
+                continue
+            }
             if key.section != section {
-                output += section.isEmpty ? "" : "\n"
                 section = key.section
                 output += "\(section):\n"
             }
-            let reload = key.appliesOnReload ? "" : " Takes a restart."
-            output += "  # \(key.summary).\(reload)\n  # \(key.environmentName): \(key.expected).\n"
+            output += comments.map { "  \($0)\n" }.joined()
             output += "  \(key.name): \(key.write(defaults))\n"
         }
         return output

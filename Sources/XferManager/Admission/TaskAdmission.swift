@@ -2,6 +2,7 @@ import XferCore
 import XferCurl
 import XferFiles
 import XferModel
+import XferStore
 
 /// Judges drafts: turns what a client worded into a specification, or names the field that is at fault.
 ///
@@ -12,21 +13,27 @@ struct TaskAdmission: Sendable {
     let pool: BlockingPool
     let directories: DirectoryAdmission
     let policies: PolicyResolver
+    let requests: RequestAdmission
+    let content: ContentAdmission
     let now: Timestamp
 
     /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
     func admit(_ drafts: [TaskDraft], path: @Sendable (Int) -> String) async throws -> [AdmittedTask] {
         var directories: [String: FileIdentity] = [:]
+        let profiles = try await profiles(of: drafts)
         var admitted: [AdmittedTask] = []
         admitted.reserveCapacity(drafts.count)
         for (index, draft) in drafts.enumerated() {
-            let parsed = try parseURL(draft.url, path: path(index))
-            var specification = draft.specification(parsed.url, parsed.credential)
-            specification.request.bodySummary = draft.body.map { BodySummary($0) }
-            try checkTrust(specification, path: path(index))
+            let path = path(index)
+            let built = try build(draft, profiles, path: path)
+            var specification = draft.specification(built.request)
+            try await requests.check(specification, path: path)
+            try checkTrust(specification, path: path)
             try await admit(
-                &specification, knowing: &directories, path: path(index), directoryField: draft.directoryField)
-            admitted.append(AdmittedTask(specification: specification, body: draft.body))
+                &specification, knowing: &directories, path: path, directoryField: draft.directoryField)
+            let body = try await content.admit(built.content, path: path)
+            specification.request.bodySummary = body.map { BodySummary($0) }
+            admitted.append(AdmittedTask(specification: specification, body: body))
         }
         return admitted
     }
@@ -40,6 +47,8 @@ struct TaskAdmission: Sendable {
             throw ManagerError.permissionDenied(
                 path: path + "priority", reason: "this user's tasks may have priority \(principal.maxPriority) at most")
         }
+        // The response of other kinds is kept by the service.
+        guard specification.kind == .download else { return }
         let destination = specification.destination
         if let name = destination.name { try checkName(name, path: path + "output") }
         let identity: FileIdentity
@@ -62,12 +71,41 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    func parseURL(_ text: String, path: String) throws -> CurlURL.Parsed {
+    // MARK: The request
+
+    /// All there are, if any draft names one.
+    private func profiles(of drafts: [TaskDraft]) async throws -> [Profile] {
+        guard drafts.contains(where: { $0.request.profile != nil }) else { return [] }
+        return try await requests.store.read { try $0.profiles() }.map(\.profile)
+    }
+
+    private func build(_ draft: TaskDraft, _ profiles: [Profile], path: String) throws -> RequestBuilder.Built {
+        let profile = try draft.request.profile.map { name in
+            guard let profile = profiles.first(where: { $0.name == name }) else {
+                throw ManagerError.invalidField(
+                    path: path + "profile", reason: "there is no profile \"\(name)\"", expected: "a profile's name")
+            }
+            return profile
+        }
+        let parsed = try resolve(draft.url, against: profile?.baseURL, path: path)
+        do throws(RequestFault) {
+            return try RequestBuilder.build(
+                draft.request, url: parsed.url, userInfo: parsed.credential, profile: profile)
+        } catch {
+            throw ManagerError(error, path: path)
+        }
+    }
+
+    /// An absolute URL as it is, any other against the profile's base URL (RFC 3986 §5.2).
+    func resolve(_ text: String, against base: HTTPURL?, path: String) throws -> CurlURL.Parsed {
         do throws(URLSyntaxError) {
-            return try CurlURL.parse(text)
+            guard let base, !CurlURL.isAbsolute(text) else { return try CurlURL.parse(text) }
+            return CurlURL.Parsed(url: try CurlURL.resolve(text, against: base), credential: nil)
         } catch {
             throw ManagerError.invalidField(
-                path: path + "url", reason: error.description, expected: "an absolute http:// or https:// URL")
+                path: path + "url", reason: error.description,
+                expected: base == nil
+                    ? "an absolute http:// or https:// URL" : "a URL, absolute or relative to the profile's base_url")
         }
     }
 

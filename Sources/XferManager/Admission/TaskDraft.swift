@@ -1,23 +1,22 @@
 public import XferModel
 
-/// A task as a client worded it: the URL is text, and nobody has looked at the paths yet.
+/// A task as a client worded it: URLs and paths are text, and nobody has looked at them yet.
 public struct TaskDraft: Sendable {
-    /// As the client wrote it; user info in it becomes a credential.
+    /// As the client wrote it, relative to the profile's base URL or absolute; user info in it becomes a credential.
     public var url: String
     /// The field that named the destination's directory, for errors: `dir` or `output`.
     public var directoryField: String
-    /// What the request sends; nil sends nothing.
-    public var body: RequestBody?
-    /// The rest, once the URL has been read.
-    public var specification: @Sendable (_ url: HTTPURL, _ userInfo: Credential?) -> TaskSpecification
+    public var request: RequestFields
+    /// The rest, around the request that was made of `url` and `request`.
+    public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
-        url: String, directoryField: String = "dir", body: RequestBody? = nil,
-        specification: @escaping @Sendable (_ url: HTTPURL, _ userInfo: Credential?) -> TaskSpecification
+        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
+        specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
         self.directoryField = directoryField
-        self.body = body
+        self.request = request
         self.specification = specification
     }
 }

@@ -93,7 +93,10 @@ extension TransferManager {
     func admission(for principal: Principal) -> TaskAdmission {
         TaskAdmission(
             principal: principal, settings: settings, pool: services.pool, directories: directories,
-            policies: services.policies.withLockedValue(\.resolver), now: clock())
+            policies: services.policies.withLockedValue(\.resolver),
+            requests: RequestAdmission(
+                rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
+            content: ContentAdmission(principal: principal, settings: settings, pool: services.pool), now: clock())
     }
 
     /// A policy that was there a moment ago may have been removed meanwhile.

@@ -74,7 +74,7 @@ extension TransferManager {
         let id = task.id
         let control = RunControl(kind: task.specification.kind)
         let trust = RunTrust(
-            policies: services.policies, taskPolicy: task.specification.policy,
+            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, clock: clock)
         let run = makeRun(of: task, transfer, control: control, trust: trust)
         scheduler.onStart(id, host: task.host)
@@ -142,14 +142,14 @@ extension TransferManager {
         takeCare()
     }
 
-    /// Whether the run ended because the policies it was held to changed meanwhile.
+    /// Whether the run ended because the policies or lists it was held to changed meanwhile.
     private func isJudgedAnew(_ id: TaskID, _ result: RunResult) -> Bool {
         guard let live = runs[id] else { return false }
         switch result.end {
         case .stopped:
             return live.isJudgedAnew
-        case .failed(let error) where [.trustRejected, .pinMismatch, .policyMissing].contains(error.reason):
-            return live.trust.isStale(under: services.policies.withLockedValue(\.self), at: clock())
+        case .failed(let error) where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
+            return live.trust.isStale(at: clock())
         case .completed, .failed, .storageFailed, .overtaken:
             return false
         }

@@ -12,7 +12,7 @@ extension TransferManager {
     /// - Throws: `ManagerError`.
     public func setSource(of id: TaskID, to text: String, for principal: Principal) async throws -> TransferTask {
         let admission = admission(for: principal)
-        let parsed = try admission.parseURL(text, path: "")
+        let parsed = try admission.resolve(text, against: nil, path: "")
         var wanted = try await task(id, for: principal).specification
         wanted.take(parsed.url, userInfo: parsed.credential)
         try admission.checkTrust(wanted, path: "")

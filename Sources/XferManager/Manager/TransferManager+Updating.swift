@@ -35,6 +35,14 @@ extension TransferManager {
         var wanted = before.specification
         update.change(&wanted)
         let hasMoved = wanted.destination != before.specification.destination
+        if wanted.request != before.specification.request {
+            try await admission(for: principal).requests.check(wanted, path: update.path)
+        }
+        if hasMoved, wanted.kind != .download {
+            throw ManagerError.invalidField(
+                path: update.path + update.directoryField, reason: "a \(wanted.kind.rawValue) task publishes no file",
+                expected: "the field to be left out")
+        }
         if wanted.policy != before.specification.policy {
             try admission(for: principal).checkTrust(wanted, path: update.path)
         }

@@ -90,14 +90,23 @@ public actor TransferManager {
         hub.begin(after: try await store.read { try $0.lastSeq() })
         let now = clock()
         let policies = try await store.write { tx in
-            try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+            try ConfiguredProfiles.take(settings.profiles, in: tx)
+            return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
         }
         let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
         let pool = BlockingPool()
+        let cookies = CookieJars(store: store, engine: engine)
         let services = RunServices(
             store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
+            admission: NIOLockedValueBox(AdmissionRules(settings.admission)),
+            access: AccessResolver(
+                store: store, pool: pool, cookies: cookies,
+                secrets: SecretReader(
+                    credentialsDirectory: settings.credentialsDirectory, environment: settings.environment),
+                environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
+            cookies: cookies,
             clock: clock, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
@@ -135,6 +144,9 @@ public actor TransferManager {
             self.settings.policies = before
             logger.error("the trust policies are not taken over", metadata: ["error": "\(error)"])
         }
+        await takeConfiguredProfiles()
+        await takeAdmissionLists()
+        services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         applyLimits()
         schedule()

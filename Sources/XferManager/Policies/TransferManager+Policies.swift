@@ -81,12 +81,26 @@ extension TransferManager {
         services.policies.withLockedValue { $0 = book }
         let versions = book.versions
         await services.engine.retireSessions { !versions.isSuperset(of: $0.key.trustVersions) }
+        await stopStaleRuns()
+    }
+
+    /// What is judged otherwise now than when it began stops, and goes back to the queue.
+    private func stopStaleRuns() async {
         let now = clock()
         // A request that cannot be made again was judged when it went out: stopping it would help nobody.
-        for (id, live) in runs where live.mayStop && live.trust.isStale(under: book, at: now) {
+        for (id, live) in runs where live.mayStop && live.trust.isStale(at: now) {
             runs[id]?.isJudgedAnew = true
             await stop(live)
         }
+    }
+
+    /// Takes over which URLs may be loaded. Connections were judged when they were made: other lists, other pools.
+    func takeAdmissionLists() async {
+        let rules = AdmissionRules(settings.admission)
+        guard services.admission.withLockedValue({ $0 != rules }) else { return }
+        services.admission.withLockedValue { $0 = rules }
+        await services.engine.retireSessions { $0.admission != rules }
+        await stopStaleRuns()
     }
 
     // MARK: Expiry

@@ -1,5 +1,6 @@
 import Logging
 import NIOConcurrencyHelpers
+import XferCore
 import XferCurl
 import XferFiles
 import XferModel
@@ -15,6 +16,11 @@ struct RunServices: Sendable {
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
     let policies: NIOLockedValueBox<PolicyBook>
+    /// Which URLs may be loaded at all.
+    let admission: NIOLockedValueBox<AdmissionRules>
+    /// What an attempt shows and which way it takes.
+    let access: AccessResolver
+    let cookies: CookieJars
     let clock: WallClock
     let logger: Logger
 }

@@ -92,7 +92,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             true
         case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
-            .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing, .destinationExists,
+            .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
+            .destinationExists,
             .destinationDenied, .diskError, .fileMoveFailed, .internalError:
             false
         }

@@ -8,7 +8,8 @@ extension StoreReader {
             """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM task_result WHERE file_name = ?1)
                 OR EXISTS (SELECT 1 FROM spooled_source WHERE name = ?1)
-            """, .text(name)) { _ in true } ?? false
+            """, .text(name)
+        ) { _ in true } ?? false
     }
 
     /// The copies of its sources that a task sends.

@@ -12,7 +12,8 @@ extension StoreTransaction {
         let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
         let asked: String? =
             if let body, specification.clientKey != nil { try JSONText.encode(body.withoutSpoolNames) } else { nil }
-        let fingerprint = specification.clientKey.map { _ in columns.fingerprint(kind: specification.kind, body: asked) }
+        let fingerprint = specification.clientKey.map { _ in columns.fingerprint(kind: specification.kind, body: asked)
+        }
         try connection.run(
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,

@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import XferModel
 
 /// The server's side of one connection, with TLS or without; used by one thread. The socket is somebody else's.
 final class ServerStream {
@@ -68,12 +69,34 @@ final class ServerStream {
         return nil
     }
 
-    /// The SOCKS 5 greeting and CONNECT request, answered; the port that is asked for.
-    func acceptSOCKS() -> UInt16? {
-        guard let greeting = read(), greeting.first == 5, write([5, 0]), let request = read(), request.count >= 10,
-            request[1] == 1, write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
-        else { return nil }
-        return UInt16(request[request.count - 2]) << 8 | UInt16(request[request.count - 1])
+    /// The SOCKS 5 greeting and CONNECT request (RFC 1928), answered, and what is asked for.
+    /// - Parameter login: `user:password` that the client has to show (RFC 1929).
+    func acceptSOCKS(login: String?) -> (host: String, port: UInt16)? {
+        guard let greeting = read(), greeting.count >= 3, greeting[0] == 5 else { return nil }
+        let wanted: UInt8 = login == nil ? 0 : 2
+        guard greeting[2...].contains(wanted) else {
+            _ = write([5, 0xff])
+            return nil
+        }
+        guard write([5, wanted]) else { return nil }
+        if let login, !acceptSOCKSLogin(login) { return nil }
+        guard let request = read(), request.count >= 10, request[1] == 1, write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]) else {
+            return nil
+        }
+        let address = request[4..<request.count - 2]
+        let host =
+            request[3] == 3
+            ? String(decoding: address.dropFirst(), as: UTF8.self)
+            : IPAddress(bytes: Array(address))?.description ?? "?"
+        return (host, UInt16(request[request.count - 2]) << 8 | UInt16(request[request.count - 1]))
+    }
+
+    private func acceptSOCKSLogin(_ login: String) -> Bool {
+        guard let shown = read(), shown.count > 2, shown[0] == 1 else { return false }
+        let user = shown[2...].prefix(Int(shown[1]))
+        let isRight = String(decoding: user, as: UTF8.self) + ":"
+            + String(decoding: shown[(user.endIndex + 1)...], as: UTF8.self) == login
+        return write([1, isRight ? 0 : 1]) && isRight
     }
 
     func write(_ bytes: [UInt8]) -> Bool {

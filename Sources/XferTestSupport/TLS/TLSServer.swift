@@ -1,6 +1,7 @@
 import COpenSSL
 import Glibc
 import NIOConcurrencyHelpers
+import XferModel
 
 /// A TLS server on the loopback, one thread per connection, that answers every HTTP/1.1 request alike and counts what came.
 ///
@@ -23,6 +24,8 @@ public final class TLSServer: Sendable {
         public var isProxy = false
         /// Speaks SOCKS 5 (RFC 1928) without authentication, and relays likewise.
         public var isSOCKS = false
+        /// `user:password` that clients of the proxy have to show: `Proxy-Authorization: Basic`, or RFC 1929.
+        public var proxyLogin: String?
         /// Header lines of every answer, each with its end of line, after the status line.
         public var status = "200 OK"
         public var headers = ""
@@ -43,8 +46,10 @@ public final class TLSServer: Sendable {
         public var handshakes = 0
         /// Of those, how many resumed a session.
         public var resumptions = 0
-        /// Request lines, in order.
+        /// Request lines, in order; of a SOCKS proxy `SOCKS host:port`.
         public var requests: [String] = []
+        /// The heads of the requests, request lines included.
+        public var heads: [String] = []
         /// Subjects of client certificates that were accepted.
         public var clients: [String] = []
     }
@@ -125,11 +130,25 @@ public final class TLSServer: Sendable {
             stream = ServerStream(socket)
         }
         if options.isSOCKS {
-            if let port = stream.acceptSOCKS() { relay(stream, to: port, greeting: []) }
+            if let (host, port) = stream.acceptSOCKS(login: options.proxyLogin) {
+                state.withLockedValue { $0.counts.requests.append("SOCKS \(host):\(port)") }
+                relay(stream, to: port, greeting: [])
+            }
             return
         }
         while let head = stream.readHead(), let line = head.split(separator: "\r\n").first.map(String.init) {
-            state.withLockedValue { $0.counts.requests.append(line) }
+            state.withLockedValue { state in
+                state.counts.requests.append(line)
+                state.counts.heads.append(head)
+            }
+            if options.isProxy, let login = options.proxyLogin,
+                !head.contains("\r\nProxy-Authorization: Basic \(Base64.encode(login.utf8))")
+            {
+                let refusal =
+                    "HTTP/1.1 407 Who are you\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n"
+                guard stream.write(Array(refusal.utf8)) else { return }
+                continue
+            }
             if options.isProxy, line.hasPrefix("CONNECT ") {
                 let target = line.split(separator: " ")[1]
                 let port = target.split(separator: ":").last.flatMap { UInt16($0) } ?? 0

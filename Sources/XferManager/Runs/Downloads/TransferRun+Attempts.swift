@@ -49,15 +49,15 @@ extension TransferRun {
     ) async throws -> (AttemptOutcome, early: Result<RunEnd, any Error>?) {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        let access = try await services.access.access(to: specification.request, profile: specification.profile)
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
-                credential: ResolvedCredential(
-                    inline: specification.request.credential, home: specification.request.url.origin),
+                credential: access.credential, cookieJar: access.cookieJar,
                 maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
                 checkpoints: settings.checkpoints,
-                session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
+                session: access.sessions(heldTo: trust)))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
 
         var early: Result<RunEnd, any Error>?
@@ -90,6 +90,7 @@ extension TransferRun {
             throw error
         }
         control.endAttempt(received: ended?.offset ?? committed)
+        try await services.cookies.save(access.cookieJar)
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
         return (ended, early)
     }

@@ -68,14 +68,15 @@ actor ExchangeRun: AnsweredRun {
 
     /// Sends the request and hears the answer out.
     private func exchange(_ content: RequestContent, spill: SpoolFile) async throws -> AttemptOutcome {
+        let access = try await services.access.access(to: specification.request, profile: specification.profile)
         // Until the engine says otherwise.
         requestWasSent = true
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request,
                 sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
-                content: content.content, maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate,
-                session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
+                content: content.content, credential: access.credential, cookieJar: access.cookieJar,
+                maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate, session: access.sessions(heldTo: trust)))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
         var ended: AttemptOutcome?
         var failure: (any Error)?
@@ -97,6 +98,7 @@ actor ExchangeRun: AnsweredRun {
         // The sources stay open until nothing reads them any more.
         withExtendedLifetime(content) {}
         if let ended { requestWasSent = ended.requestWasSent }
+        try await services.cookies.save(access.cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
         return ended

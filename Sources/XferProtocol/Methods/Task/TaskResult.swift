@@ -67,7 +67,8 @@ public enum TaskResult: RPCMethod {
 
         public init(bytes: [UInt8], offset: Int64, eof: Bool, length: Int64, object: JSONValue?) {
             // Control characters grow sixfold as JSON text: beyond the size of a message, so those are base64, too.
-            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self) {
+            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self)
+            {
                 data = text
             } else {
                 data = Base64.encode(bytes)
@@ -87,7 +88,8 @@ public enum TaskResult: RPCMethod {
         public static let summary = "A stretch of a response."
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
-            .required("encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+            .required(
+                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
             .required("offset", \.offset, "Offset of the first."),
             .required("eof", \.eof, "Whether nothing follows."),
             .required("length", \.length, "Bytes of the whole response."),

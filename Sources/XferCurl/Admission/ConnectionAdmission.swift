@@ -1,0 +1,76 @@
+import CCurl
+import Glibc
+import XferCore
+import XferModel
+
+/// Which connections a request wanted to make and which of them were refused: libcurl only says that it could not connect.
+struct ConnectionAdmission {
+    private var refused: AdmissionRefusal?
+    private var hasOpened = false
+
+    /// Whether a connection may be made.
+    mutating func admits(_ address: IPAddress?, port: UInt16, rules: AdmissionRules) -> Bool {
+        if let address, let refusal = rules.refusal(ofAddress: address, port: port) {
+            refused = refusal
+            return false
+        }
+        hasOpened = true
+        return true
+    }
+
+    /// Why the request failed, if all of the host's addresses were refused.
+    func failure(host: String) -> TransferError? {
+        guard let refused, !hasOpened else { return nil }
+        return TransferError(refused, host: host)
+    }
+}
+
+extension Exchange {
+    /// A connection is about to be made, whatever led to its address: name, literal or proxy.
+    func mayConnect(to address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+        guard let rules = connection?.session.key.spec.admission else { return false }
+        let (ip, port) = IPAddress.read(address)
+        return admission.admits(ip, port: port, rules: rules)
+    }
+}
+
+extension EasyHandle {
+    /// The proxy, or none; and who looks at the addresses of new connections.
+    func setRoute(_ spec: SessionSpec) {
+        // Empty, and not unset: then libcurl would look into the environment.
+        set(CURLOPT_PROXY, spec.key.proxy ?? "")
+        set(CURLOPT_NOPROXY, "")
+        // A proxy's answer to CONNECT is not the origin's.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let login = spec.key.proxyLogin {
+            set(CURLOPT_PROXYAUTH, login.isDigest ? xfer_auth_digest : xfer_auth_basic)
+            set(CURLOPT_PROXYUSERNAME, login.user)
+            set(CURLOPT_PROXYPASSWORD, login.password)
+        }
+        if spec.admission.judgesAddresses {
+            xfer_easy_set_open_socket_function(easy, curlOpenSocketCallback)
+            set(CURLOPT_OPENSOCKETDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
+        }
+    }
+}
+
+extension IPAddress {
+    /// Nil for families that are no IP.
+    fileprivate static func read(_ address: UnsafeMutablePointer<curl_sockaddr>) -> (IPAddress?, port: UInt16) {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return (nil, 0) }
+        // libcurl keeps as much behind the declared end as the family needs (struct Curl_sockaddr_ex).
+        let raw = UnsafeRawPointer(address).advanced(by: offset)
+        switch address.pointee.family {
+        case AF_INET:
+            let found = raw.loadUnaligned(as: sockaddr_in.self)
+            let bytes = withUnsafeBytes(of: found.sin_addr) { Array($0) }
+            return (IPAddress(bytes: bytes), UInt16(bigEndian: found.sin_port))
+        case AF_INET6:
+            let found = raw.loadUnaligned(as: sockaddr_in6.self)
+            let bytes = withUnsafeBytes(of: found.sin6_addr) { Array($0) }
+            return (IPAddress(bytes: bytes), UInt16(bigEndian: found.sin6_port))
+        default:
+            return (nil, 0)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import XferCore
+
+/// Digest authentication within one request: libcurl answers a 401 or 407 itself, and what it makes of one shows only in
+/// what comes next. Another head: it has asked again. A body, or the end: that was the server's last word.
+struct Challenges {
+    enum Event {
+        case nothing
+        /// What was held back is over; a new head begins.
+        case answered
+        /// What was held back is the response.
+        case final(ResponseHead)
+        /// More challenges than any honest server has.
+        case endless
+    }
+
+    /// A server may call its nonce stale (RFC 7616 §3.3), and the proxy asks, too.
+    static let limit = 4
+
+    private var held: ResponseHead?
+    private var count = 0
+
+    /// Whether the head is held back. `isAnswered`: libcurl may have an answer to it.
+    mutating func onHead(_ head: ResponseHead, isAnswered: Bool) -> Bool {
+        if isAnswered { held = head }
+        return isAnswered
+    }
+
+    /// A header line comes.
+    mutating func onLine(_ line: UnsafeRawBufferPointer) -> Event {
+        guard let head = held else { return .nothing }
+        held = nil
+        guard line.starts(with: "HTTP/".utf8) else { return .final(head) }
+        count += 1
+        return count > Self.limit ? .endless : .answered
+    }
+
+    /// A body or the end comes: what was held back is the response.
+    mutating func takeFinal() -> ResponseHead? {
+        defer { held = nil }
+        return held
+    }
+}

@@ -1,0 +1,83 @@
+import CCurl
+import XferCore
+import XferModel
+import XferTrust
+
+/// What a hop's request shows of who it comes from.
+extension Exchange {
+    /// Decides what libcurl has to do, once the request's fields for this hop are known: `Authorization` is among them already
+    /// where it can be sent at once, unless a header rule took it out again.
+    func authenticate() throws(TransferError) {
+        authentication = HopAuthentication(
+            run.attempt.credential, hop: url, hasOwnField: sentFields.firstValue(named: "Authorization") != nil)
+        switch authentication {
+        case .none, .digest:
+            break
+        case .field:
+            authentication = .none
+        case .signature(let signer):
+            let name = "x-amz-content-sha256"
+            guard sentFields.firstValue(named: name) == nil else { return }
+            sentFields.append(HeaderField(name: name, value: try payloadDigest(for: signer)))
+        }
+    }
+
+    /// The content's digest as AWS wants it told; S3 takes a word in its place, for content that is read as it is sent.
+    private func payloadDigest(for signer: RequestSigner) throws(TransferError) -> String {
+        switch run.attempt.content {
+        case nil: return SHA256Digest.hex(of: [])
+        case .bytes(let bytes): return SHA256Digest.hex(of: bytes)
+        case .file, .parts:
+            guard signer.service == "s3" else {
+                throw TransferError(
+                    .authFailed, "\(url.hostKey): content from files can be signed for s3 only, not for \(signer.service)",
+                    host: url.hostKey)
+            }
+            return "UNSIGNED-PAYLOAD"
+        }
+    }
+
+    /// Whether libcurl may answer this head by asking again.
+    func isAnswered(_ head: ResponseHead) -> Bool {
+        switch head.status {
+        case 401:
+            if case .digest = authentication { true } else { false }
+        case 407: connection?.session.key.spec.key.proxyLogin?.isDigest ?? false
+        default: false
+        }
+    }
+}
+
+extension HopAuthentication {
+    var isSigned: Bool {
+        if case .signature = self { true } else { false }
+    }
+}
+
+extension EasyHandle {
+    /// Where the request goes, in the form that is signed if it is.
+    func url(of request: Request) -> String {
+        guard request.authentication.isSigned else { return request.url.string }
+        let url = request.url
+        return HTTPURL(
+            scheme: url.scheme, host: url.host, port: url.port, target: SignableTarget.normalized(url.target)
+        ).string
+    }
+
+    func setAuthentication(_ authentication: HopAuthentication) {
+        switch authentication {
+        case .none, .field:
+            break
+        case .digest(let user, let password):
+            set(CURLOPT_HTTPAUTH, xfer_auth_digest)
+            set(CURLOPT_USERNAME, user)
+            set(CURLOPT_PASSWORD, password)
+        case .signature(let signer):
+            set(CURLOPT_AWS_SIGV4, "aws:amz:\(signer.region):\(signer.service)")
+            set(CURLOPT_USERNAME, signer.keyID)
+            set(CURLOPT_PASSWORD, signer.secretKey)
+            // There may be no line that removes the field: it would be signed.
+            set(CURLOPT_EXPECT_100_TIMEOUT_MS, 1)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CCurl
+import XferModel
+
+/// What a proxy's refusal means, which libcurl reports as a broken connection.
+extension Exchange {
+    /// Nil when the request did not fail at the proxy. While the handle still knows.
+    func proxyFailure(_ code: CURLcode) -> TransferError? {
+        guard code != CURLE_OK, let (session, handle) = connection, let proxy = session.key.spec.key.proxy else {
+            return nil
+        }
+        let curlCode = Int32(bitPattern: code.rawValue)
+        if code == CURLE_PROXY, handle.refusesProxyLogin {
+            return TransferError(
+                .authFailed, "the proxy \(proxy) wants other credentials", curlCode: curlCode, host: url.hostKey)
+        }
+        switch handle.proxyStatus {
+        case 407:
+            return TransferError(
+                .authFailed, "the proxy \(proxy) answered 407: it wants other credentials", httpStatus: 407,
+                curlCode: curlCode, host: url.hostKey)
+        case let status where status >= 300:
+            // 4xx: the proxy does not want to; 5xx: it could not.
+            let isRetriable = status >= 500 || status == 408 || status == 429
+            return TransferError(
+                .connectFailed, "the proxy \(proxy) answered \(status) to the wish to connect to \(url.hostKey)",
+                isRetriable: isRetriable, httpStatus: status, curlCode: curlCode, host: url.hostKey)
+        default:
+            return nil
+        }
+    }
+}
+
+extension EasyHandle {
+    /// The status of the proxy's answer to CONNECT, 0 when there was none.
+    fileprivate var proxyStatus: Int {
+        var status = 0
+        xfer_easy_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
+        return status
+    }
+
+    /// Whether a SOCKS proxy refused user name and password, or wants some.
+    fileprivate var refusesProxyLogin: Bool {
+        var problem = 0
+        xfer_easy_get_long(easy, CURLINFO_PROXY_ERROR, &problem)
+        return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
+    }
+}

@@ -1,0 +1,64 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `profile.*`: decode, authorise, call, encode.
+struct ProfileHandlers: Sendable {
+    let manager: TransferManager
+
+    var all: [Handler] {
+        [
+            Handler(ProfileList.self) { _, _ in
+                ProfileList.Result(profiles: try await manager.profiles().map { ProfileRecord($0) })
+            },
+            Handler(ProfileGet.self) { params, _ in
+                ProfileGet.Result(profile: ProfileRecord(try await manager.profile(named: params.name)))
+            },
+            Handler(ProfileSet.self, set), Handler(ProfileRemove.self, remove),
+        ]
+    }
+
+    private func set(_ params: ProfileSet.Params, _: CallContext) async throws -> ProfileGet.Result {
+        let profile: Profile
+        do throws(ProfileTextError) {
+            profile = try params.profile.readProfile()
+        } catch {
+            throw ManagerError.invalidField(
+                path: "profile.\(error.field)", reason: error.description, expected: "what profile.set describes")
+        }
+        return ProfileGet.Result(profile: ProfileRecord(try await manager.setProfile(profile, path: "profile.")))
+    }
+
+    private func remove(_ params: ProfileGet.Params, _: CallContext) async throws -> Done {
+        try await manager.removeProfile(named: params.name)
+        return Done()
+    }
+}
+
+extension ProfileInput {
+    /// The whole profile that is meant, whoever wrote it: over RPC or in the configuration file.
+    func readProfile() throws(ProfileTextError) -> Profile {
+        var profile = profile
+        if let baseURL { profile.baseURL = try ProfileText.baseURL(baseURL) }
+        for (index, rule) in (headerRules ?? []).enumerated() {
+            var hosts: [HostPattern] = []
+            for (position, text) in rule.hosts.enumerated() {
+                do throws(PolicyTextError) {
+                    hosts.append(try PolicyText.host(text))
+                } catch {
+                    throw ProfileTextError(
+                        field: "header_rules[\(index)].hosts[\(position)]", description: error.description)
+                }
+            }
+            profile.headerRules.append(
+                HeaderRule(hosts: hosts, set: rule.set?.fields ?? [], remove: rule.remove ?? []))
+        }
+        return profile
+    }
+}
+
+extension ProfileRecord {
+    init(_ entry: ProfileEntry) {
+        self.init(entry.profile, origin: entry.isConfigured ? .configuration : .client)
+    }
+}

@@ -1,0 +1,57 @@
+import XferManager
+import XferModel
+
+// The forms of `network.…`: lists of hosts and of addresses, and yes or no.
+
+extension SettingForm where Value == [HostPattern] {
+    /// A list of host patterns; one alone is a list of one.
+    static let hosts = list(expected: "a list of hosts, for example example.org or .example.org") {
+        text, node throws(SettingMismatch) in
+        do throws(PolicyTextError) {
+            return try PolicyText.host(text)
+        } catch {
+            throw SettingMismatch(error.description, at: node)
+        }
+    } write: {
+        $0.description
+    }
+}
+
+extension SettingForm where Value == [AddressBlock] {
+    /// A list of addresses and CIDR blocks; one alone is a list of one.
+    static let addressBlocks = list(expected: "a list of addresses or blocks, for example 10.0.0.0/8 or fe80::/10") {
+        text, node throws(SettingMismatch) in
+        guard let block = AddressBlock(text) else {
+            throw SettingMismatch(
+                expected: "an address or a block of addresses, for example 10.0.0.0/8 or fe80::/10", found: node)
+        }
+        return block
+    } write: {
+        $0.description
+    }
+}
+
+extension SettingForm where Value == Bool {
+    static let flag = word([("true", true), ("false", false)])
+}
+
+extension SettingForm {
+    fileprivate static func list<Item: Hashable & Sendable>(
+        expected: String,
+        read: @escaping @Sendable (String, ConfigurationNode) throws(SettingMismatch) -> Item,
+        write: @escaping @Sendable (Item) -> String
+    ) -> SettingForm<[Item]> where Value == [Item] {
+        SettingForm<[Item]>(expected: expected, isScalar: false) { node, _ throws(SettingMismatch) in
+            if node.isNull { return [] }
+            let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
+            var found: [Item] = []
+            for item in items {
+                guard let text = item.text else { throw SettingMismatch(expected: expected, found: item) }
+                found.append(try read(text, item))
+            }
+            return found
+        } write: { items in
+            "[" + items.map { YAMLText.quoted(write($0)) }.joined(separator: ", ") + "]"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import XferCore
+import XferFiles
+import XferModel
+
+/// Looks at the files a request is to send and notes what they are.
+struct ContentAdmission: Sendable {
+    private let sources: SourceAdmission
+    private let pool: BlockingPool
+
+    init(principal: Principal, settings: ManagerSettings, pool: BlockingPool) {
+        self.pool = pool
+        sources =
+            principal.isOperator
+            ? SourceAdmission(forbidden: settings.forbiddenDirectories)
+            : SourceAdmission(
+                roots: principal.roots, forbidden: settings.forbiddenDirectories,
+                reader: SourceAdmission.Reader(uid: principal.owner.rawValue, groups: principal.groups))
+    }
+
+    /// - Parameter path: what stands before a field's name in errors.
+    func admit(_ content: RequestBuilder.Content?, path: String) async throws -> RequestBody? {
+        switch content {
+        case nil: return nil
+        case .inline(let bytes): return .inline(bytes)
+        case .file(let file): return .file(try await admit(file, path: path))
+        case .parts(let parts):
+            var admitted: [BodyPart] = []
+            for part in parts { admitted.append(try await admit(part, path: path)) }
+            return .parts(admitted)
+        }
+    }
+
+    private func admit(_ part: RequestPart, path: String) async throws -> BodyPart {
+        let content: BodyPart.Content
+        var filename = part.filename
+        switch part.content {
+        case .bytes(let bytes): content = .inline(bytes)
+        case .file(let file):
+            content = .file(try await admit(file, path: path))
+            filename = filename ?? file.path.split(separator: "/").last.map { String($0) }
+        }
+        return BodyPart(
+            name: part.name, content: content, filename: filename, contentType: part.contentType,
+            headers: part.headers)
+    }
+
+    private func admit(_ file: FileReference, path: String) async throws -> SourceFile {
+        do throws(SourceError) {
+            return try await pool.run { [sources] () throws(SourceError) in try sources.admit(file.path) }
+        } catch {
+            if error.isPermission {
+                throw ManagerError.permissionDenied(path: path + file.field, reason: error.description)
+            }
+            throw ManagerError.invalidField(
+                path: path + file.field, reason: error.description,
+                expected: "the absolute path of a regular file that can be read")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// Judges a new request: whether its hosts may be asked, and whether its author may use the secrets it names.
+struct RequestAdmission: Sendable {
+    let rules: AdmissionRules
+    let isOperator: Bool
+    let store: TaskStore
+
+    /// - Parameter path: what stands before a field's name in errors.
+    func check(_ specification: TaskSpecification, path: String) async throws {
+        let request = specification.request
+        if let refusal = rules.refusal(ofHost: request.url.host, port: request.url.port) {
+            throw ManagerError.rejectedByPolicy(path: path + "url", reason: refusal.description)
+        }
+        if let credential = request.credential {
+            try check(credential, for: .origin, isOperator: isOperator, path: path + "credential")
+        }
+        if request.clientCertificate != nil, !isOperator {
+            throw ManagerError.permissionDenied(
+                path: path + "client_cert", reason: "only operators may name a file with a key")
+        }
+        if let proxy = request.proxy { try await check(proxy, profile: specification.profile, path: path + "proxy") }
+    }
+
+    private func check(_ proxy: ProxySettings, profile: String?, path: String) async throws {
+        let server: ProxyServer
+        do throws(ProxyFault) {
+            server = try ProxyServer(proxy.url)
+        } catch {
+            throw ManagerError.invalidField(
+                path: path, reason: "the proxy \(error)", expected: "http://, https:// or socks5h:// with host and port")
+        }
+        if let bad = proxy.exceptions.first(where: { !ProxyExceptions.isValid($0) }) {
+            throw ManagerError.invalidField(
+                path: path, reason: "\(bad.prefix(200)) is no exception from a proxy",
+                expected: "a host name, an address, a block like 10.0.0.0/8, or *")
+        }
+        if let refusal = rules.refusal(ofHost: server.host, port: server.port) {
+            throw ManagerError.rejectedByPolicy(path: path, reason: refusal.description)
+        }
+        guard let credential = proxy.credential else { return }
+        // A profile's proxy is its operator's word, whoever uses it.
+        let shared = try await self.proxy(ofProfile: profile)
+        try check(credential, for: .proxy, isOperator: isOperator || proxy == shared, path: path)
+    }
+
+    private func proxy(ofProfile name: String?) async throws -> ProxySettings? {
+        guard let name else { return nil }
+        return try await store.read { try $0.profiles().first { $0.profile.name == name }?.profile.proxy }
+    }
+
+    private func check(
+        _ credential: Credential, for audience: CredentialRules.Audience, isOperator: Bool, path: String
+    ) throws {
+        do throws(CredentialFault) {
+            try CredentialRules.check(credential, for: audience, isOperator: isOperator)
+        } catch {
+            let reason = "\(error.field): \(error.reason)"
+            if error.isPermission { throw ManagerError.permissionDenied(path: path, reason: reason) }
+            throw ManagerError.invalidField(path: path, reason: reason, expected: "a credential that can be used")
+        }
+    }
+}

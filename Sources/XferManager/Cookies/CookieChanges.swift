@@ -1,0 +1,51 @@
+/// What has to be written so that the store holds a jar's lasting cookies.
+struct CookieChanges: Hashable {
+    /// What tells cookies apart (RFC 6265 §5.3). A domain with a dot in front is for the hosts below it, too.
+    struct Key: Hashable {
+        var domain: String
+        var path: String
+        var name: String
+    }
+
+    var written: [Key: String]
+    var removed: [Key]
+
+    var isEmpty: Bool { written.isEmpty && removed.isEmpty }
+
+    init(from before: [Key: String], to now: [Key: String]) {
+        written = now.filter { before[$0.key] != $0.value }
+        removed = before.keys.filter { now[$0] == nil }
+    }
+
+    /// The lasting ones of a jar's lines.
+    static func byKey(_ lines: [String]) -> [Key: String] {
+        var found: [Key: String] = [:]
+        for line in lines {
+            guard let cookie = Fields(line), cookie.expiry > 0 else { continue }
+            found[cookie.key] = line
+        }
+        return found
+    }
+
+    /// The last to expire; those that end with the session go first.
+    static func longestLived(_ lines: [String], count: Int) -> [String] {
+        let sorted = lines.sorted { (Fields($0)?.expiry ?? -1) > (Fields($1)?.expiry ?? -1) }
+        return Array(sorted.prefix(count))
+    }
+
+    /// A line of the Netscape format: domain, tail match, path, secure, expiry, name, value.
+    private struct Fields {
+        var key: Key
+        /// Seconds since 1970; 0 is with the session.
+        var expiry: Int64
+
+        init?(_ line: String) {
+            let fields = line.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
+            guard fields.count == 7, let expiry = Int64(fields[4]) else { return nil }
+            let httpOnly = "#HttpOnly_"
+            let domain = fields[0].hasPrefix(httpOnly) ? fields[0].dropFirst(httpOnly.utf8.count) : fields[0]
+            key = Key(domain: String(domain), path: String(fields[2]), name: String(fields[5]))
+            self.expiry = expiry
+        }
+    }
+}

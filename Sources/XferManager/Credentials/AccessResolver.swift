@@ -1,0 +1,163 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// Finds out at each attempt what a request may show: reads its secrets, or the profile's, from where they are kept.
+///
+/// Whatever is missing fails the attempt with `credential_missing`, for good: somebody has to put it back, then
+/// `task.retry`.
+struct AccessResolver: Sendable {
+    let store: TaskStore
+    let pool: BlockingPool
+    let cookies: CookieJars
+    let secrets: SecretReader
+    /// Nil where the environment's proxies are not used.
+    let environmentProxies: NIOLockedValueBox<Result<EnvironmentProxies?, EnvironmentProxyFault>>
+
+    /// - Parameter profile: the name of the task's.
+    func access(to request: TransferRequest, profile name: String?) async throws(TransferError) -> RequestAccess {
+        let profile = try await profile(named: name, of: request)
+        var access = RequestAccess()
+        access.credential = try await credential(of: request, profile)
+        access.certificate = try await certificate(of: request, profile)
+        access.route = try await route(of: request)
+        if request.usesCookies, let profile {
+            try await cookies.open(profile.name)
+            access.cookieJar = profile.name
+        }
+        return access
+    }
+
+    /// The credential alone, with its secret read; nil when the request has none.
+    func resolve(_ request: TransferRequest, profile name: String?) async throws(TransferError) -> ResolvedCredential? {
+        try await credential(of: request, try await profile(named: name, of: request))
+    }
+
+    private func profile(
+        named name: String?, of request: TransferRequest
+    ) async throws(TransferError) -> Profile? {
+        guard let name, request.usesProfileCredentials || request.usesCookies else { return nil }
+        let found: StoredProfile?
+        do {
+            found = try await store.read { try $0.profiles().first { $0.profile.name == name } }
+        } catch {
+            throw TransferError(.internalError, "the profile \"\(name)\" cannot be read: \(error)", isRetriable: true)
+        }
+        if found == nil, request.usesProfileCredentials {
+            throw TransferError(.credentialMissing, "there is no profile \"\(name)\", whose credential the task uses")
+        }
+        return found?.profile
+    }
+
+    // MARK: Credentials
+
+    private func credential(
+        of request: TransferRequest, _ profile: Profile?
+    ) async throws(TransferError) -> ResolvedCredential? {
+        if let own = request.credential {
+            let origins = own.origins.isEmpty ? [request.url.origin] : own.origins
+            return try await resolve(own, of: "the task", origins: origins)
+        }
+        guard request.usesProfileCredentials, let profile, let shared = profile.credential else { return nil }
+        let origins = shared.origins.isEmpty ? profile.baseURL.map { [$0.origin] } ?? [] : shared.origins
+        // Else whoever may name the profile could have it sent anywhere.
+        guard !origins.isEmpty else { throw unbound("credential", of: profile) }
+        return try await resolve(shared, of: "profile \"\(profile.name)\"", origins: origins)
+    }
+
+    private func resolve(
+        _ credential: Credential, of whose: String, origins: [Origin]
+    ) async throws(TransferError) -> ResolvedCredential {
+        ResolvedCredential(
+            scheme: credential.scheme, user: credential.user, secret: try await secret(of: credential, whose),
+            origins: origins)
+    }
+
+    private func secret(of credential: Credential, _ whose: String) async throws(TransferError) -> String {
+        let text: String
+        do throws(SecretFault) {
+            text =
+                if case .value(let value) = credential.secret {
+                    value
+                } else {
+                    try await pool.run { [secrets] () throws(SecretFault) in try secrets.read(credential.secret) }
+                }
+        } catch {
+            throw TransferError(.credentialMissing, "the credential of \(whose): \(error)")
+        }
+        if let problem = CredentialRules.problem(of: text, for: credential.scheme) {
+            throw TransferError(.credentialMissing, "the credential of \(whose) cannot be used: the secret \(problem)")
+        }
+        return text
+    }
+
+    private func unbound(_ what: String, of profile: Profile) -> TransferError {
+        TransferError(
+            .credentialMissing,
+            "the \(what) of profile \"\(profile.name)\" is for nobody: the profile has neither origins nor a base URL")
+    }
+
+    // MARK: Client certificates
+
+    private func certificate(
+        of request: TransferRequest, _ profile: Profile?
+    ) async throws(TransferError) -> RequestAccess.Certificate? {
+        var found: RequestAccess.Certificate?
+        if let files = request.clientCertificate {
+            found = RequestAccess.Certificate(files: files, origins: [request.url.origin])
+        } else if request.usesProfileCredentials, let profile, let files = profile.clientCertificate {
+            let origins = profile.baseURL.map { [$0.origin] } ?? profile.credential?.origins ?? []
+            guard !origins.isEmpty else { throw unbound("client certificate", of: profile) }
+            found = RequestAccess.Certificate(files: files, origins: origins)
+        }
+        guard let found else { return nil }
+        do throws(PolicyReadingError) {
+            try await pool.run { () throws(PolicyReadingError) in try PolicyReading.check(found.files) }
+        } catch {
+            throw TransferError(.credentialMissing, "the client certificate: \(error)")
+        }
+        return found
+    }
+
+    // MARK: Proxies
+
+    private func route(of request: TransferRequest) async throws(TransferError) -> ProxyRoute {
+        var route = ProxyRoute()
+        if let settings = request.proxy {
+            route.chosen = try await proxy(settings)
+        } else if let proxies = try usualProxies() {
+            for scheme in HTTPURL.Scheme.allCases {
+                if let settings = proxies.settings(for: scheme) { route.usual[scheme] = try await proxy(settings) }
+            }
+        }
+        return route
+    }
+
+    private func usualProxies() throws(TransferError) -> EnvironmentProxies? {
+        do throws(EnvironmentProxyFault) {
+            return try environmentProxies.withLockedValue(\.self).get()
+        } catch {
+            throw TransferError(
+                .connectFailed, "network.proxy_from_environment is set, and \(error)", isRetriable: false)
+        }
+    }
+
+    private func proxy(_ settings: ProxySettings) async throws(TransferError) -> ProxyRoute.Proxy {
+        let server: ProxyServer
+        do throws(ProxyFault) {
+            server = try ProxyServer(settings.url)
+        } catch {
+            throw TransferError(.connectFailed, "the proxy \(error)", isRetriable: false)
+        }
+        var login: ProxyLogin?
+        if let credential = settings.credential {
+            login = ProxyLogin(
+                user: credential.user, password: try await secret(of: credential, "the proxy"),
+                isDigest: credential.scheme == .digest)
+        }
+        return ProxyRoute.Proxy(server: server, login: login, exceptions: settings.exceptions)
+    }
+}

@@ -1,0 +1,63 @@
+import XferCore
+import XferCurl
+import XferModel
+
+/// What one attempt shows to whom, and which way it takes: secrets are read, origins are known.
+struct RequestAccess: Sendable {
+    /// A client certificate and whom it is shown to.
+    struct Certificate: Sendable {
+        var files: ClientCertificateFiles
+        var origins: [Origin]
+    }
+
+    /// Goes into `Attempt.credential`.
+    var credential: ResolvedCredential?
+    /// Goes into `Attempt.cookieJar`; the jar is open.
+    var cookieJar: String?
+    var certificate: Certificate?
+    var route = ProxyRoute()
+
+    /// The session of a hop: goes into `Attempt.session`. Called on the engine's loop.
+    func session(for url: HTTPURL, heldTo trust: RunTrust) throws(TransferError) -> SessionSpec {
+        let proxy = route.proxy(for: url)
+        let rules = try trust.admit(url, through: proxy?.server)
+        let (origin, overProxy) = try trust.policies(for: url, through: proxy?.server)
+        let versions = (origin.all + (overProxy?.all ?? [])).map(\.policy.version)
+        let isBound = url.scheme == .https && certificate?.origins.contains(url.origin) == true
+        let key = SessionKey(
+            profile: cookieJar ?? "", trustVersions: versions, proxy: proxy?.server.url, proxyLogin: proxy?.login,
+            clientCertificate: isBound ? certificate?.files : nil)
+        return SessionSpec(
+            key: key,
+            trust: TrustSettings(
+                caFile: trust.authoritiesFile, policies: origin, proxyPolicies: overProxy ?? .ordinary),
+            admission: rules)
+    }
+
+    /// As `session(for:heldTo:)`, for an attempt.
+    func sessions(heldTo trust: RunTrust) -> SessionChooser {
+        { url throws(TransferError) in try session(for: url, heldTo: trust) }
+    }
+}
+
+/// The proxies an attempt may go through, with their logins read.
+struct ProxyRoute: Sendable {
+    struct Proxy: Sendable {
+        var server: ProxyServer
+        var login: ProxyLogin?
+        var exceptions: [String]
+    }
+
+    /// The task's.
+    var chosen: Proxy?
+    /// The environment's, where it is asked and the task names none.
+    var usual: [HTTPURL.Scheme: Proxy] = [:]
+
+    /// The one for a hop; nil goes there directly.
+    func proxy(for url: HTTPURL) -> Proxy? {
+        guard let proxy = chosen ?? usual[url.scheme], !ProxyExceptions.contain(url.host, in: proxy.exceptions) else {
+            return nil
+        }
+        return proxy
+    }
+}

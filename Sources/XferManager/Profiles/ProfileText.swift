@@ -1,0 +1,48 @@
+import XferCore
+import XferCurl
+public import XferModel
+
+/// Parts of profiles as people write them, and whether the whole makes sense.
+public enum ProfileText {
+    /// A base URL: its path gets a slash at its end where it has none, so that relative URLs go below it, as
+    /// AFHTTPSessionManager does it.
+    public static func baseURL(_ text: String) throws(ProfileTextError) -> HTTPURL {
+        let parsed: CurlURL.Parsed
+        do throws(URLSyntaxError) {
+            parsed = try CurlURL.parse(text)
+        } catch {
+            throw ProfileTextError(field: "base_url", description: error.description)
+        }
+        if parsed.credential != nil {
+            throw ProfileTextError(field: "base_url", description: "user info in it; a credential has its own field")
+        }
+        let url = parsed.url
+        if url.target.contains("?") {
+            throw ProfileTextError(field: "base_url", description: "a query in it, which nothing is relative to")
+        }
+        let target = url.target.hasSuffix("/") ? url.target : url.target + "/"
+        return HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target)
+    }
+
+    /// Whether the profile makes sense by itself.
+    public static func check(_ profile: Profile) throws(ProfileTextError) {
+        do throws(RequestFault) {
+            try ProfileRules.check(profile)
+        } catch {
+            let expected = error.expected.map { "; expected \($0)" } ?? ""
+            throw ProfileTextError(field: error.field, description: error.reason + expected)
+        }
+    }
+}
+
+/// Why a profile cannot be what it is meant to be.
+public struct ProfileTextError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The field at fault: `credential.secret`.
+    public let field: String
+    public let description: String
+
+    public init(field: String, description: String) {
+        self.field = field
+        self.description = description
+    }
+}

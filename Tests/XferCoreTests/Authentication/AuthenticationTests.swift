@@ -1,0 +1,141 @@
+import Testing
+import XferCore
+import XferModel
+
+@Suite struct AuthenticationTests {
+    private let hop = HTTPURL(scheme: .https, host: "host.test", port: 443, target: "/")
+
+    private func credential(_ scheme: Credential.Scheme, user: String = "me", secret: String = "s3cret") -> ResolvedCredential {
+        ResolvedCredential(scheme: scheme, user: user, secret: secret, origins: [hop.origin])
+    }
+
+    @Test func eachKindShowsItselfInItsWay() {
+        #expect(HopAuthentication(credential(.basic), hop: hop) == .field("Basic bWU6czNjcmV0"))
+        #expect(HopAuthentication(credential(.bearer, user: ""), hop: hop) == .field("Bearer s3cret"))
+        #expect(HopAuthentication(credential(.digest), hop: hop) == .digest(user: "me", password: "s3cret"))
+        #expect(
+            HopAuthentication(credential(.awsSigV4(region: "r", service: "s3"), user: "AKID"), hop: hop)
+                == .signature(RequestSigner(keyID: "AKID", secretKey: "s3cret", region: "r", service: "s3")))
+        let netrc = "machine host.test login me password s3cret"
+        #expect(HopAuthentication(credential(.netrc, secret: netrc), hop: hop) == .field("Basic bWU6czNjcmV0"))
+        #expect(HopAuthentication(credential(.netrc, secret: "machine other.test login a password b"), hop: hop) == .none)
+        #expect(HopAuthentication(nil, hop: hop) == .none)
+    }
+
+    @Test(arguments: [
+        Credential.Scheme.basic, .digest, .bearer, .netrc, .awsSigV4(region: "r", service: "s3"),
+    ])
+    func onlyItsOriginsSeeIt(scheme: Credential.Scheme) {
+        let shown = credential(scheme, secret: "default login a password b")
+        for other in [
+            HTTPURL(scheme: .http, host: "host.test", port: 443, target: "/"),
+            HTTPURL(scheme: .https, host: "host.test", port: 8443, target: "/"),
+            HTTPURL(scheme: .https, host: "sub.host.test", port: 443, target: "/"),
+            HTTPURL(scheme: .https, host: "host.test.", port: 443, target: "/"),
+        ] { #expect(HopAuthentication(shown, hop: other) == .none, "\(other)") }
+        #expect(HopAuthentication(shown, hop: hop) != .none)
+        #expect(HopAuthentication(shown, hop: hop, hasOwnField: true) == .none)
+    }
+
+    @Test func nothingOfItIsEverDescribed() {
+        for scheme in [Credential.Scheme.basic, .digest, .bearer, .awsSigV4(region: "r", service: "s3")] {
+            let text = "\(credential(scheme)) \(HopAuthentication(credential(scheme), hop: hop))"
+            #expect(!text.contains("s3cret") && !text.contains("bWU6czNjcmV0"), "\(text)")
+        }
+    }
+
+    // MARK: netrc(5)
+
+    @Test func entriesAreFoundByMachine() {
+        let netrc = Netrc(
+            """
+            # comment with machine words login
+            machine one.test login a password b
+            machine TWO.test
+                login "c d"
+                account ignored
+                password "e\\"f\\\\"
+            macdef init
+            machine not.test login x password y
+
+            machine hash.test login h password #not-a-comment
+            default login any password one
+            machine late.test login z password z
+            """)
+        #expect(netrc.login(for: "one.test") == Netrc.Login(user: "a", password: "b"))
+        #expect(netrc.login(for: "two.test") == Netrc.Login(user: "c d", password: "e\"f\\"))
+        #expect(netrc.login(for: "hash.test") == Netrc.Login(user: "h", password: "#not-a-comment"))
+        #expect(netrc.login(for: "not.test") == Netrc.Login(user: "any", password: "one"))
+        #expect(netrc.login(for: "LATE.test") == Netrc.Login(user: "z", password: "z"))
+        #expect(Netrc("machine one.test login a password b").login(for: "x.one.test") == nil)
+    }
+
+    @Test(arguments: ["", "machine", "login a", "password", "machine a login", "\"", "default", "macdef", "macdef x\n\n", "garbage \\"])
+    func brokenTextIsNoReasonToStop(text: String) {
+        let login = Netrc(text).login(for: "host.test")
+        #expect(login == nil || login == Netrc.Login(user: "", password: ""))
+    }
+
+    // MARK: AWS
+
+    @Test(arguments: [
+        ("/", "/"), ("/b/k", "/b/k"), ("/b/k?uploads", "/b/k?uploads="), ("/?b=2&a=1", "/?a=1&b=2"),
+        ("/?a=2&a=1&a-b=0", "/?a=1&a=2&a-b=0"), ("/b/a b", "/b/a%20b"), ("/b/%e4%b8%80", "/b/%E4%B8%80"),
+        ("/b/(x)!*'$&+,;=:@", "/b/%28x%29%21%2A%27%24%26%2B%2C%3B%3D%3A%40"), ("/b/%7e%41", "/b/~A"),
+        ("/?q=a+b&r=a%2Bb", "/?q=a%20b&r=a%2Bb"), ("/?p=a/b", "/?p=a%2Fb"), ("/?&&x", "/?x="), ("/?", "/"),
+        ("/b/%", "/b/%25"), ("/b/%zz", "/b/%25zz"), ("/?x=a=b", "/?x=a%3Db"),
+    ])
+    func aTargetIsBroughtIntoTheFormThatIsSigned(target: String, normalized: String) {
+        #expect(SignableTarget.normalized(target) == normalized)
+        #expect(SignableTarget.normalized(normalized) == normalized)
+    }
+
+    // MARK: What may be stored
+
+    @Test func whatCannotBeUsedIsRefused() {
+        let refused: [(Credential, String)] = [
+            (Credential(user: "a:b", password: "x"), "user"),
+            (Credential(user: "a\nb", password: "x"), "user"),
+            (Credential(user: "a", password: "x\r\nX-Evil: 1"), "secret"),
+            (Credential(scheme: .digest, user: "", secret: .value("x")), "user"),
+            (Credential(scheme: .bearer, user: "me", secret: .value("x")), "user"),
+            (Credential(scheme: .bearer, user: "", secret: .value("")), "secret"),
+            (Credential(scheme: .bearer, user: "", secret: .value("a b")), "secret"),
+            (Credential(scheme: .netrc, user: "me", secret: .file("/x")), "user"),
+            (Credential(scheme: .awsSigV4(region: "r", service: "s3"), user: "", secret: .value("x")), "user"),
+            (Credential(scheme: .awsSigV4(region: "", service: "s3"), user: "k", secret: .value("x")), "region"),
+            (Credential(scheme: .awsSigV4(region: "a:b", service: "s3"), user: "k", secret: .value("x")), "region"),
+            (Credential(scheme: .awsSigV4(region: "r", service: "s/3"), user: "k", secret: .value("x")), "service"),
+            (Credential(scheme: .awsSigV4(region: "r", service: "s3"), user: "k", secret: .value("")), "secret"),
+        ]
+        for (credential, field) in refused {
+            let fault = #expect(throws: CredentialFault.self) {
+                try CredentialRules.check(credential, isOperator: true)
+            }
+            #expect(fault?.field == field && fault?.isPermission == false, "\(credential.scheme) \(field)")
+        }
+        #expect(throws: Never.self) {
+            try CredentialRules.check(Credential(user: "a", password: ""), isOperator: false)
+            try CredentialRules.check(Credential(scheme: .netrc, user: "", secret: .value("machine\nx")), isOperator: false)
+        }
+    }
+
+    @Test(arguments: [Secret.file("/x"), .systemdCredential("x"), .environment("X")])
+    func onlyOperatorsNameWhatTheServiceReads(secret: Secret) {
+        let credential = Credential(user: "a", secret: secret)
+        #expect(throws: Never.self) { try CredentialRules.check(credential, isOperator: true) }
+        let fault = #expect(throws: CredentialFault.self) { try CredentialRules.check(credential, isOperator: false) }
+        #expect(fault?.isPermission == true && fault?.field == "secret")
+    }
+
+    @Test func aProxyTakesBasicAndDigest() {
+        for (scheme, user, isTaken) in [
+            (Credential.Scheme.basic, "a", true), (.digest, "a", true), (.bearer, "", false), (.netrc, "", false),
+            (.awsSigV4(region: "r", service: "s3"), "a", false),
+        ] {
+            let credential = Credential(scheme: scheme, user: user, secret: .value("x"))
+            let isRefused = (try? CredentialRules.check(credential, for: .proxy, isOperator: true)) == nil
+            #expect(isRefused != isTaken, "\(scheme)")
+        }
+    }
+}

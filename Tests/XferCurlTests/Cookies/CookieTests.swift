@@ -1,0 +1,118 @@
+import Testing
+import XferCore
+import XferCurl
+import XferModel
+import XferTestSupport
+
+/// Cookie jars: what libcurl keeps and sends (RFC 6265), for whom.
+@Suite struct CookieTests {
+    private let harness: Harness
+    private let server: FaultServer
+
+    init() async throws {
+        harness = try Harness()
+        server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "ok") }
+    }
+
+    private func set(_ path: String, _ cookies: String...) {
+        server.on(path) { _ in
+            Reply(200, headers: cookies.map { HeaderField(name: "Set-Cookie", value: $0) }, text: "ok")
+        }
+    }
+
+    /// The `Cookie` fields of a GET.
+    @discardableResult
+    private func get(
+        _ path: String, jar: String? = "one", host: String? = nil, _ change: (inout Attempt) -> Void = { _ in }
+    ) async throws -> [String] {
+        let url = host.map { "http://\($0):\(server.port)\(path)" } ?? server.url(path)
+        let before = server.requests.count
+        let record = try await harness.run(
+            .get(url) { attempt in
+                attempt.cookieJar = jar
+                change(&attempt)
+            })
+        #expect(record.outcome.result == .complete, "\(record.outcome.result)")
+        let fields = server.requests[before].headers.filter { $0.name.equalsIgnoringASCIICase("Cookie") }
+        return fields.map(\.value)
+    }
+
+    @Test func whatAServerSetsComesBackToIt() async throws {
+        set("/login", "sid=abc", "theme=dark; Path=/deep", "gone=1; Max-Age=0", "safe=1; Secure; HttpOnly")
+        try await get("/login")
+        let sent = try await get("/x")
+        #expect(sent == ["safe=1; sid=abc"] || sent == ["sid=abc; safe=1"])
+        #expect(try await get("/deep/er")[0].contains("theme=dark"))
+        // 127.0.0.1 may have the secure one over http, for libcurl; another host has none at all.
+        #expect(try await get("/x", host: "localhost") == [])
+    }
+
+    @Test func jarsKnowNothingOfEachOther() async throws {
+        set("/login", "sid=abc")
+        try await get("/login", jar: "one")
+        #expect(try await get("/x", jar: "two") == [])
+        #expect(try await get("/x", jar: nil) == [])
+        #expect(try await get("/x", jar: "one") == ["sid=abc"])
+        // And what comes without a jar is not kept, on the same handle or another.
+        set("/other", "no=1")
+        try await get("/other", jar: nil)
+        #expect(try await get("/x", jar: "one") == ["sid=abc"])
+        #expect(await harness.engine.cookies(in: "two") == [])
+    }
+
+    @Test func theClientsOwnCookiesComeBehindTheJars() async throws {
+        set("/login", "sid=abc")
+        try await get("/login")
+        let own = HeaderField(name: "cookie", value: "mine=1")
+        #expect(try await get("/x") { $0.request.headers = [own] } == ["sid=abc; mine=1"])
+        #expect(try await get("/x", jar: "empty") { $0.request.headers = [own] } == ["mine=1"])
+        #expect(try await get("/x", jar: nil) { $0.request.headers = [own] } == ["mine=1"])
+        #expect(try await get("/x") == ["sid=abc"])
+    }
+
+    @Test func everyHopHasItsOwn() async throws {
+        let other = try await FaultServer()
+        other.on("/b") { _ in
+            Reply(200, headers: [HeaderField(name: "Set-Cookie", value: "theirs=1")], text: "end")
+        }
+        // Another host, for ports are none to a cookie.
+        let away = "http://localhost:\(other.port)/b"
+        server.on("/a") { _ in
+            Reply(
+                302,
+                headers: [HeaderField(name: "Location", value: away), HeaderField(name: "Set-Cookie", value: "hop=1")],
+                text: "")
+        }
+        try await get("/a") { $0.request.headers = [HeaderField(name: "Cookie", value: "mine=1")] }
+        #expect(other.requests[0].header("Cookie") == nil)
+        #expect(try await get("/x") == ["hop=1"])
+        let lines = await harness.engine.cookies(in: "one")
+        #expect(lines.contains { $0.hasPrefix("localhost\t") && $0.hasSuffix("\ttheirs\t1") })
+    }
+
+    /// Else whoever may use a profile could have its cookies of any host sent anywhere.
+    @Test func aHostFieldDoesNotChooseWhoseCookiesAreSent() async throws {
+        await harness.engine.addCookies(["bank.test\tFALSE\t/\tFALSE\t0\tsecret\t1"], to: "one")
+        let fields = [HeaderField(name: "Host", value: "bank.test")]
+        #expect(try await get("/x") { $0.request.headers = fields } == [])
+        set("/set", "planted=1; Domain=bank.test")
+        try await get("/set") { $0.request.headers = fields }
+        #expect(await harness.engine.cookies(in: "one").count == 1)
+    }
+
+    @Test func aJarIsFilledReadAndForgotten() async throws {
+        let lines = [
+            "127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tlasting\t1", "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\t2",
+            "127.0.0.1\tFALSE\t/\tFALSE\t1\tpast\t3", "nonsense",
+        ]
+        await harness.engine.addCookies(lines, to: "one")
+        #expect(Set(await harness.engine.cookies(in: "one")) == Set(lines[..<2]))
+        let sent = try await get("/x")
+        #expect(sent == ["lasting=1; session=2"] || sent == ["session=2; lasting=1"])
+        await harness.engine.replaceCookies(in: "one", by: [lines[0]])
+        #expect(try await get("/x") == ["lasting=1"])
+        await harness.engine.forgetCookies(in: "one")
+        #expect(try await get("/x") == [])
+    }
+}
