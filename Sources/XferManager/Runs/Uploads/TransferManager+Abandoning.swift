@@ -41,15 +41,17 @@ extension TransferManager {
 
     private func attemptAbandoning(_ upload: UploadRequest, for task: TransferTask) async throws -> AttemptOutcome {
         let trust = RunTrust(
-            policies: services.policies, taskPolicy: task.specification.policy,
+            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, clock: clock)
         var request = task.specification.request.forUpload(upload)
         request.timeouts = Timeouts(
             connect: min(request.timeouts.connect, Self.patience), idle: Self.patience, total: Self.patience)
+        let access = try await services.access.access(
+            to: task.specification.request, profile: task.specification.profile)
         let handle = await services.engine.start(
             Attempt(
-                request: request, sink: .memory(limit: 64 << 10), mode: .exchange,
-                session: { url throws(TransferError) in try trust.session(for: url) }))
+                request: request, sink: .memory(limit: 64 << 10), mode: .exchange, credential: access.credential,
+                cookieJar: access.cookieJar, session: access.sessions(heldTo: trust)))
         for await event in handle.events {
             if case .finished(let outcome) = event { return outcome }
         }

@@ -180,14 +180,15 @@ actor UploadRun: AnsweredRun {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
         if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
+        let access = try await services.access.access(to: specification.request, profile: specification.profile)
         requestWasSent = true
         let handle = await services.engine.start(
             Attempt(
-                request: transferRequest(for: request),
+                request: specification.request.forUpload(request),
                 sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
-                content: request.content.flatMap(content.part), maxReceiveRate: maxReceiveRate,
-                maxSendRate: maxSendRate,
-                session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
+                content: request.content.flatMap(content.part), credential: access.credential,
+                cookieJar: access.cookieJar, maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate,
+                session: access.sessions(heldTo: trust)))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
         var asked = request.url
         var ended: AttemptOutcome?
@@ -260,11 +261,6 @@ actor UploadRun: AnsweredRun {
         case .notModified, .startOver, .restartWithHTTP1:
             throw TransferError(.internalError, "an exchange ended as \(ended.result)")
         }
-    }
-
-    /// The client's request, as the protocol wants it. Secrets do not follow the upload resource to another origin.
-    private func transferRequest(for upload: UploadRequest) -> TransferRequest {
-        specification.request.forUpload(upload)
     }
 
     /// `Location`, resolved; nil when there is none that is a URL.
