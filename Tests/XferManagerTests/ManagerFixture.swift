@@ -22,7 +22,7 @@ final class ManagerFixture: Sendable {
     /// Opens a manager on what the last one left, once that is shut down; nothing starts before `start`.
     ///
     /// On a copy of its database: a state directory stays locked as long as the process lives.
-    func open() async throws -> TransferManager {
+    func open(_ change: (inout ManagerSettings) -> Void = { _ in }) async throws -> TransferManager {
         let count = opened.withLockedValue { count in
             count += 1
             return count
@@ -36,6 +36,7 @@ final class ManagerFixture: Sendable {
         var settings = ManagerSettings(downloadDirectory: downloads, roots: [directory.path], ownUID: 0)
         settings.reserve = 0
         settings.maxActivePerHost = 6
+        change(&settings)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         return try await TransferManager.open(
@@ -44,15 +45,18 @@ final class ManagerFixture: Sendable {
     }
 
     func add(
-        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
+        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false, url: String? = nil,
+        for caller: Principal = caller, _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
         let directory = downloads
-        let draft = TaskDraft(url: server.url(path)) { request in
-            TaskSpecification(
-                owner: Self.caller.owner, request: request,
+        let draft = TaskDraft(url: url ?? server.url(path)) { request in
+            var specification = TaskSpecification(
+                owner: caller.owner, request: request,
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
+            change(&specification)
+            return specification
         }
-        return try await manager.add([draft], for: Self.caller)[0].id
+        return try await manager.add([draft], for: caller)[0].id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {

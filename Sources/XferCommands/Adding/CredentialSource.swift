@@ -1,21 +1,80 @@
+import Glibc
+import XferModel
 import XferProtocol
 
-extension RequestOptions {
-    /// User and password for `-u`: from `--password-file`, else asked for on the terminal. Never from the command line,
-    /// which everybody on the machine can read.
-    func credential() throws(CommandFailure) -> CredentialRecord? {
-        guard let login else { return nil }
-        if let passwordFile {
-            let text = try FileText.read(passwordFile, option: "--password-file")
-            let line = text.prefix { !$0.isNewline }
-            return CredentialRecord(user: login, password: String(line))
+extension AccessOptions {
+    /// What the options say of a credential; asks for a password where one is needed.
+    func credential(_ paths: PathResolver) throws(CommandFailure) -> CredentialRecord? {
+        var record = CredentialRecord()
+        if let bearerFile {
+            record.scheme = .bearer
+            record.secret = .value(try Self.firstLine(of: bearerFile, option: "--bearer-file"))
+            return record
         }
+        if let bearerFrom {
+            record.scheme = .bearer
+            record.secret = bearerFrom.secret(paths)
+            return record
+        }
+        if netrc || netrcFile != nil {
+            guard let path = netrcFile ?? Self.home.map({ $0 + "/.netrc" }) else {
+                throw .usage("--netrc: HOME is not set; use --netrc-file FILE")
+            }
+            record.scheme = .netrc
+            record.secret = .reference(SecretReference(file: paths.absolute(path)))
+            return record
+        }
+        guard let login else { return nil }
+        record.user = login
+        if let signature {
+            record.scheme = .sigv4
+            record.region = signature.region
+            record.service = signature.service
+            record.secret = try password(for: login, paths)
+        } else {
+            if digest { record.scheme = .digest }
+            record.password = try password(for: login, paths)
+        }
+        return record
+    }
+
+    /// The proxy; `*` alone is none, a profile's neither.
+    func proxySettings() throws(CommandFailure) -> Patch<ProxyRecord> {
+        if directHosts == "*", proxy == nil { return .clear }
+        guard let proxy else { return .unchanged }
+        var record = ProxyRecord(url: proxy)
+        if let directHosts {
+            record.form.noProxy = directHosts.split(separator: ",").map { String($0.filter { $0 != " " }) }
+        }
+        if let proxyUser {
+            record.form.credential = CredentialRecord(
+                user: proxyUser, password: try Self.ask(proxyUser, "--proxy-user"))
+        }
+        return .set(record)
+    }
+
+    /// From `--password-from` or `--password-file`, else asked for on the terminal. Never from the command line, which
+    /// everybody on the machine can read.
+    private func password(for login: String, _ paths: PathResolver) throws(CommandFailure) -> SecretText {
+        if let passwordFrom { return passwordFrom.secret(paths) }
+        if let passwordFile { return .value(try Self.firstLine(of: passwordFile, option: "--password-file")) }
+        return .value(try Self.ask(login, "-u"))
+    }
+
+    private static func ask(_ login: String, _ option: String) throws(CommandFailure) -> String {
         switch PasswordPrompt.ask("Password for \(SafeText.sanitised(login)): ") {
-        case .entered(let password): return CredentialRecord(user: login, password: password)
+        case .entered(let password): return password
         case .interrupted: throw CommandFailure(.interrupted, "interrupted; nothing was added")
         case .unavailable:
             throw .usage(
-                "-u: there is no terminal to ask for the password on; use --password-file FILE (- is standard input)")
+                "\(option): there is no terminal to ask for the password on; "
+                    + "use --password-file FILE (- is standard input)")
         }
     }
+
+    private static func firstLine(of file: String, option: String) throws(CommandFailure) -> String {
+        String(try FileText.read(file, option: option).prefix { !$0.isNewline })
+    }
+
+    private static var home: String? { getenv("HOME").map { String(cString: $0) } }
 }

@@ -2,33 +2,44 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// All options of `add`.
+struct AddOptionSet {
+    var destination: DestinationOptions
+    var content: ContentOptions
+    var request: RequestOptions
+    var access: AccessOptions
+    var scheduling: SchedulingOptions
+}
+
 /// What the options of `add` say about every task it adds.
 struct TaskTemplate {
     private let prototype: NewTask
+    private let content: ContentTemplate
 
-    /// Asks for the password if one is needed.
+    /// Asks for passwords if any are needed.
     /// - Parameter count: how many URLs it is for.
-    init(
-        destination: DestinationOptions, request: RequestOptions, scheduling: SchedulingOptions, count: Int,
-        paths: PathResolver? = .current()
-    ) throws(CommandFailure) {
-        if count > 1 && destination.output != nil {
+    init(_ options: AddOptionSet, count: Int, paths: PathResolver? = .current()) throws(CommandFailure) {
+        if count > 1 && options.destination.output != nil {
             throw .usage("-o names one file, but there are \(count) URLs; use -d for a directory")
         }
-        if count > 1 && scheduling.clientKey != nil {
+        if count > 1 && options.scheduling.clientKey != nil {
             throw .usage("--client-key names one task, but there are \(count) URLs")
         }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
+        content = ContentTemplate(
+            options.content, paths: paths, hasDestination: options.destination.isGiven)
         var task = NewTask()
-        try Self.apply(destination, paths, to: &task)
-        try Self.apply(request, to: &task)
-        Self.apply(scheduling, to: &task)
+        try Self.apply(options.destination, paths, to: &task)
+        Self.apply(options.request, to: &task)
+        try content.apply(to: &task)
+        try Self.apply(options.access, paths, to: &task)
+        Self.apply(options.scheduling, to: &task)
         prototype = task
     }
 
     func task(_ url: String) -> NewTask {
         var task = prototype
-        task.url = url
+        task.url = content.url(url)
         return task
     }
 
@@ -42,20 +53,38 @@ struct TaskTemplate {
         task.checksum = options.checksum
     }
 
-    private static func apply(_ options: RequestOptions, to task: inout NewTask) throws(CommandFailure) {
+    private static func apply(_ options: RequestOptions, to task: inout NewTask) {
         if !options.headers.isEmpty {
-            task.headers = HeaderList(options.headers.map { HeaderField(name: $0.name, value: $0.value) })
+            task.headers = HeaderChanges(options.headers.map { HeaderField(name: $0.name, value: $0.value) })
         }
-        task.credential = try options.credential()
-        task.redirect = options.redirect?.word
-        task.allowDowngrade = options.allowDowngrade ? true : nil
+        task.redirect = patch(options.redirect?.word)
+        task.allowDowngrade = options.allowDowngrade ? .set(true) : .unchanged
         task.policy = options.policy
-        task.httpVersion = options.httpVersion
-        task.acceptStatus = options.acceptStatus
-        task.connectTimeout = options.connectTimeout?.seconds
-        task.idleTimeout = options.idleTimeout?.seconds
-        task.totalTimeout = options.totalTimeout?.seconds
+        task.httpVersion = patch(options.httpVersion)
+        task.acceptStatus = patch(options.acceptStatus)
+        task.acceptTypes = options.acceptTypes.isEmpty ? .unchanged : .set(options.acceptTypes)
+        task.parse = options.parse.isEmpty ? nil : options.parse.map(\.word)
+        task.stripNulls = options.stripNulls ? true : nil
+        task.connectTimeout = patch(options.connectTimeout?.seconds)
+        task.idleTimeout = patch(options.idleTimeout?.seconds)
+        task.totalTimeout = patch(options.totalTimeout?.seconds)
     }
+
+    private static func apply(
+        _ options: AccessOptions, _ paths: PathResolver, to task: inout NewTask
+    ) throws(CommandFailure) {
+        task.profile = options.profile
+        task.credential = patch(try options.credential(paths))
+        task.proxy = try options.proxySettings()
+        task.cookies = patch(options.cookies)
+        if let certificate = options.cert, let key = options.key {
+            task.clientCert = .set(
+                ClientCertificateRecord(
+                    ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
+        }
+    }
+
+    private static func patch<Value>(_ value: Value?) -> Patch<Value> { value.map { .set($0) } ?? .unchanged }
 
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {
         task.priority = options.priority?.word
@@ -64,6 +93,7 @@ struct TaskTemplate {
         task.clientKey = options.clientKey
         task.paused = options.paused ? true : nil
         task.maxReceiveRate = options.limitRate?.bytes
+        task.maxSendRate = options.limitSend?.bytes
         task.maxRetries = options.maxRetries
         task.retryFor = options.retryFor?.wholeSeconds
         task.resume = options.resume?.word

@@ -41,6 +41,9 @@ struct DestinationOptions: ParsableArguments {
         if usesRemoteName && output != nil { throw ValidationError("-o and -O exclude each other.") }
     }
 
+    /// Whether anything says where the response goes.
+    var isGiven: Bool { output != nil || directory != nil || usesRemoteName }
+
     func resolved(_ paths: PathResolver) throws(CommandFailure) -> (directory: String?, name: String?) {
         try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
     }
@@ -52,17 +55,6 @@ struct RequestOptions: ParsableArguments {
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp("Send this request header; may be repeated.", valueName: "name: value"))
     var headers: [HeaderArgument] = []
-
-    @Option(
-        name: [.customShort("u"), .customLong("login")],
-        help: ArgumentHelp("Log in as this user; the password is asked for.", valueName: "name"))
-    var login: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Read the password for -u from this file's first line; - is standard input.", valueName: "file"),
-        completion: .file())
-    var passwordFile: String?
 
     @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
     var redirect: WordArgument<RedirectPolicy>?
@@ -86,6 +78,19 @@ struct RequestOptions: ParsableArguments {
         transform: StatusRange.argument)
     var acceptStatus: StatusRange?
 
+    @Option(
+        name: .customLong("accept-type"),
+        help: ArgumentHelp(
+            "A media type that counts as success, or json, xml, plist, image; may be repeated.", valueName: "type"))
+    var acceptTypes: [String] = []
+
+    @Option(
+        help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
+    var parse: [WordArgument<ResponseParser>] = []
+
+    @Flag(help: "Leave null members out of what --parse made.")
+    var stripNulls = false
+
     @Option(help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"))
     var connectTimeout: TimeSpan?
 
@@ -97,12 +102,6 @@ struct RequestOptions: ParsableArguments {
 
     mutating func validate() throws {
         if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
-        if passwordFile != nil && login == nil { throw ValidationError("--password-file needs -u USER.") }
-        if let login, login.contains(":") {
-            throw ValidationError(
-                "-u takes the user's name only: a password on the command line can be read by everybody on this machine. "
-                    + "Leave it out and be asked for it, or use --password-file.")
-        }
     }
 
     var httpVersion: HTTPVersion? { isHTTP1 ? .http1 : isHTTP2 ? .http2 : nil }
@@ -127,6 +126,9 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Receive at most so many bytes per second, such as 500K or 2Mi.", valueName: "rate"))
     var limitRate: ByteAmount?
+
+    @Option(help: ArgumentHelp("Send at most so many bytes per second.", valueName: "rate"))
+    var limitSend: ByteAmount?
 
     @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
     var maxRetries: Int?

@@ -40,10 +40,17 @@ struct TaskDetails: Sendable {
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
         case "created_at", "started_at", "finished_at": [TimeText.local(rfc3339: value.stringValue ?? "")]
-        case "max_recv_rate": [ByteText.limit(value.integerValue ?? 0)]
+        case "max_recv_rate", "max_send_rate": [ByteText.limit(value.integerValue ?? 0)]
         case "retry_for": [DurationText.short(value.integerValue ?? 0)]
         case "headers", "response_headers": headers(value)
         case "credential": ["set"]
+        case "body":
+            [
+                task.body.map { body in
+                    body.form.description + (body.length.map { ", \(ByteText.size($0))" } ?? "")
+                        + (body.file.map { ", " + SafeText.sanitised($0) } ?? "")
+                } ?? ""
+            ]
         default: [SafeText.sanitised(value.stringValue ?? value.text)]
         }
     }

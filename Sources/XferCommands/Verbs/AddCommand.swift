@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl add`: hands URLs to the daemon with `task.add`.
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Hand downloads to the daemon.",
+        commandName: "add", abstract: "Hand downloads, uploads and requests to the daemon.",
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. \
             Without -d, -o and -O files go to the daemon's own download directory.
@@ -14,9 +14,12 @@ struct AddCommand: ParsableCommand {
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso
               xferctl add -d ~/mirror -i urls.txt
+              xferctl add -T backup.tar --upload tus https://example.org/files/
+              xferctl add --json-body '{"event": "push"}' --client-key push-17 https://example.org/hook
             """)
 
-    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp("What to ask for: http or https URLs, or relative ones with --profile.", valueName: "url"))
     var urls: [String] = []
 
     @Option(
@@ -27,7 +30,9 @@ struct AddCommand: ParsableCommand {
     var inputFile: String?
 
     @OptionGroup(title: "Destination") var destination: DestinationOptions
+    @OptionGroup(title: "Content") var content: ContentOptions
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Access") var access: AccessOptions
     @OptionGroup(title: "Scheduling") var scheduling: SchedulingOptions
 
     @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until they have ended, showing progress.")
@@ -40,18 +45,26 @@ struct AddCommand: ParsableCommand {
 
     mutating func validate() throws {
         guard !urls.isEmpty || inputFile != nil else {
-            throw ValidationError("What to download? Give URLs or -i FILE.")
+            throw ValidationError("What to transfer? Give URLs or -i FILE.")
         }
         if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
-        if inputFile == "-" && request.passwordFile == "-" {
-            throw ValidationError("-i and --password-file cannot both read standard input.")
+        let readers = [
+            ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
+            ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
+            ("--data", content.data.contains("@-")),
+        ].filter(\.1).map(\.0)
+        if readers.count > 1 {
+            throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
         }
+        if content.dataBinary == "@-" { throw ValidationError("--data-binary streams a file, not standard input.") }
     }
 
     func run() throws {
         let all = urls + (try inputFile.map { path throws(CommandFailure) in try URLList.read(path) } ?? [])
         let template = try TaskTemplate(
-            destination: destination, request: request, scheduling: scheduling, count: all.count)
+            AddOptionSet(
+                destination: destination, content: content, request: request, access: access, scheduling: scheduling),
+            count: all.count)
         let ids = try add(all.map { template.task($0) })
         guard wait else { return }
         let status = try WaitCommand.wait(for: ids, timeout: timeout, options: options, isDaemonKnown: true)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictJSON
+import XferModel
 import XferProtocol
 
 /// `xferctl limit`: shows the limits, or changes them with `queue.set_limits`.

@@ -30,6 +30,9 @@ struct UpdateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Receive at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
     var limitRate: ByteAmount?
 
+    @Option(help: ArgumentHelp("Send at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
+    var limitSend: ByteAmount?
+
     @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
     var maxRetries: Int?
 
@@ -95,6 +98,7 @@ struct UpdateCommand: ParsableCommand {
         changes.label = patch(label, .label)
         changes.meta = patch(meta, .meta)
         changes.maxReceiveRate = limitRate?.bytes
+        changes.maxSendRate = limitSend?.bytes
         changes.maxRetries = patch(maxRetries, .maxRetries)
         changes.retryFor = retryFor?.wholeSeconds
         changes.progressInterval = progressInterval?.seconds

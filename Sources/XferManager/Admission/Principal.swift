@@ -14,7 +14,8 @@ public struct Principal: Hashable, Sendable {
     public var maxPriority: Priority
 
     public init(
-        owner: Owner, isOperator: Bool, groups: [UInt32] = [], roots: [String], maxTasks: Int? = nil, maxPriority: Priority = .high
+        owner: Owner, isOperator: Bool, groups: [UInt32] = [], roots: [String], maxTasks: Int? = nil,
+        maxPriority: Priority = .high
     ) {
         self.owner = owner
         self.isOperator = isOperator

@@ -148,7 +148,8 @@ extension TransferManager {
         switch result.end {
         case .stopped:
             return live.isJudgedAnew
-        case .failed(let error) where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
+        case .failed(let error)
+        where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
             return live.trust.isStale(at: clock())
         case .completed, .failed, .storageFailed, .overtaken:
             return false

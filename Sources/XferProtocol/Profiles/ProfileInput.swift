@@ -97,7 +97,8 @@ public struct HeaderRuleInput: WireInput, Hashable {
     public static let summary = "A change to the header fields of requests to some hosts."
     public static let wireFields: WireFields<Self> = [
         .defaulted(
-            "hosts", \.hosts, "example.org, *.example.org or .example.org, each with an optional :port; none is every host.",
+            "hosts", \.hosts,
+            "example.org, *.example.org or .example.org, each with an optional :port; none is every host.",
             .count(0...64), example: [".example.org"]),
         .optional("set", \.set, "Fields that replace those of their names."),
         .optional("remove", \.remove, "Names of fields that are not sent.", .count(0...100)),

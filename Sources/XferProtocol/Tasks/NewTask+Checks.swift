@@ -19,7 +19,9 @@ extension NewTask {
     /// One content at most, and a method that sends it.
     private func checkContent() throws(WireError) {
         if body != nil, parts != nil { throw Self.conflict("parts", "no body beside parts") }
-        if source != nil, body != nil || parts != nil { throw Self.conflict("source", "no body or parts beside source") }
+        if source != nil, body != nil || parts != nil {
+            throw Self.conflict("source", "no body or parts beside source")
+        }
         if source != nil, kind != .upload { throw Self.conflict("source", "kind upload beside source") }
         if upload != nil, kind != .upload { throw Self.conflict("upload", "kind upload beside upload") }
         let hasFile = source != nil || body?.file != nil || parts?.contains { $0.file != nil } == true

@@ -56,9 +56,12 @@ public struct NewTask: WireInput, Hashable {
 
     public static let wireFields: WireFields<Self> = [
         .required(
-            "url", \.url, "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.", .length(1...TaskLimits.urlLength),
+            "url", \.url, "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.",
+            .length(1...TaskLimits.urlLength),
             example: "https://deb.debian.org/debian/README"),
-        .optional("kind", \.kind, "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
+        .optional(
+            "kind", \.kind,
+            "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
                 + "are sent. Default download."),
         .optional("method", \.method, "Default GET; POST where something is sent, PUT for a plain upload of a file."),
         .optional(

@@ -142,7 +142,7 @@ import XferTestSupport
                 return leaf
             }
             let leaf = try rig.authority.issue(named(name))
-            try FileTree.write(leaf.pem, to: rig.directory.file("\(name).pem"))
+            try FileTree.write(rig.authority.chain(for: leaf), to: rig.directory.file("\(name).pem"))
             try FileTree.write(leaf.privateKey, to: rig.directory.file("\(name).key"), mode: 0o600)
             return ClientCertificateFiles(
                 certificate: rig.directory.file("\(name).pem"), key: rig.directory.file("\(name).key"))

@@ -89,13 +89,6 @@ final class Harness: Sendable {
     }
 }
 
-extension ResolvedCredential {
-    /// For the URL's origin.
-    static func basic(_ user: String, _ password: String, for url: HTTPURL) -> ResolvedCredential {
-        ResolvedCredential(scheme: .basic, user: user, secret: password, origins: [url.origin])
-    }
-}
-
 extension Attempt {
     /// A GET of the whole over the ordinary session.
     static func get(

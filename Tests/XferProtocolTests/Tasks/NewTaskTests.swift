@@ -5,11 +5,11 @@ import XferProtocol
 
 private let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/f")
 private let defaults = TaskDefaults(
-    directory: "/srv/in", retry: RetryLimits(retryFor: 99), timeouts: Timeouts(connect: 1, idle: 2, total: 3))
+    directory: "/srv/in", retry: RetryLimits(retryFor: 99))
 
-private func specification(_ json: JSONValue, urlCredential: Credential? = nil) throws -> TaskSpecification {
+private func specification(_ json: JSONValue) throws -> TaskSpecification {
     try NewTask(strict: json).specification(
-        owner: Owner(uid: 7), url: url, urlCredential: urlCredential, defaults: defaults)
+        owner: Owner(uid: 7), request: TransferRequest(url: url), defaults: defaults)
 }
 
 struct NewTaskTests {
@@ -22,21 +22,17 @@ struct NewTaskTests {
             "retry_for": 60, "max_recv_rate": 1024, "resume": "unsafe", "redirect": "same_origin",
             "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": .number(2.5),
             "total_timeout": 0, "accept_status": "200-206", "credential": ["user": "u", "password": "p"],
-            "progress_interval": 1, "meta": ["b": 1, "a": [nil, true]],
+            "progress_interval": 1, "meta": ["b": 1, "a": [nil, true]], "profile": "p", "max_send_rate": 5,
+            "retry_non_idempotent": true,
         ])
         let wanted = TaskSpecification(
-            owner: Owner(uid: 7),
-            request: TransferRequest(
-                url: url, headers: [HeaderField(name: "Accept", value: "a/b")],
-                credential: Credential(user: "u", password: "p"), redirect: .sameOrigin, allowsDowngrade: true,
-                httpVersion: .http1, timeouts: Timeouts(connect: 5, idle: 2.5, total: 0), acceptedStatus: 200...206),
+            owner: Owner(uid: 7), request: TransferRequest(url: url),
             destination: Destination(
                 directory: "/data", name: "x.bin", onConflict: .overwrite, mode: 0o600, usesRemoteTime: true),
             checksum: try Checksum(parsing: "md5=d41d8cd98f00b204e9800998ecf8427e"),
             retry: RetryLimits(maxRetries: 3, retryFor: 60), startsPaused: true, priority: .high, group: "g",
-            label: "l",
-            clientKey: "k", maxReceiveRate: 1024, progressInterval: 1, resumesUnsafely: true,
-            meta: #"{"b":1,"a":[null,true]}"#)
+            label: "l", clientKey: "k", maxReceiveRate: 1024, progressInterval: 1, resumesUnsafely: true,
+            meta: #"{"b":1,"a":[null,true]}"#, profile: "p", maxSendRate: 5, retriesNonIdempotent: true)
         #expect(made == wanted)
     }
 
@@ -44,16 +40,18 @@ struct NewTaskTests {
         let made = try specification(["url": "x"])
         #expect(made.destination == Destination(directory: "/srv/in"))
         #expect(made.retry == RetryLimits(retryFor: 99))
-        #expect(made.request == TransferRequest(url: url, timeouts: Timeouts(connect: 1, idle: 2, total: 3)))
         #expect(made.priority == .normal)
         #expect(!made.startsPaused)
     }
 
-    @Test func aCredentialFieldBeatsTheURLs() throws {
-        let inURL = Credential(user: "a", password: "b")
-        #expect(try specification(["url": "x"], urlCredential: inURL).request.credential == inURL)
-        let both = try specification(["url": "x", "credential": ["user": "u", "password": "p"]], urlCredential: inURL)
-        #expect(both.request.credential == Credential(user: "u", password: "p"))
+    @Test func theResponseOfAnUploadIsNoFile() throws {
+        let made = try specification([
+            "url": "x", "kind": "upload", "source": "/f", "upload": "resumable", "spool": true, "parse": ["json"],
+            "strip_nulls": true,
+        ])
+        #expect(made.destination == .none)
+        #expect(made.upload == UploadOptions(uploadProtocol: .resumable, isSpooled: true))
+        #expect(made.response == ResponseHandling(parsers: [.json], stripsNulls: true))
     }
 
     @Test(
@@ -113,6 +111,7 @@ struct TaskChangesTests {
             "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "credential": ["user": "u", "password": "p"],
             "meta": 1,
         ])
+        made.request.credential = Credential(user: "u", password: "p")
         try TaskChanges(strict: json).apply(to: &made)
         return made
     }

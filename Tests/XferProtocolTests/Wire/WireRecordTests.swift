@@ -1,5 +1,6 @@
 import StrictJSON
 import Testing
+import XferModel
 import XferProtocol
 
 /// A record with a field of each kind.

@@ -1,0 +1,156 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// What `-X`, `--data`, `-F`, `-T` and their like say about every task that is added.
+struct ContentTemplate {
+    private let options: ContentOptions
+    private let paths: PathResolver
+    /// Whether an option says where a file goes.
+    private let hasDestination: Bool
+
+    init(_ options: ContentOptions, paths: PathResolver, hasDestination: Bool) {
+        self.options = options
+        self.paths = paths
+        self.hasDestination = hasDestination
+    }
+
+    func apply(to task: inout NewTask) throws(CommandFailure) {
+        task.method = options.method
+        task.kind = kind
+        if !options.parameters.isEmpty { task.params = parameters }
+        task.upload = options.upload?.word
+        task.spool = options.spool ? true : nil
+        task.retryNonIdempotent = options.retryNonIdempotent ? true : nil
+        task.source = options.uploadFile.map(paths.absolute)
+        if !options.parts.isEmpty {
+            task.parts = []
+            for text in options.parts { task.parts?.append(try FormPart(text).part(paths)) }
+        }
+        if let json = options.jsonBody { task.body = try jsonBody(json) }
+        if let text = options.dataBinary {
+            task.body = BodyInput()
+            if text.hasPrefix("@") {
+                task.body?.file = paths.absolute(String(text.dropFirst()))
+            } else {
+                task.body?.raw = text
+            }
+        }
+        if !options.data.isEmpty {
+            task.body = BodyInput()
+            task.body?.raw = try formText()
+            addContentType("application/x-www-form-urlencoded", to: &task)
+        }
+    }
+
+    /// A URL that ends in a slash gets the uploaded file's name, as with curl.
+    func url(_ text: String) -> String {
+        guard let file = options.uploadFile, text.hasSuffix("/"), let name = file.split(separator: "/").last else {
+            return text
+        }
+        return text + name.utf8.map(Self.escaped).joined()
+    }
+
+    /// Nil leaves it to the daemon, which downloads.
+    private var kind: TaskKind? {
+        if let kind = options.kind { return kind.word }
+        if options.uploadFile != nil || options.upload != nil { return .upload }
+        guard !hasDestination else { return nil }
+        return options.hasContent || (options.method.map { $0 != .get } ?? false) ? .data : nil
+    }
+
+    /// Several of one name are a list.
+    private var parameters: JSONObject {
+        var object = JSONObject()
+        for pair in options.parameters {
+            switch object[pair.name] {
+            case nil: object[pair.name] = .string(pair.value)
+            case .array(let values)?: object[pair.name] = .array(values + [.string(pair.value)])
+            case let value?: object[pair.name] = [value, .string(pair.value)]
+            }
+        }
+        return object
+    }
+
+    private func jsonBody(_ text: String) throws(CommandFailure) -> BodyInput {
+        let json = text.hasPrefix("@") ? try FileText.read(String(text.dropFirst()), option: "--json-body") : text
+        var body = BodyInput()
+        do throws(JSONSyntaxError) {
+            let value = try JSONValue(parsing: json)
+            body.json = value == .null ? .clear : .set(value)
+        } catch {
+            throw .usage("--json-body: not JSON: \(error)")
+        }
+        return body
+    }
+
+    private func formText() throws(CommandFailure) -> String {
+        var texts: [String] = []
+        for text in options.data {
+            guard text.hasPrefix("@") else {
+                texts.append(text)
+                continue
+            }
+            let content = try FileText.read(String(text.dropFirst()), option: "--data")
+            texts.append(String(decoding: content.utf8.filter { $0 != 0 && $0 != 10 && $0 != 13 }, as: UTF8.self))
+        }
+        return texts.joined(separator: "&")
+    }
+
+    private func addContentType(_ type: String, to task: inout NewTask) {
+        var headers = task.headers ?? HeaderChanges([])
+        guard headers.set.fields.firstValue(named: "Content-Type") == nil else { return }
+        headers.set.fields.append(HeaderField(name: "Content-Type", value: type))
+        task.headers = headers
+    }
+
+    /// RFC 3986's unreserved octets stay.
+    private static func escaped(_ byte: UInt8) -> String {
+        let isKept =
+            (48...57).contains(byte) || (97...122).contains(byte | 0x20) || "-._~".utf8.contains(byte)
+        if isKept && byte < 0x80 { return String(UnicodeScalar(byte)) }
+        let digits = String(byte, radix: 16, uppercase: true)
+        return "%" + (digits.count == 1 ? "0" : "") + digits
+    }
+}
+
+/// A part as curl's `-F` takes it: `name=text`, `name=@file`, with `;type=…` and `;filename=…` behind it.
+struct FormPart: Hashable {
+    var name: String
+    var text: String
+    var isFile: Bool
+    var type: String?
+    var filename: String?
+
+    init(_ argument: String) throws(CommandFailure) {
+        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
+            throw .usage("-F: expected name=text or name=@FILE")
+        }
+        name = String(argument[..<equals])
+        var rest = argument[argument.index(after: equals)...]
+        isFile = rest.hasPrefix("@")
+        if isFile { rest.removeFirst() }
+        // From the end, so that a semicolon in the text itself stays.
+        while let semicolon = rest.lastIndex(of: ";") {
+            let option = rest[rest.index(after: semicolon)...]
+            if option.hasPrefix("type=") {
+                type = String(option.dropFirst(5))
+            } else if option.hasPrefix("filename=") {
+                filename = String(option.dropFirst(9))
+            } else {
+                break
+            }
+            rest = rest[..<semicolon]
+        }
+        text = String(rest)
+        if isFile, text.isEmpty { throw .usage("-F: expected a file's name after \(SafeText.sanitised(name))=@") }
+    }
+
+    func part(_ paths: PathResolver) -> PartInput {
+        var part = PartInput(name: name)
+        if isFile { part.file = paths.absolute(text) } else { part.data = text }
+        part.contentType = type
+        part.filename = filename
+        return part
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+/// Whose defaults an added task takes over, who it claims to be, and which way it goes.
+///
+/// Secrets are never arguments, which everybody on the machine can read: they are asked for, read from files here, or
+/// named for the daemon to read.
+struct AccessOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"))
+    var profile: String?
+
+    @Option(
+        name: [.customShort("u"), .customLong("login")],
+        help: ArgumentHelp(
+            "Log in as this user; the password is asked for. With --aws-sigv4 the access key's id.", valueName: "name"))
+    var login: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the password for -u from this file's first line; - is standard input.", valueName: "file"),
+        completion: .file())
+    var passwordFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Have the daemon read the password for -u at every attempt: file:PATH, systemd:NAME or env:NAME.",
+            valueName: "place"))
+    var passwordFrom: SecretPlace?
+
+    @Flag(help: "Log in with digest authentication rather than basic.")
+    var digest = false
+
+    @Option(
+        name: .customLong("aws-sigv4"),
+        help: ArgumentHelp(
+            "Sign the request for AWS or what speaks its language: aws:amz:REGION[:SERVICE] (default service: s3).",
+            valueName: "scope"))
+    var signature: SignatureScope?
+
+    @Option(
+        help: ArgumentHelp("Send the token in this file's first line; - is standard input.", valueName: "file"),
+        completion: .file())
+    var bearerFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Have the daemon read a token at every attempt: file:PATH, systemd:NAME or env:NAME.", valueName: "place"))
+    var bearerFrom: SecretPlace?
+
+    @Flag(help: "Log in with what ~/.netrc says about the host; the daemon reads it at every attempt.")
+    var netrc = false
+
+    @Option(help: ArgumentHelp("As --netrc, from this file.", valueName: "file"), completion: .file())
+    var netrcFile: String?
+
+    @Option(
+        help: ArgumentHelp("A client certificate, a PEM file the daemon reads.", valueName: "file"),
+        completion: .file())
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The client certificate's key.", valueName: "file"), completion: .file())
+    var key: String?
+
+    @Flag(inversion: .prefixedNo, help: "Send and keep the profile's cookies.")
+    var cookies: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "Go through this proxy: http://, https:// or socks5h:// with host and port.", valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        name: .customLong("no-proxy"),
+        help: ArgumentHelp(
+            "Reach these hosts directly: names, addresses, blocks, with commas between; * is all.", valueName: "hosts"))
+    var directHosts: String?
+
+    @Option(
+        help: ArgumentHelp("Log in at the proxy as this user; the password is asked for.", valueName: "name"))
+    var proxyUser: String?
+
+    mutating func validate() throws {
+        let logins = [
+            ("-u", login != nil), ("--bearer-file", bearerFile != nil), ("--bearer-from", bearerFrom != nil),
+            ("--netrc", netrc), ("--netrc-file", netrcFile != nil),
+        ].filter(\.1).map(\.0)
+        if logins.count > 1 { throw ValidationError("\(logins[0]) and \(logins[1]) exclude each other.") }
+        for (option, isSet) in [
+            ("--password-file", passwordFile != nil), ("--password-from", passwordFrom != nil), ("--digest", digest),
+            ("--aws-sigv4", signature != nil),
+        ] where isSet && login == nil {
+            throw ValidationError("\(option) needs -u USER.")
+        }
+        if passwordFile != nil, passwordFrom != nil {
+            throw ValidationError("--password-file and --password-from exclude each other.")
+        }
+        if digest, signature != nil { throw ValidationError("--digest and --aws-sigv4 exclude each other.") }
+        for (option, user) in [("-u", login), ("--proxy-user", proxyUser)] where user?.contains(":") == true {
+            throw ValidationError(
+                "\(option) takes the user's name only: a password on the command line can be read by everybody on this "
+                    + "machine. Leave it out and be asked for it, or use --password-file.")
+        }
+        if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key need each other.") }
+        if proxyUser != nil, proxy == nil { throw ValidationError("--proxy-user needs --proxy URL.") }
+        if directHosts != nil, directHosts != "*", proxy == nil {
+            throw ValidationError("--no-proxy needs --proxy URL, or * for no proxy at all.")
+        }
+    }
+}
+
+/// Where the daemon reads a secret: `file:PATH`, `systemd:NAME`, `env:NAME`.
+struct SecretPlace: Hashable, Sendable, ExpressibleByArgument {
+    enum Kind: String { case file, systemd, env }
+
+    let kind: Kind
+    let name: String
+
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":"), let kind = Kind(rawValue: String(argument[..<colon])) else {
+            return nil
+        }
+        self.kind = kind
+        name = String(argument[argument.index(after: colon)...])
+        if name.isEmpty { return nil }
+    }
+
+    func secret(_ paths: PathResolver) -> SecretText {
+        var reference = SecretReference()
+        switch kind {
+        case .file: reference.file = paths.absolute(name)
+        case .systemd: reference.systemd = name
+        case .env: reference.env = name
+        }
+        return .reference(reference)
+    }
+}
+
+/// `aws:amz:REGION[:SERVICE]`, as curl's `--aws-sigv4` takes it.
+struct SignatureScope: Hashable, Sendable, ExpressibleByArgument {
+    let region: String
+    let service: String?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", omittingEmptySubsequences: false).map { String($0) }
+        guard (3...4).contains(parts.count), parts[0] == "aws", parts[1] == "amz", !parts[2].isEmpty else { return nil }
+        region = parts[2]
+        service = parts.count == 4 ? parts[3] : nil
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// What an added task sends, with curl's habits.
+struct ContentOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: ArgumentHelp(
+            "The method (default: GET, POST with something to send, PUT with -T).", valueName: "method"),
+        transform: Self.method)
+    var method: HTTPMethod?
+
+    @Option(
+        help: ArgumentHelp(
+            "download: the response goes to a file. data: it is kept for `xferctl result`. upload: as data. Without this: "
+                + "upload with -T, data with something else to send or a method but GET, unless -o, -O or -d is given.",
+            valueName: "kind"))
+    var kind: WordArgument<TaskKind>?
+
+    @Option(
+        name: .customLong("param"),
+        help: ArgumentHelp(
+            "A parameter of the query, of the form where the method sends content; may be repeated.",
+            valueName: "name=value"))
+    var parameters: [PairArgument] = []
+
+    @Option(
+        name: [.customLong("data")],
+        help: ArgumentHelp(
+            "Send this as a form; @FILE reads it from a file, without its line breaks; several are joined with &.",
+            valueName: "text"))
+    var data: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Send this as it is; @FILE streams a file as it is.", valueName: "text"),
+        completion: .file())
+    var dataBinary: String?
+
+    @Option(
+        help: ArgumentHelp("Send this JSON; @FILE reads it from a file.", valueName: "json"))
+    var jsonBody: String?
+
+    @Option(
+        name: [.customShort("F"), .customLong("form")],
+        help: ArgumentHelp(
+            "A part of a multipart form: name=text, or name=@FILE, with ;type= and ;filename= behind it; may be repeated.",
+            valueName: "part"))
+    var parts: [String] = []
+
+    @Option(
+        name: [.customShort("T"), .customLong("upload-file")],
+        help: ArgumentHelp(
+            "Upload this file; a URL that ends in / gets its name. It must not change before it was sent.",
+            valueName: "file"),
+        completion: .file())
+    var uploadFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What is spoken about the upload's offset, so that a retry goes on from there (default: plain).",
+            valueName: "protocol"))
+    var upload: WordArgument<UploadProtocol>?
+
+    @Flag(help: "Copy the files that are sent first: they may change afterwards.")
+    var spool = false
+
+    @Flag(help: "Send a POST or PATCH again when it failed, though the server may have acted on it.")
+    var retryNonIdempotent = false
+
+    mutating func validate() throws {
+        let forms = [
+            ("--data", !data.isEmpty), ("--data-binary", dataBinary != nil), ("--json-body", jsonBody != nil),
+            ("-F", !parts.isEmpty), ("-T", uploadFile != nil),
+        ].filter(\.1).map(\.0)
+        if forms.count > 1 { throw ValidationError("\(forms[0]) and \(forms[1]) exclude each other.") }
+        if upload != nil, forms.isEmpty { throw ValidationError("--upload needs -T FILE, or other data to send.") }
+    }
+
+    /// Whether anything is sent.
+    var hasContent: Bool {
+        !data.isEmpty || dataBinary != nil || jsonBody != nil || !parts.isEmpty || uploadFile != nil
+    }
+
+    private static func method(_ text: String) throws -> HTTPMethod {
+        guard let method = HTTPMethod(rawValue: text.uppercased()) else {
+            throw ValidationError("expected " + HTTPMethod.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return method
+    }
+}
+
+/// `name=value`.
+struct PairArgument: Hashable, Sendable, ExpressibleByArgument {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else { return nil }
+        name = String(argument[..<equals])
+        value = String(argument[argument.index(after: equals)...])
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import StrictJSON
+import XferProtocol
+
+/// `xferctl profile`: the `profile.*` methods.
+struct ProfileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile", abstract: "Keep named defaults for requests.",
+        discussion: """
+            A task that names a profile takes over what it does not say itself. Tasks that exist keep what they took \
+            over; only the profile's credential, client certificate and cookies are looked up at every attempt. Only \
+            operators may see and write profiles.
+            """,
+        subcommands: [List.self, Show.self, ProfileSetCommand.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List all profiles.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(ProfileList.self)) { result, terminal in
+                ProfileText(style: terminal.style).table(
+                    result.profiles, width: terminal.isInteractive ? terminal.size.columns : nil)
+            }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show everything about a profile but its secrets.")
+
+        @Argument(help: "The profile's name.")
+        var name: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(ProfileGet.self, ProfileGet.Params(name: name))) { result, terminal in
+                ProfileText(style: terminal.style).lines(result.profile)
+            }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget a profile and its cookies.",
+            discussion: "Tasks that took over from it go on, unless they use its credential.")
+
+        @Argument(help: "The profile's name.")
+        var name: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(ProfileRemove.self, ProfileGet.Params(name: name))) { _, _ in
+                ["removed \(SafeText.sanitised(name))"]
+            }
+        }
+    }
+}

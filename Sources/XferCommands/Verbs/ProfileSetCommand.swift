@@ -1,0 +1,91 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// `xferctl profile set`: `profile.set`.
+struct ProfileSetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Write a profile, replacing the one of that name.",
+        discussion: """
+            The whole profile is replaced: what is not given has no default in it. Passwords and tokens are asked for, \
+            read from a file here, or named for the daemon to read at every attempt (--password-from, --bearer-from).
+
+              xferctl profile set api --base-url https://api.example.org/v1 --bearer-from file:/etc/xferd/token
+            """)
+
+    @Argument(help: "The profile's name.")
+    var name: String
+
+    @Option(
+        name: .customLong("base-url"),
+        help: ArgumentHelp("What relative URLs of tasks are resolved against.", valueName: "url"))
+    var baseURL: String?
+
+    @Option(
+        name: .customLong("language"),
+        help: ArgumentHelp(
+            "A language for Accept-Language, the preferred one first; may be repeated.", valueName: "tag"))
+    var languages: [String] = []
+
+    @Option(
+        name: .customLong("header-rules"),
+        help: ArgumentHelp(
+            "Changes to header fields by host, JSON: [{\"hosts\": [\"example.org\"], \"set\": {…}, \"remove\": […]}].",
+            valueName: "json"),
+        transform: JSONValue.argument)
+    var headerRules: JSONValue?
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Access") var access: AccessOptions
+    @OptionGroup var options: VerbOptions
+
+    mutating func validate() throws {
+        if access.profile != nil { throw ValidationError("--profile: a profile is based on no other.") }
+        if request.policy != nil || !request.parse.isEmpty || request.stripNulls {
+            throw ValidationError("--policy, --parse and --strip-nulls are a task's own.")
+        }
+    }
+
+    func run() throws {
+        let answer = try options.open().call(ProfileSet.self, ProfileSet.Params(profile: try profile()))
+        options.show(answer) { result, terminal in ProfileText(style: terminal.style).lines(result.profile) }
+    }
+
+    private func profile() throws(CommandFailure) -> ProfileInput {
+        guard let paths = PathResolver.current() else {
+            throw .usage("the current directory is gone; change to another one")
+        }
+        var profile = ProfileInput(name: name)
+        profile.baseURL = baseURL
+        profile.languages = languages.isEmpty ? nil : languages
+        if let headerRules { profile.headerRules = try Self.rules(headerRules) }
+        if !request.headers.isEmpty {
+            profile.headers = HeaderList(request.headers.map { HeaderField(name: $0.name, value: $0.value) })
+        }
+        profile.redirect = request.redirect?.word
+        profile.allowDowngrade = request.allowDowngrade ? true : nil
+        profile.httpVersion = request.httpVersion
+        profile.acceptStatus = request.acceptStatus
+        profile.acceptTypes = request.acceptTypes.isEmpty ? nil : request.acceptTypes
+        profile.connectTimeout = request.connectTimeout?.seconds
+        profile.idleTimeout = request.idleTimeout?.seconds
+        profile.totalTimeout = request.totalTimeout?.seconds
+        profile.credential = try access.credential(paths)
+        profile.proxy = try access.proxySettings().applied(to: nil)
+        profile.cookies = access.cookies.map { $0 ? .jar : .none }
+        if let certificate = access.cert, let key = access.key {
+            profile.clientCert = ClientCertificateRecord(
+                ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key)))
+        }
+        return profile
+    }
+
+    private static func rules(_ json: JSONValue) throws(CommandFailure) -> [HeaderRuleInput] {
+        do throws(WireError) {
+            return try [HeaderRuleInput](strict: json)
+        } catch {
+            throw .usage("--header-rules: \(error)")
+        }
+    }
+}

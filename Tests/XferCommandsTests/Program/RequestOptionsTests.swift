@@ -1,0 +1,113 @@
+import StrictJSON
+import Testing
+import XferProtocol
+import XferTestSupport
+
+@testable import XferCommands
+
+/// curl's habits, as fields of `task.add`.
+@Suite struct RequestOptionsTests {
+    /// What `add` with these arguments sends, strictly read as the daemon does.
+    private func params(
+        _ arguments: [String], files: [String: String] = [:]
+    ) async throws -> (json: JSONValue, directory: String) {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let directory = try TemporaryDirectory()
+        for (name, text) in files { try FileTree.write(text, to: directory.file(name)) }
+        let result = try await Program.run(["add"] + arguments, daemon: daemon, directory: directory.path)
+        #expect(result.exit == .code(0), "\(result)")
+        let params = try #require(daemon.calls(of: "task.add").first)
+        _ = try TaskAdd.Params(strict: params)
+        return (params, directory.path)
+    }
+
+    @Test func `--data is a form that is posted, and its response kept`() async throws {
+        let (json, _) = try await params(["--data", "a=1", "--data", "@f", "http://h/"], files: ["f": "b=\r\n2\n"])
+        #expect(
+            json == [
+                "url": "http://h/", "kind": "data", "headers": ["Content-Type": "application/x-www-form-urlencoded"],
+                "body": ["raw": "a=1&b=2"],
+            ])
+    }
+
+    @Test func `with -o the response goes to a file`() async throws {
+        let (json, directory) = try await params(["--json-body", #"{"a":null}"#, "-o", "x", "http://h/"])
+        #expect(
+            json == [
+                "url": "http://h/", "body": ["json": ["a": nil]], "output": "x", "dir": .string(directory),
+            ])
+    }
+
+    @Test func `-F takes files, types and names`() async throws {
+        let (json, directory) = try await params(
+            ["-F", "a=x;y", "-F", "b=@p.jpg;type=image/jpeg;filename=q", "http://h/"])
+        #expect(
+            json == [
+                "url": "http://h/", "kind": "data",
+                "parts": [
+                    ["name": "a", "data": "x;y"],
+                    [
+                        "name": "b", "file": .string(directory + "/p.jpg"), "filename": "q",
+                        "content_type": "image/jpeg",
+                    ],
+                ],
+            ])
+    }
+
+    @Test func `-T uploads, and a URL that ends in a slash gets the file's name`() async throws {
+        let (json, directory) = try await params(["-T", "a b.tar", "--upload", "tus", "--spool", "http://h/up/"])
+        #expect(
+            json == [
+                "url": "http://h/up/a%20b.tar", "kind": "upload", "source": .string(directory + "/a b.tar"),
+                "upload": "tus", "spool": true,
+            ])
+    }
+
+    @Test func `a method but GET keeps the response`() async throws {
+        let (json, _) = try await params(["-X", "delete", "--param", "a=1", "--param", "a=2", "http://h/"])
+        #expect(json == ["url": "http://h/", "kind": "data", "method": "DELETE", "params": ["a": ["1", "2"]]])
+    }
+
+    @Test func `profile, proxy, cookies, credentials and limits`() async throws {
+        let (json, directory) = try await params(
+            [
+                "--profile", "api", "--proxy", "http://p:1", "--no-proxy", "a, b", "--no-cookies", "--bearer-file", "t",
+                "--cert", "c.pem", "--key", "/k.pem", "--limit-send", "1K", "--retry-non-idempotent", "--accept-type",
+                "json", "--kind", "data", "--parse", "json", "--strip-nulls", "rel",
+            ], files: ["t": "TOKEN\n"])
+        #expect(
+            json == [
+                "url": "rel", "kind": "data", "profile": "api",
+                "proxy": ["url": "http://p:1", "no_proxy": ["a", "b"]], "cookies": false,
+                "credential": ["scheme": "bearer", "secret": "TOKEN"],
+                "client_cert": ["certificate": .string(directory + "/c.pem"), "key": "/k.pem"], "max_send_rate": 1000,
+                "retry_non_idempotent": true, "accept_types": ["json"], "parse": ["json"], "strip_nulls": true,
+            ])
+    }
+
+    @Test func `references are the daemon's to read`() async throws {
+        #expect(
+            try await params([
+                "-u", "AKIA", "--aws-sigv4", "aws:amz:eu-1:s3", "--password-from", "env:KEY", "http://h/",
+            ])
+            .json["credential"]
+                == ["scheme": "sigv4", "user": "AKIA", "secret": ["env": "KEY"], "region": "eu-1", "service": "s3"])
+        #expect(
+            try await params(["--netrc-file", "/n", "http://h/"]).json["credential"]
+                == ["scheme": "netrc", "secret": ["file": "/n"]])
+        #expect(try await params(["--no-proxy", "*", "http://h/"]).json["proxy"] == .null)
+    }
+
+    @Test(arguments: [
+        ["--data", "a", "-F", "b=c"], ["-u", "me:secret"], ["--password-from", "file:/p"], ["--cert", "c"],
+        ["--netrc", "-u", "me"], ["--upload", "tus"], ["--json-body", "{"], ["-F", "nothing"], ["-X", "TRACE"],
+        ["--no-proxy", "a"], ["--bearer-from", "nowhere"],
+    ])
+    func `what makes no sense is a usage error`(arguments: [String]) async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
+        let result = try await Program.run(["add"] + arguments + ["http://h/"], daemon: daemon)
+        #expect(result.exit == .code(2), "\(result)")
+        #expect(daemon.calls(of: "task.add").isEmpty)
+        #expect(!result.error.contains("secret"))
+    }
+}

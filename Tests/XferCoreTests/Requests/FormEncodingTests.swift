@@ -1,0 +1,78 @@
+import Testing
+import XferCore
+import XferModel
+
+/// AFNetworking's test vectors for query strings, and what they imply.
+@Suite struct FormEncodingTests {
+    private func encode(_ parameters: Parameter...) -> String { FormEncoding.encode(parameters) }
+
+    @Test func pairsAreJoinedInTheOrderOfTheirKeys() {
+        #expect(
+            encode(Parameter("key1", .text("value&")), Parameter("key", .text("value"))) == "key=value&key1=value%26")
+    }
+
+    @Test func membersAndElementsNest() {
+        let nested = ParameterValue.object([
+            Parameter("sub", .list([.text("b"), .text("a")])), Parameter("deep", .object([Parameter("x", .text("1"))])),
+        ])
+        #expect(
+            encode(Parameter("key", nested))
+                == "key%5Bdeep%5D%5Bx%5D=1&key%5Bsub%5D%5B%5D=b&key%5Bsub%5D%5B%5D=a")
+        #expect(
+            FormEncoding.pairs(of: [Parameter("key", nested)]).map(\.name) == [
+                "key[deep][x]", "key[sub][]", "key[sub][]",
+            ])
+    }
+
+    @Test func nullIsABareKeyAndEmptinessVanishes() {
+        #expect(encode(Parameter("a", .null), Parameter("b", .list([])), Parameter("c", .object([]))) == "a")
+        #expect(encode(Parameter("a", .text(""))) == "a=")
+        #expect(encode() == "")
+    }
+
+    @Test func reservedCharactersAreEscaped() {
+        #expect(
+            FormEncoding.escape(":#[]@!$&'()*+,;=") == "%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D")
+        #expect(FormEncoding.escape(" \"<>^`{|}%\\") == "%20%22%3C%3E%5E%60%7B%7C%7D%25%5C")
+    }
+
+    @Test func unreservedCharactersAndQuestionMarkAndSlashStay() {
+        let kept = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~?/"
+        #expect(FormEncoding.escape(kept) == kept)
+    }
+
+    @Test func emojiAreWholeWhereverTheyStand() {
+        #expect(
+            FormEncoding.escape("👴🏿👷🏻👮🏽")
+                == "%F0%9F%91%B4%F0%9F%8F%BF%F0%9F%91%B7%F0%9F%8F%BB%F0%9F%91%AE%F0%9F%8F%BD")
+        // AFNetworking #3028: batches of 50 UTF-16 units cut an emoji in two.
+        let text = String(repeating: "a", count: 49) + "👴🏿" + String(repeating: "b", count: 49)
+        #expect(
+            FormEncoding.escape(text)
+                == String(repeating: "a", count: 49) + "%F0%9F%91%B4%F0%9F%8F%BF" + String(repeating: "b", count: 49))
+    }
+}
+
+@Suite struct AcceptLanguageTests {
+    @Test func weightsFallByATenthWhileTheyAreAboveAHalf() {
+        #expect(AcceptLanguage.value(for: ["de-AT"]) == "de-AT;q=1.0")
+        #expect(
+            AcceptLanguage.value(for: ["a", "b", "c", "d", "e", "f", "g"])
+                == "a;q=1.0, b;q=0.9, c;q=0.8, d;q=0.7, e;q=0.6")
+        #expect(AcceptLanguage.value(for: []) == nil)
+    }
+}
+
+@Suite struct MediaTypePresetsTests {
+    @Test func presetsStandForTheirTypes() throws {
+        #expect(try MediaTypePresets.expand(["json"]) == ["application/json", "text/json", "text/javascript"])
+        #expect(try MediaTypePresets.expand(["xml", "Text/XML"]) == ["application/xml", "text/xml"])
+        #expect(try MediaTypePresets.expand(["plist"]) == ["application/x-plist"])
+        #expect(try MediaTypePresets.expand(["image"]).count == 12)
+    }
+
+    @Test(arguments: ["jpeg", "", "a/b/c", "a/", "text/html; charset=utf-8"])
+    func anUnknownPresetIsNamed(text: String) {
+        #expect(throws: UnknownMediaType(index: 1)) { try MediaTypePresets.expand(["json", text]) }
+    }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+@Suite("Files that are sent are looked at when the task is added, and again before they are sent")
+struct SourceTests {
+    let base: TestDirectory
+    let mine: SourceAdmission
+
+    init() throws {
+        base = try TestDirectory()
+        try base.makeDirectory("root/state")
+        try base.makeDirectory("outside")
+        try base.write("root/file", "12345")
+        try base.write("root/state/secret", "s")
+        try base.write("outside/file", "o")
+        mine = SourceAdmission(
+            roots: [base.at("root")], forbidden: [base.at("root/state")],
+            reader: SourceAdmission.Reader(uid: 4711, groups: [4712]))
+    }
+
+    private func refusal(_ path: String, by admission: SourceAdmission? = nil) -> SourceError? {
+        #expect(throws: SourceError.self) { try (admission ?? mine).admit(path) }
+    }
+
+    @Test func factsAreNoted() throws {
+        let source = try mine.admit(base.at("root/../root/file"))
+        #expect(source.path == base.at("root/../root/file"))
+        #expect(source.length == 5)
+        #expect(source.identity == FileIdentity(ofPath: base.at("root/file")))
+        var facts = stat()
+        #expect(stat(base.at("root/file"), &facts) == 0)
+        #expect(source.modifiedAt == Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec))
+    }
+
+    @Test func linksAreFollowedWhileTheyStayBeneathTheRoot() throws {
+        try base.link("root/inside", to: "file")
+        try base.link("root/out", to: base.at("outside/file"))
+        #expect(try mine.admit(base.at("root/inside")).length == 5)
+        #expect(refusal(base.at("root/out")) == .outsideRoots(path: base.at("root/out")))
+        #expect(refusal(base.at("outside/file")) == .outsideRoots(path: base.at("outside/file")))
+        #expect(refusal(base.at("root/../outside/file"))?.isPermission == true)
+    }
+
+    @Test func theServicesOwnFilesAreForbiddenToEverybody() {
+        let path = base.at("root/state/secret")
+        #expect(refusal(path) == .forbidden(path: path))
+        #expect(refusal(path, by: SourceAdmission(forbidden: [base.at("root/state")])) == .forbidden(path: path))
+    }
+
+    @Test func whatIsNoFileIsRefused() throws {
+        #expect(mkfifo(base.at("root/pipe"), 0o666) == 0)
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(base.at("root/sock").utf8)) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, UInt32(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(bound == 0)
+        for (name, kind) in [("state/..", "a directory"), ("pipe", "a pipe"), ("sock", "a socket")] {
+            #expect(refusal(base.at("root/\(name)")) == .notAFile(path: base.at("root/\(name)"), kind: kind))
+        }
+        let anywhere = SourceAdmission(forbidden: [])
+        #expect(refusal("/dev/null", by: anywhere) == .notAFile(path: "/dev/null", kind: "a device"))
+        #expect(refusal(base.at("root/none")) == .missing(path: base.at("root/none")))
+        #expect(refusal("file") == .notAbsolute(path: "file"))
+        #expect(refusal("/a\0b") == .containsNUL(path: "/a\0b"))
+    }
+
+    @Test func operatorsReadAnyFileElse() throws {
+        #expect(try SourceAdmission(forbidden: []).admit(base.at("outside/file")).length == 1)
+    }
+
+    @Test(
+        "the caller itself has to be able to read the inode", .enabled(if: isRoot),
+        arguments: [
+            (4711, 0, 0o400, true), (4711, 0, 0o044, false), (0, 4712, 0o040, true), (0, 4712, 0o404, false),
+            (0, 0, 0o004, true), (0, 0, 0o660, false),
+        ] as [(UInt32, UInt32, UInt16, Bool)])
+    func permissions(owner: UInt32, group: UInt32, mode: UInt16, isReadable: Bool) throws {
+        let path = base.at("root/file")
+        #expect(chown(path, owner, group) == 0)
+        #expect(chmod(path, mode_t(mode)) == 0)
+        if isReadable {
+            #expect(try mine.admit(path).length == 5)
+        } else {
+            #expect(refusal(path) == .unreadable(path: path, code: EACCES))
+        }
+    }
+
+    // MARK: Before it is sent
+
+    @Test func anUnchangedFileIsOpened() throws {
+        let source = try mine.admit(base.at("root/file"))
+        let opening = try SourceOpening(source)
+        var bytes = [UInt8](repeating: 0, count: 9)
+        #expect(pread(opening.descriptor, &bytes, 9, 1) == 4)
+        #expect(throws: Never.self) { try opening.checkUnchanged() }
+    }
+
+    @Test func aChangedFileIsRefused() throws {
+        let path = base.at("root/file")
+        let source = try mine.admit(path)
+        let opening = try SourceOpening(source)
+        try base.write("root/file", "1234567")
+        #expect(throws: SourceError.changed(path: path, "it had 5 bytes and has 7")) { try SourceOpening(source) }
+        #expect { try opening.checkUnchanged() } throws: {
+            ($0 as? SourceError)?.transferError.reason == .sourceFileChanged
+        }
+        var earlier = source
+        earlier.length = 7
+        earlier.modifiedAt = 1
+        #expect(throws: SourceError.changed(path: path, "it was written to")) { try SourceOpening(earlier) }
+    }
+
+    @Test func anotherFileOrNoneInItsPlaceIsRefused() throws {
+        let path = base.at("root/file")
+        let source = try mine.admit(path)
+        try base.write("root/other", "12345")
+        #expect(rename(base.at("root/other"), path) == 0)
+        #expect(throws: SourceError.changed(path: path, "another file is there now")) { try SourceOpening(source) }
+        #expect(unlink(path) == 0)
+        #expect(throws: SourceError.changed(path: path, "it is gone")) { try SourceOpening(source) }
+        #expect(mkfifo(path, 0o666) == 0)
+        #expect(throws: SourceError.notAFile(path: path, kind: "a pipe")) { try SourceOpening(source) }
+    }
+}

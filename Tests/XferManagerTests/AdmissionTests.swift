@@ -1,0 +1,137 @@
+import Testing
+import XferCurl
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+/// What becomes of a request between the client's words and the stored row.
+@Suite struct AdmissionTests {
+    /// The examples of AFHTTPSessionManager's header documentation, and a base without its slash.
+    @Test(arguments: [
+        ("http://example.com/v1/", "foo", "http://example.com/v1/foo"),
+        ("http://example.com/v1/", "foo?bar=baz", "http://example.com/v1/foo?bar=baz"),
+        ("http://example.com/v1/", "/foo", "http://example.com/foo"),
+        ("http://example.com/v1/", "foo/", "http://example.com/v1/foo/"),
+        ("http://example.com/v1/", "/foo/", "http://example.com/foo/"),
+        ("http://example.com/v1/", "http://example2.com/", "http://example2.com/"),
+        ("http://example.com/v1", "foo", "http://example.com/v1/foo"),
+    ])
+    func relativeURLsAreResolvedAgainstTheBase(base: String, text: String, expected: String) async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        var profile = Profile(name: "p")
+        profile.baseURL = try ProfileText.baseURL(base)
+        _ = try await manager.setProfile(profile)
+        let added = try await manager.add(draft(text) { $0.profile = "p" }, for: ManagerFixture.caller)
+        #expect(added.task.specification.request.url.string == expected)
+        await manager.shutdown(.suspend)
+    }
+
+    private func draft(
+        _ url: String, kind: TaskKind = .data, _ change: (inout RequestFields) -> Void
+    ) -> TaskDraft {
+        var fields = RequestFields(kind: kind)
+        change(&fields)
+        let profile = fields.profile
+        return TaskDraft(url: url, request: fields) { request in
+            TaskSpecification(
+                owner: ManagerFixture.caller.owner, request: request, destination: .none, kind: kind,
+                startsPaused: true, profile: profile)
+        }
+    }
+
+    private func refusal(
+        _ draft: TaskDraft, by manager: TransferManager, for principal: Principal = ManagerFixture.caller
+    ) async -> ManagerError? {
+        do {
+            _ = try await manager.add(draft, for: principal)
+            return nil
+        } catch {
+            return error as? ManagerError
+        }
+    }
+
+    @Test func effectiveOptionsAreKeptWithTheTask() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        var profile = Profile(name: "p")
+        profile.headers = [HeaderField(name: "X-A", value: "1")]
+        profile.idleTimeout = 7
+        _ = try await manager.setProfile(profile)
+        let added = try await manager.add(draft("http://h.test/") { $0.profile = "p" }, for: ManagerFixture.caller)
+        profile.headers = []
+        _ = try await manager.setProfile(profile)
+        try await manager.removeProfile(named: "p")
+        let kept = try await manager.task(added.task.id, for: ManagerFixture.caller).specification
+        #expect(kept.request.headers == [HeaderField(name: "X-A", value: "1")])
+        #expect(kept.request.timeouts.idle == 7)
+        #expect(kept.profile == "p")
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func faultsNameTheirField() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        func path(_ draft: TaskDraft) async -> String? {
+            switch await refusal(draft, by: manager) {
+            case .invalidField(let path, _, _): path
+            case .permissionDenied(let path, _): path
+            default: nil
+            }
+        }
+        #expect(await path(draft("http://h.test/") { $0.profile = "none" }) == "profile")
+        #expect(await path(draft("relative") { _ in }) == "url")
+        #expect(await path(draft("file:///etc/passwd") { _ in }) == "url")
+        let missing = FileReference(path: "/nowhere/at/all", field: "body.file")
+        #expect(await path(draft("http://h.test/") { $0.content = .file(missing) }) == "body.file")
+        let directory = RequestPart(
+            name: "a", content: .file(FileReference(path: fixture.downloads, field: "parts[2].file")))
+        #expect(await path(draft("http://h.test/") { $0.content = .parts([directory]) }) == "parts[2].file")
+        #expect(await path(draft("http://h.test/") { $0.acceptedTypes = .set(["nope"]) }) == "accept_types[0]")
+        #expect(try await manager.counts().values.reduce(0, +) == 0)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func whatIsSentIsKeptBesideTheTask() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let path = fixture.downloads + "/photo.jpeg"
+        try FileTree.write("bytes", to: path)
+        let parts: [RequestPart] = [
+            RequestPart(name: "a", content: .bytes(InlineBytes([1, 2]))),
+            RequestPart(name: "b", content: .file(FileReference(path: path, field: "parts[1].file"))),
+        ]
+        let added = try await manager.add(
+            draft("http://h.test/") { $0.content = .parts(parts) }, for: ManagerFixture.caller)
+        #expect(added.task.specification.request.method == .post)
+        #expect(added.task.specification.request.bodySummary == BodySummary(form: .parts, length: nil))
+        let body = try await manager.store.read { try $0.body(of: added.task.id) }
+        guard case .parts(let kept)? = body, case .file(let source) = kept[1].content else {
+            Issue.record("not kept: \(String(describing: body))")
+            return
+        }
+        #expect(kept[1].filename == "photo.jpeg" && kept[0].filename == nil)
+        #expect(source.length == 5 && source.path == path)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func configuredProfilesAreReadOnly() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        _ = try await manager.setProfile(Profile(name: "p"))
+        var settings = await manager.settings
+        settings.profiles = [Profile(name: "p")]
+        await manager.reload(settings)
+        #expect(try await manager.profile(named: "p").isConfigured)
+        await #expect(throws: ManagerError.profileIsConfigured("p")) { try await manager.removeProfile(named: "p") }
+        await #expect(throws: ManagerError.profileIsConfigured("p")) {
+            try await manager.setProfile(Profile(name: "p"))
+        }
+        settings.profiles = []
+        await manager.reload(settings)
+        await #expect(throws: ManagerError.profileNotFound("p")) { try await manager.profile(named: "p") }
+        await manager.shutdown(.suspend)
+    }
+}
