@@ -94,7 +94,8 @@ struct UploadExchange {
     func enter(_ target: String) async {
         let earlier = state.box.withLockedValue { values in
             let earlier = values.active[target]
-            if earlier != nil { values.requests[index].wasConcurrent = true }
+            // Whoever is held by a gate does not notice when its client goes.
+            if earlier != nil, !values.hasHeld { values.requests[index].wasConcurrent = true }
             values.active[target] = channel
             return earlier
         }
@@ -129,7 +130,10 @@ struct UploadExchange {
             }
             guard state.append(bytes, to: target, request: index, from: channel) else { return false }
             arrived += Int64(bytes.count)
-            if case .hold(let limit, let gate) = fault, arrived >= limit { await gate.wait() }
+            if case .hold(let limit, let gate) = fault, arrived >= limit {
+                state.box.withLockedValue { $0.hasHeld = true }
+                await gate.wait()
+            }
             if state.behaviour.readRate > 0 {
                 try await Task.sleep(for: .seconds(Double(bytes.count) / Double(state.behaviour.readRate)))
             }

@@ -106,6 +106,7 @@ final class UploadServerState: Sendable {
         var order: [String] = []
         /// Connections with a request about an upload under way.
         var active: [String: any Channel] = [:]
+        var hasHeld = false
     }
 
     let dialect: UploadServer.Dialect

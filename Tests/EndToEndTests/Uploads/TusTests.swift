@@ -1,5 +1,6 @@
 import StrictJSON
 import Testing
+import XferModel
 import XferTestSupport
 
 /// "Uploads" of the resumption rules: tus 1.0, each rule against a server that puts it to the test.
@@ -78,6 +79,40 @@ import XferTestSupport
             try expectUploaded(source, on: server)
             let waits = try await daemon.events(of: id, types: "task.waiting")
             #expect(waits.contains { $0["error"]?["http_status"] == 423 }, "\(waits)")
+        }
+    }
+
+    @Test func aFailedUploadGoesOnWhenItIsRetried() async throws {
+        try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .answer(403))]) { daemon, server, source, id in
+            try await daemon.fails(id, "http_status")
+            _ = try await daemon.call("task.retry", ["ids": [.integer(id)]])
+            try await daemon.complete(id)
+            try expectUploaded(source, on: server)
+            #expect(server.methods == ["POST", "PATCH", "HEAD", "PATCH", "HEAD", "PATCH"])
+            #expect(server.receivedBytes == Self.length)
+        }
+    }
+
+    @Test func secretsStayWithTheOriginTheyWereGivenFor() async throws {
+        let source = try UploadSource(seed: 73, length: 10_000)
+        let (home, elsewhere) = (try await FaultServer(), try await FaultServer())
+        home.on("/files") { _ in
+            Reply(201, headers: [HeaderField(name: "Location", value: elsewhere.url("/u"))], text: "")
+        }
+        elsewhere.on("/u") { request in
+            Reply(204, headers: [HeaderField(name: "Upload-Offset", value: String(request.body.count))])
+        }
+        try await withDaemon { daemon in
+            let fields: JSONObject = [
+                "headers": ["Authorization": "Bearer hush", "X-Trace": "7"]
+            ]
+            try await daemon.complete(try await daemon.upload(source, to: home.url("/files"), by: "tus", fields))
+            #expect(home.requests.first?.header("Authorization") == "Bearer hush")
+            let append = try #require(elsewhere.requests.first)
+            #expect(append.method == "PATCH")
+            #expect(append.header("Authorization") == nil)
+            #expect(append.header("X-Trace") == "7")
+            #expect(source.version.bytes == append.body)
         }
     }
 

@@ -15,7 +15,8 @@ import XferTestSupport
     @Test(arguments: ["tus", "resumable"]) func tenTimesInABigUpload(by name: String) async throws {
         let source = try UploadSource(seed: 100, length: Self.length)
         // The server reads slowly enough for every kill to come while bytes flow.
-        try await withUploads(name == "tus" ? .tus : .resumable, { $0.readRate = 64 << 20 }) { daemon, server in
+        try await withUploads(name == "tus" ? .tus : .resumable, isKilled: true, { $0.readRate = 64 << 20 }) {
+            daemon, server in
             let id = try await daemon.upload(source, to: server.url(), by: name)
             for moment in Self.moments(seed: 100) {
                 try await eventually("the server has \(moment) bytes", within: .seconds(120)) {
