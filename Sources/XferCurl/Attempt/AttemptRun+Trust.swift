@@ -74,6 +74,16 @@ extension AttemptRun {
         return false
     }
 
+    /// Tells who sends the present response, over a connection that may be older than this request.
+    func noteServer() {
+        guard let onServer = attempt.onServer, let (session, handle) = connection else { return }
+        let server = url.scheme == .https ? handle.tls.map(ConnectedServer.init) : nil
+        onServer(
+            SourceEvidence(
+                origin: url.origin, chain: server?.chain ?? [], tls: server?.version,
+                judgement: session.key.spec.trust.policies.judgement))
+    }
+
     private func trustError(_ message: String, isRetriable: Bool = false) -> TransferError {
         TransferError(.trustRejected, message, isRetriable: isRetriable, host: url.hostKey)
     }

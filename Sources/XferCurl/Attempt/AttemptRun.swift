@@ -307,6 +307,7 @@ final class AttemptRun {
     }
 
     private func onHead(_ head: ResponseHead) -> Bool {
+        noteServer()
         if head.isRedirect { return drain(redirect(head), head) }
         if head.majorVersion >= 2, maxReceiveRate > 0 { return drain(.finish(.restartWithHTTP1), head) }
         let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall)

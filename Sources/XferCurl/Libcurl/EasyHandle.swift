@@ -175,6 +175,13 @@ final class EasyHandle {
         return xfer_easy_get_long(easy, CURLINFO_NUM_CONNECTS, &count) != CURLE_OK || count > 0
     }
 
+    /// The connection's `SSL`, while the request runs over one.
+    var tls: UnsafeMutableRawPointer? {
+        var found: UnsafeMutableRawPointer?
+        guard xfer_easy_get_pointer(easy, CURLINFO_TLS_SSL_PTR, &found) == CURLE_OK, let found else { return nil }
+        return found.assumingMemoryBound(to: curl_tlssessioninfo.self).pointee.internals
+    }
+
     var errorText: String { String(cString: errorBuffer) }
 
     var osError: Int {
