@@ -30,6 +30,8 @@ final class LiveConfiguration: Sendable {
     }
 
     var path: String { instance.paths.configurationFile }
+    /// Files whose contents are part of the configuration.
+    var pinFiles: Set<String> { Set(loaded.settings.trust.policies.flatMap(\.pinFiles)) }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
 
