@@ -95,6 +95,8 @@ final class EasyHandle {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
+        // A proxy's answer to CONNECT is not the response that was asked for.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
 
     /// The certificate check is ours, in libcurl's place; libcurl still has to insist on one, and to end with ours.

@@ -21,6 +21,13 @@ import XferTestSupport
         time.withLockedValue { $0 = Self.expiry.advanced(by: .seconds(-days * Self.day - seconds)) }
     }
 
+    /// Events of all these days are kept.
+    private func open(_ fixture: ManagerFixture) async throws -> TransferManager {
+        let manager = try await fixture.open(clock: clock, change: { $0.retention.maxEventAge = 365 * Self.day })
+        try await manager.start()
+        return manager
+    }
+
     private func policy(expiresAt: Timestamp = expiry) throws -> TrustPolicy {
         TrustPolicy(
             name: "bank", mode: .publicKey, pins: [.key(try KeyPin("sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="))],
@@ -39,8 +46,7 @@ import XferTestSupport
 
     @Test func eachIsGivenOnceAlsoOverRestarts() async throws {
         let fixture = try await ManagerFixture()
-        var manager = try await fixture.open(clock: clock)
-        try await manager.start()
+        var manager = try await open(fixture)
         _ = try await manager.setPolicy(policy())
         #expect(try await warnings(manager) == [])
 
@@ -57,30 +63,27 @@ import XferTestSupport
         for (days, told) in [(Int64(30), [30]), (8, [30]), (7, [30, 7]), (6, [30, 7]), (1, [30, 7, 1]), (1, [30, 7, 1])] {
             await manager.shutdown(.suspend)
             setClock(days: days)
-            manager = try await fixture.open(clock: clock)
-            try await manager.start()
-            #expect(try await warnings(manager) == told, "\(days) days before")
+            manager = try await open(fixture)
+            let found = try await warnings(manager)
+            #expect(found == told, "\(days) days before: \(found)")
         }
         setClock(days: 0)
         try await manager.reload(manager.settings)
         #expect(try await warnings(manager) == [30, 7, 1, 0])
         await manager.shutdown(.suspend)
         setClock(days: -10)
-        manager = try await fixture.open(clock: clock)
-        try await manager.start()
+        manager = try await open(fixture)
         #expect(try await warnings(manager) == [30, 7, 1, 0])
         await manager.shutdown(.suspend)
     }
 
     @Test func aServiceThatSleptThroughThemTellsTheMostUrgentOnly() async throws {
         let fixture = try await ManagerFixture()
-        var manager = try await fixture.open(clock: clock)
-        try await manager.start()
+        var manager = try await open(fixture)
         _ = try await manager.setPolicy(policy())
         await manager.shutdown(.suspend)
         setClock(days: 1)
-        manager = try await fixture.open(clock: clock)
-        try await manager.start()
+        manager = try await open(fixture)
         #expect(try await warnings(manager) == [1])
         await manager.shutdown(.suspend)
     }
@@ -90,8 +93,7 @@ import XferTestSupport
         setClock(days: 30)
         // The timer is armed for some milliseconds, and looks again until the clock says that it is time.
         time.withLockedValue { $0 = $0.advanced(by: .milliseconds(-20)) }
-        let manager = try await fixture.open(clock: clock)
-        try await manager.start()
+        let manager = try await open(fixture)
         _ = try await manager.setPolicy(policy())
         #expect(try await warnings(manager) == [])
         setClock(days: 30)
@@ -102,8 +104,7 @@ import XferTestSupport
     @Test func aChangedPolicyIsWarnedOfAnew() async throws {
         let fixture = try await ManagerFixture()
         setClock(days: 5)
-        let manager = try await fixture.open(clock: clock)
-        try await manager.start()
+        let manager = try await open(fixture)
         _ = try await manager.setPolicy(policy())
         _ = try await manager.setPolicy(policy())
         #expect(try await warnings(manager) == [7, 7])
