@@ -17,6 +17,7 @@ import XferTestSupport
         let roots = try TemporaryDirectory("guest")
         chmod(roots.path, 0o777)
         var options = trust.options()
+        options.downloads = roots.path
         options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
         try await withDaemon(options) { daemon in
             // The way to the socket; what it says is the daemon's to decide.
@@ -45,11 +46,13 @@ import XferTestSupport
             try await daemon.pin("strict", ".localhost", [TrustFixture.foreignPin])
             try await daemon.pin("host", "localhost:\(unknown.port)", [TrustFixture.foreignPin])
             func state(_ arguments: String...) async throws -> String {
-                let added = try await guest(["add", "--wait"] + arguments)
+                let added = try await guest(["add", "--wait", "-d", "."] + arguments)
                 return "\(added.exit) \(added.errors)\(added.output)"
             }
-            #expect(try await state("https://localhost:\(server.port)/f").contains("code(0)"))
-            #expect(try await state("https://localhost:\(server.port)/f", "--policy", "strict").contains("pin_mismatch"))
+            let plain = try await state("https://localhost:\(server.port)/f")
+            #expect(plain.contains("code(0)"), "\(plain)")
+            let strict = try await state("https://localhost:\(server.port)/f", "--policy", "strict")
+            #expect(strict.contains("pin_mismatch"), "\(strict)")
             // The host's own stays, whatever the task names.
             let named = try await state("https://localhost:\(unknown.port)/f", "--policy", "lax")
             #expect(named.contains("\"host\"") && !named.contains("code(0)"), "\(named)")

@@ -209,6 +209,26 @@ import XferTestSupport
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
     }
 
+    @Test func whatOnlyALaxPolicyLetsPassEndsWithIt() async throws {
+        server.stop()
+        fixture.server.serve("/a", Self.version, faults: [[.hang(after: 100_000)]])
+        let front = try await eventually("the port is free") {
+            try? Self.serve(TestCA.selfSigned(), backend: fixture.server, port: server.port)
+        }
+        let manager = try await open()
+        var policy = try lax
+        policy.expiresAt = Clocks.wall().advanced(by: .seconds(3))
+        _ = try await manager.setPolicy(policy)
+        let id = try await add(to: manager)
+        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        // Nobody edits anything: its time passes while the body is on the way.
+        let task = try await fixture.end(of: id, in: manager)
+        await manager.shutdown(.drain)
+        #expect(task.state == .failed && task.error?.reason == .trustRejected)
+        #expect(fixture.server.requests.count == 1)
+        #expect(front.counts.connections == 2)
+    }
+
     @Test func aWishToStopComesInTimeOrItsAskerWaits() {
         let control = RunControl()
         #expect(control.beginPublishing() && control.isPublishing)
