@@ -25,14 +25,17 @@ import XferTestSupport
     @Test func whatIsTakenMatchesItsOwnURL() throws {
         var random = SplitMix64(seed: 0x686f_7374)
         let pieces = [
-            "a", "B", "xn--bcher-kva", "bücher", "ß", "İ", "1", "127", "0x7f", "0X7F", "017", ".", ".", "..", "*", "*.", "-",
-            "_", "[", "]", "::1", ":", ":443", ":0", "%41", "%", "@", "#", "?", "/", " ", "\u{3002}", "\u{200d}", "\u{ff0e}",
+            "a", "B", "xn--bcher-kva", "bücher", "ß", "İ", "1", "127", "0x7f", "0X7F", "017", ".", ".", "..", "*", "*.",
+            "-",
+            "_", "[", "]", "::1", ":", ":443", ":0", "%41", "%", "@", "#", "?", "/", " ", "\u{3002}", "\u{200d}",
+            "\u{ff0e}",
             "example", "org", "::ffff:1.2.3.4", "localhost",
         ]
         var taken = 0
         for _ in 0..<20_000 {
-            let text = (0..<Int.random(in: 1...5, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
-                .joined()
+            let text = (0..<Int.random(in: 1...5, using: &random)).map { _ in pieces.randomElement(using: &random) ?? ""
+            }
+            .joined()
             guard let pattern = try? HostPattern.parse(text) else { continue }
             taken += 1
             #expect(try HostPattern(pattern.description) == pattern, "\(text)")

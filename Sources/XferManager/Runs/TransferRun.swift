@@ -173,7 +173,8 @@ actor TransferRun {
         let (trust, id) = (trust, taskID)
         guard let refusal = await services.pool.run({ trust.refusalOfKept(from: urls) }) else { return }
         services.logger.notice(
-            "the policies have changed: what was received is given up", metadata: ["task": "\(id)", "reason": "\(refusal)"])
+            "the policies have changed: what was received is given up",
+            metadata: ["task": "\(id)", "reason": "\(refusal)"])
         try await dropKeptBytes(sourceChange: nil)
         try await services.pool.run { try part.truncate(to: 0) }
         described = ResumeData()

@@ -25,8 +25,12 @@ import XferTestSupport
             let before = try await daemon.events().count
             for change in changes {
                 let refusal = try await daemon.refusal("policy.set", policy(change))
-                #expect(refusal?.code == -32602 && refusal?.path == path, "\(String(describing: refusal))", sourceLocation: sourceLocation)
-                #expect(refusal?.message.contains(words) == true, "\(String(describing: refusal))", sourceLocation: sourceLocation)
+                #expect(
+                    refusal?.code == -32602 && refusal?.path == path, "\(String(describing: refusal))",
+                    sourceLocation: sourceLocation)
+                #expect(
+                    refusal?.message.contains(words) == true, "\(String(describing: refusal))",
+                    sourceLocation: sourceLocation)
                 #expect(refusal?.message.contains("-----BEGIN") == false, sourceLocation: sourceLocation)
             }
             #expect(try await daemon.policyNames == ["default"], sourceLocation: sourceLocation)
@@ -53,7 +57,8 @@ import XferTestSupport
         try await refuses(
             "policy.pins[0]", "bytes, expected the 32", { $0["pins"] = ["sha256/AAAA"] },
             { $0["pins"] = [.string("sha256/" + String(repeating: "AAAA", count: 11))] })
-        try await refuses("policy.pins[0]", "base64", { $0["pins"] = ["sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"] })
+        try await refuses(
+            "policy.pins[0]", "base64", { $0["pins"] = ["sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"] })
     }
 
     @Test func patternsThatSayTooMuch() async throws {
@@ -61,7 +66,8 @@ import XferTestSupport
             "policy.hosts[1]", "*", { $0["hosts"] = ["a.test", "*.*.org"] }, { $0["hosts"] = ["a.test", "*"] },
             { $0["hosts"] = ["a.test", "b*.test"] }, { $0["hosts"] = ["a.test", "*:443"] },
             { $0["hosts"] = ["a.test", "*.bü*cher.test"] })
-        try await refuses("policy.hosts[0]", "host", { $0["hosts"] = ["."] }, { $0["hosts"] = ["*."] }, { $0["hosts"] = [""] })
+        try await refuses(
+            "policy.hosts[0]", "host", { $0["hosts"] = ["."] }, { $0["hosts"] = ["*."] }, { $0["hosts"] = [""] })
     }
 
     @Test func anExpiredPin() async throws {
@@ -75,7 +81,8 @@ import XferTestSupport
         let bad = trust.options(policies: "[{name: bank, mode: certificate, hosts: [bank.test], pins: [\"\(file)\"]}]")
         let daemon = try DaemonFixture(bad)
         let start = try await run(daemon)
-        #expect(start.exit == .code(78) && start.errors.contains("pins: the certificate of pin 1 has expired"), "\(start)")
+        #expect(
+            start.exit == .code(78) && start.errors.contains("pins: the certificate of pin 1 has expired"), "\(start)")
         let check = try await run(daemon, "--check-config")
         #expect(check.errors.contains("has expired"), "\(check)")
         // By a reload: what is in force stays.
@@ -159,12 +166,14 @@ import XferTestSupport
             try await refuses("policy.client_certificate", words) {
                 $0["client_certificate"] = ["certificate": .string(certificate), "key": .string(key)]
             }
-            let file = "[{name: bank, hosts: [a.test], client_certificate: {certificate: \"\(certificate)\", key: \"\(key)\"}}]"
+            let file =
+                "[{name: bank, hosts: [a.test], client_certificate: {certificate: \"\(certificate)\", key: \"\(key)\"}}]"
             let check = try await run(try DaemonFixture(trust.options(policies: file)), "--check-config")
             #expect(check.exit == .code(2) && check.errors.contains(words), "\(check)")
             #expect(check.errors.contains("client_certificate"), "\(check)")
         }
-        let good = "[{name: bank, hosts: [a.test], client_certificate: {certificate: \"\(place.file("c.pem"))\", key: \"\(place.file("good.key"))\"}}]"
+        let good =
+            "[{name: bank, hosts: [a.test], client_certificate: {certificate: \"\(place.file("c.pem"))\", key: \"\(place.file("good.key"))\"}}]"
         #expect(try await run(try DaemonFixture(trust.options(policies: good)), "--check-config").exit == .code(0))
     }
 

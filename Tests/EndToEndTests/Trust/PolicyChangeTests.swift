@@ -217,7 +217,9 @@ import XferTestSupport
                 _ = await more.result
                 try await daemon.start()
                 let names = try await daemon.policyNames
-                #expect(names.contains("own") && (0...round).allSatisfy { names.contains("kept\($0)") && names.contains("x\($0)") })
+                #expect(
+                    names.contains("own")
+                        && (0...round).allSatisfy { names.contains("kept\($0)") && names.contains("x\($0)") })
             }
         }
     }

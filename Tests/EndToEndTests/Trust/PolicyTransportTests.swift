@@ -37,7 +37,9 @@ import XferTestSupport
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf)
         let names = ["localhost", "LOCALHOST", "%6cocalhost"]
-        let addresses = ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:127.0.0.1]", "[::FFFF:7f00:1]"]
+        let addresses = [
+            "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:127.0.0.1]", "[::FFFF:7f00:1]",
+        ]
         try await withDaemon(trust.options()) { daemon in
             try await daemon.pin("name", "LocalHost.:\(server.port)", [TrustFixture.foreignPin])
             try await daemon.pin("address", "127.0.0.1:\(server.port)", [TrustFixture.foreignPin])
@@ -105,7 +107,9 @@ import XferTestSupport
         let server = try TLSServer(TLSServer.Options(chain: stuffed, privateKey: attacker.privateKey))
         let host = "localhost:\(server.port)"
         try await withDaemon(trust.options()) { daemon in
-            for (mode, pin) in [("public_key", pinned.keyPin), ("public_key", pinned.certificate), ("certificate", pinned.certificate)] {
+            for (mode, pin) in [
+                ("public_key", pinned.keyPin), ("public_key", pinned.certificate), ("certificate", pinned.certificate),
+            ] {
                 for isLax in [false, true] {
                     try await daemon.pin(
                         "site", host, [pin], ["mode": .string(mode), "allow_invalid_certificates": .bool(isLax)])

@@ -30,7 +30,8 @@ import XferTestSupport
 
     private func policy(expiresAt: Timestamp = expiry) throws -> TrustPolicy {
         TrustPolicy(
-            name: "bank", mode: .publicKey, pins: [.key(try KeyPin("sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="))],
+            name: "bank", mode: .publicKey,
+            pins: [.key(try KeyPin("sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="))],
             hosts: [try HostPattern("bank.test")], expiresAt: expiresAt)
     }
 
@@ -60,7 +61,9 @@ import XferTestSupport
         #expect(try await warnings(manager) == [30])
 
         // A restart repeats nothing, and finds what fell due while the service was down.
-        for (days, told) in [(Int64(30), [30]), (8, [30]), (7, [30, 7]), (6, [30, 7]), (1, [30, 7, 1]), (1, [30, 7, 1])] {
+        for (days, told) in [
+            (Int64(30), [30]), (8, [30]), (7, [30, 7]), (6, [30, 7]), (1, [30, 7, 1]), (1, [30, 7, 1]),
+        ] {
             await manager.shutdown(.suspend)
             setClock(days: days)
             manager = try await open(fixture)
