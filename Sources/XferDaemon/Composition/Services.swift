@@ -82,26 +82,15 @@ struct ReloadService: Service {
     }
 }
 
-/// Watches over several files, each as `ConfigurationWatch` does; what cannot be watched is left out.
+/// A watch over files that can be replaced by one over others.
 private final class WatchedFiles {
-    private final class Holder {
-        let watch: ConfigurationWatch
-
-        init?(_ path: String, _ onChange: @escaping @Sendable () -> Void) {
-            do throws(SystemError) {
-                watch = try ConfigurationWatch(path: path, onChange: onChange)
-            } catch {
-                return nil
-            }
-        }
-    }
-
     let paths: Set<String>
-    private let holders: [Holder]
+    private let watch: ConfigurationWatch?
 
+    /// What cannot be watched is left out.
     init(_ paths: Set<String>, onChange: @escaping @Sendable () -> Void) {
         self.paths = paths
-        holders = paths.compactMap { Holder($0, onChange) }
+        watch = paths.isEmpty ? nil : try? ConfigurationWatch(paths: paths, onChange: onChange)
     }
 }
 

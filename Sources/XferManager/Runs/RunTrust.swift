@@ -155,9 +155,10 @@ final class RunTrust: Sendable {
     /// policies in force. May read the authorities' file.
     ///
     /// - Parameter urls: where they came from if nothing is recorded: under the built-in default then.
-    func refusalOfKept(from urls: [HTTPURL]) -> String? {
+    /// - Throws: `policyMissing`: the bytes can wait until the task's policy is back.
+    func refusalOfKept(from urls: [HTTPURL]) throws(TransferError) -> String? {
+        var kept = state.withLockedValue(\.kept)
         do throws(TransferError) {
-            var kept = state.withLockedValue(\.kept)
             if kept.isEmpty {
                 for url in urls where try resolve(url.origin).judgement != AppliedPolicies.ordinary.judgement {
                     return "what \(url.hostKey) showed is not known any more"
@@ -171,10 +172,11 @@ final class RunTrust: Sendable {
                 }
                 kept[index].judgement = applied.judgement
             }
-            state.withLockedValue { [kept] in $0.kept = kept }
-            return nil
         } catch {
+            if error.reason == .policyMissing { throw error }
             return error.message
         }
+        state.withLockedValue { [kept] in $0.kept = kept }
+        return nil
     }
 }

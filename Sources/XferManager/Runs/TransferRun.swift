@@ -171,7 +171,8 @@ actor TransferRun {
         guard committed > 0 else { return }
         let urls = [specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
         let (trust, id) = (trust, taskID)
-        guard let refusal = await services.pool.run({ trust.refusalOfKept(from: urls) }) else { return }
+        let refusal = try await services.pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
+        guard let refusal else { return }
         services.logger.notice(
             "the policies have changed: what was received is given up",
             metadata: ["task": "\(id)", "reason": "\(refusal)"])
