@@ -229,6 +229,38 @@ import XferTestSupport
         #expect(front.counts.connections == 2)
     }
 
+    @Test func aTaskWhosePolicyIsGoneFailsAndKeepsItsBytes() async throws {
+        fixture.server.serve("/a", Self.version, faults: [[.hang(after: 100_000)]])
+        let (caFile, bank) = (fixture.directory.file("ca.pem"), try pinning(leaf.keyPin))
+        let manager = try await fixture.open(change: { settings in
+            settings.authoritiesFile = caFile
+            settings.policies = [bank]
+        })
+        try await manager.start()
+        let directory = fixture.downloads
+        let draft = TaskDraft(url: "https://localhost:\(server.port)/a") { url, _ in
+            TaskSpecification(
+                owner: ManagerFixture.caller.owner, request: TransferRequest(url: url),
+                destination: Destination(directory: directory, name: "a"), policy: "bank")
+        }
+        let id = try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        var settings = await manager.settings
+        settings.policies = []
+        try await manager.reload(settings)
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .failed && task.error?.reason == .policyMissing)
+        #expect(task.received == 100_000)
+        // It is back, and so was the server all the time.
+        settings.policies = [bank]
+        try await manager.reload(settings)
+        _ = try await manager.apply(.retry, to: [id], for: ManagerFixture.caller)
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        await manager.shutdown(.drain)
+        #expect(try Self.version.equals(file: "\(fixture.downloads)/a"))
+        #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
+    }
+
     @Test func aWishToStopComesInTimeOrItsAskerWaits() {
         let control = RunControl()
         #expect(control.beginPublishing() && control.isPublishing)
