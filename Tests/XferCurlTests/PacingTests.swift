@@ -1,15 +1,17 @@
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 @Suite struct PacingTests {
     @Test func readingPausesWhileTooMuchIsAtStake() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(50, length: 8 << 20)
         server.serve("/file", version)
-        let harness = try Harness()
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
         let part = try PartFile()
         let handle = await harness.engine.start(
             try .get(server.url("/file"), into: part) { attempt in
@@ -24,8 +26,12 @@ import XferTestSupport
             switch event {
             case .checkpointDue(let offset):
                 checkpoints += 1
-                // Longer than the idle timeout: the time in which we pause does not count.
-                if checkpoints == 2 { try await Task.sleep(for: .seconds(5)) }
+                if checkpoints == 2 {
+                    try await eventually("reading pauses") { await harness.engine.isPaused(handle.id) == true }
+                    // Longer than the idle timeout: the time in which we pause does not count.
+                    clock.advance(by: .seconds(5))
+                    _ = await harness.engine.turns
+                }
                 highest = max(highest, handle.progress.snapshot.offset - committed)
                 committed = offset
                 await harness.engine.committed(handle.id, offset: offset)

@@ -40,6 +40,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return key
     }()
 
+    var now: MonotonicInstant { loop.clock() }
+
     // MARK: Commands
 
     func start(_ attempt: Attempt) -> AttemptHandle {
@@ -88,7 +90,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     func onTurn() {
         // What becomes due by acting is acted on in the next turn, after the sockets had theirs.
-        let now = Clocks.now
+        let now = now
         for _ in 0..<loop.deadlines.count {
             guard let key = loop.deadlines.popDue(now) else { break }
             switch key {

@@ -1,3 +1,5 @@
+import XferModel
+
 /// Moves the bytes: runs attempts on one loop thread, over libcurl.
 ///
 /// Knows nothing of tasks, the store, JSON or files' names. `shutdown` ends its thread; without it the engine lives as long
@@ -10,8 +12,15 @@ public actor TransferEngine {
 
     /// Throws when the libcurl or the system at hand cannot be used.
     public init(configuration: EngineConfiguration) throws(EngineStartError) {
+        try self.init(configuration: configuration, clock: { Clocks.now })
+    }
+
+    /// With another clock for deadlines, which is looked at in every turn; libcurl keeps its own time.
+    init(
+        configuration: EngineConfiguration, clock: @escaping @Sendable () -> MonotonicInstant
+    ) throws(EngineStartError) {
         try CurlGlobal.start()
-        loop = try CurlLoop()
+        loop = try CurlLoop(clock: clock)
         core = EngineCore(loop: loop, configuration: configuration)
         loop.attach(core)
     }
@@ -39,8 +48,16 @@ public actor TransferEngine {
     /// Ends every attempt with `stopped`, closes every connection and ends the thread. Later attempts end at once.
     public func shutdown() { core.shutdown() }
 
-    /// How often the loop has woken up.
+    // MARK: For tests
+
+    /// How often the loop has woken up; asking wakes it once.
     var turns: Int { loop.turns }
+
+    /// Whether the loop sleeps and no deadline will wake it.
+    nonisolated var isResting: Bool { loop.isResting }
+
+    /// Whether something holds the attempt's reading back; nil after its end.
+    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isPaused }
 }
 
 /// What all attempts of an engine have in common.

@@ -11,8 +11,8 @@ func curlBodyCallback(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
-    guard let run = attemptRun(context) else { return bytes.isEmpty ? 1 : 0 }
-    return run.onBody(bytes)
+    guard let exchange = exchange(context) else { return bytes.isEmpty ? 1 : 0 }
+    return exchange.onBody(bytes)
 }
 
 /// CURLOPT_HEADERFUNCTION: one line of a head or trailer.
@@ -20,8 +20,8 @@ func curlHeaderCallback(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
-    guard let run = attemptRun(context) else { return 0 }
-    return run.onHeaderLine(bytes) ? bytes.count : 0
+    guard let exchange = exchange(context) else { return 0 }
+    return exchange.onHeaderLine(bytes) ? bytes.count : 0
 }
 
 /// CURLOPT_PREREQFUNCTION: the connection is there, the request goes out next.
@@ -29,15 +29,17 @@ func curlConnectedCallback(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
     _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-    guard let run = attemptRun(context) else { return CURL_PREREQFUNC_ABORT }
-    return run.onConnected() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    guard let exchange = exchange(context) else { return CURL_PREREQFUNC_ABORT }
+    return exchange.onConnected() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// CURLOPT_SSL_CTX_FUNCTION: a TLS handshake is prepared. Whatever is returned but CURLE_OK ends the request with it.
 func curlTLSContextCallback(
     _ easy: UnsafeMutableRawPointer?, _ tls: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
 ) -> CURLcode {
-    guard let run = attemptRun(context), let tls, run.onTLSContext(tls) else { return CURLE_ABORTED_BY_CALLBACK }
+    guard let exchange = exchange(context), let tls, exchange.onTLSContext(tls) else {
+        return CURLE_ABORTED_BY_CALLBACK
+    }
     return CURLE_OK
 }
 
@@ -45,9 +47,10 @@ func curlTLSContextCallback(
 func curlSocketOptionCallback(
     _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 {
-    if let run = attemptRun(context) {
-        run.onSocket()
-        if run.maxReceiveRate > 0 { ReceiveWindow.clamp(socket, rate: run.maxReceiveRate) }
+    if let exchange = exchange(context) {
+        exchange.onSocket()
+        let rate = exchange.run.maxReceiveRate
+        if rate > 0 { ReceiveWindow.clamp(socket, rate: rate) }
     }
     return Int32(CURL_SOCKOPT_OK)
 }
@@ -59,7 +62,7 @@ func curlDebugCallback(
 ) -> Int32 {
     guard type == CURLINFO_TEXT, let data else { return 0 }
     let text = UnsafeRawBufferPointer(start: data, count: size)
-    if text.starts(with: "Excess found".utf8) { attemptRun(context)?.onExcess() }
+    if text.starts(with: "Excess found".utf8) { exchange(context)?.onExcess() }
     return 0
 }
 
@@ -80,8 +83,8 @@ func curlTimerCallback(
     return 0
 }
 
-private func attemptRun(_ context: UnsafeMutableRawPointer?) -> AttemptRun? {
-    EngineCore.current?.handle(UInt(bitPattern: context))?.run
+private func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+    EngineCore.current?.handle(UInt(bitPattern: context))?.exchange
 }
 
 private func session(_ context: UnsafeMutableRawPointer?) -> TransferSession? {

@@ -11,7 +11,7 @@ final class EasyHandle {
     let id: UInt
     let easy: UnsafeMutableRawPointer
     /// Who the callbacks are for; nil while the handle is idle.
-    weak var run: AttemptRun?
+    weak var exchange: Exchange?
     /// The socket the request goes over, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` only knows it
     /// afterwards). For HTTP/2 others use it too.
     var socket: Int32?
@@ -75,7 +75,7 @@ final class EasyHandle {
 
     /// Frees what the last request needed and lets callbacks find nobody.
     func finish() {
-        run = nil
+        exchange = nil
         socket = nil
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil

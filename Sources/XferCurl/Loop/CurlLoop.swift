@@ -15,7 +15,11 @@ import XferModel
 /// hands over through `inbox`'s lock.
 final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private struct Inbox {
-        enum Thread { case none, awake, asleep }
+        enum Thread {
+            case none, awake, asleep
+            /// Asleep with nothing but sockets and jobs to wake it.
+            case resting
+        }
 
         var thread = Thread.none
         var isStopping = false
@@ -39,7 +43,11 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
 
     private static let wakeUpToken = UInt64.max
 
-    init() throws(EngineStartError) {
+    /// What deadlines are measured by.
+    let clock: @Sendable () -> MonotonicInstant
+
+    init(clock: @escaping @Sendable () -> MonotonicInstant) throws(EngineStartError) {
+        self.clock = clock
         epoll = try Epoll()
         wakeUp = xfer_eventfd_create()
         guard wakeUp >= 0 else { throw .system(call: "eventfd", errno: errno) }
@@ -69,7 +77,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         }
         switch thread {
         case .awake: break
-        case .asleep: eventfd_write(wakeUp, 1)
+        case .asleep, .resting: eventfd_write(wakeUp, 1)
         case .none: startThread()
         }
     }
@@ -119,7 +127,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private func timeoutOrNilWhenDone() -> Int32? {
         var timeout: Int32 = -1
         if let next = deadlines.earliest {
-            let milliseconds = (Clocks.now.duration(to: next).wholeMicroseconds + 999) / 1000
+            let milliseconds = (clock().duration(to: next).wholeMicroseconds + 999) / 1000
             timeout = Int32(clamping: max(0, milliseconds))
         }
         return inbox.withLockedValue { inbox in
@@ -128,10 +136,13 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
                 inbox.thread = .none
                 return nil
             }
-            if timeout != 0 { inbox.thread = .asleep }
+            if timeout != 0 { inbox.thread = timeout < 0 ? .resting : .asleep }
             return timeout
         }
     }
+
+    /// Whether the thread sleeps and no deadline will wake it. Asking does not wake it either.
+    var isResting: Bool { inbox.withLockedValue { $0.thread == .resting } }
 
     // MARK: Sockets
 

@@ -46,11 +46,11 @@ final class TransferSession {
 
     // MARK: Requests
 
-    /// Sends the run's request; nil when libcurl has no memory.
-    func begin(_ request: EasyHandle.Request, for run: AttemptRun) -> EasyHandle? {
+    /// Sends the exchange's request; nil when libcurl has no memory.
+    func begin(_ request: EasyHandle.Request, for exchange: Exchange) -> EasyHandle? {
         guard let handle = idleHandles.popLast() ?? core.makeHandle() else { return nil }
         handle.prepare(request)
-        handle.run = run
+        handle.exchange = exchange
         guard curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
             core.forgetHandle(handle)
             return nil
@@ -110,7 +110,7 @@ final class TransferSession {
             guard message.pointee.msg == CURLMSG_DONE else { continue }
             let code = xfer_message_result(message)
             // Ending the request may retire and close this session: then there is nothing left to read from.
-            core.handle(of: message.pointee.easy_handle)?.run?.onRequestDone(code)
+            core.handle(of: message.pointee.easy_handle)?.exchange?.onRequestDone(code)
             if core.session(self.id) == nil { return }
         }
     }
@@ -130,7 +130,7 @@ final class TransferSession {
     }
 
     func onTimer(milliseconds: Int) {
-        let instant = milliseconds < 0 ? nil : Clocks.now.advanced(by: .milliseconds(milliseconds))
+        let instant = milliseconds < 0 ? nil : core.now.advanced(by: .milliseconds(milliseconds))
         core.loop.deadlines.set(.session(id), to: instant)
     }
 }

@@ -1,14 +1,22 @@
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// An engine and the smallest manager there can be: it commits every checkpoint, gives up bytes when told to, and keeps
 /// what was committed from attempt to attempt.
 final class Harness: Sendable {
     let engine: TransferEngine
 
-    init() throws { engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/test")) }
+    private static let configuration = EngineConfiguration(userAgent: "xferd/test")
+
+    init() throws { engine = try TransferEngine(configuration: Self.configuration) }
+
+    /// The engine's deadlines only come when the test moves the clock and lets the loop turn.
+    init(clock: ManualClock) throws {
+        engine = try TransferEngine(configuration: Self.configuration, clock: { clock.now })
+    }
 
     deinit {
         let engine = engine

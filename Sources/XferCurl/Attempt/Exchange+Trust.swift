@@ -4,7 +4,7 @@ import XferModel
 import XferTrust
 
 /// Holding the server to the hop's policies. All of it runs inside libcurl's callbacks.
-extension AttemptRun {
+extension Exchange {
     /// A socket is opened: with an `https` proxy the next handshake is the proxy's.
     func onSocket() { handshakes.onSocket(hasSecureProxy: connection?.session.key.spec.key.hasSecureProxy ?? false) }
 
@@ -16,12 +16,12 @@ extension AttemptRun {
         let policies = party == .proxy ? trust.proxyPolicies : trust.policies
         let hook = HandshakeHook(
             id: handle.id,
-            target: { EngineCore.current?.handle($0)?.run?.trustTarget(party) },
-            onVerdict: { id, verdict, _ in EngineCore.current?.handle(id)?.run?.onVerdict(verdict, on: party) })
+            target: { EngineCore.current?.handle($0)?.exchange?.trustTarget(party) },
+            onVerdict: { id, verdict, _ in EngineCore.current?.handle(id)?.exchange?.onVerdict(verdict, on: party) })
         do {
             let identity = try policies.clientCertificate.map { files in try ClientIdentity(files) }
             try hook.install(
-                on: context, evaluator: core.evaluator(caFile: trust.caFile), minimumTLS: policies.minimumTLS,
+                on: context, evaluator: run.core.evaluator(caFile: trust.caFile), minimumTLS: policies.minimumTLS,
                 identity: identity)
             return true
         } catch {
@@ -35,7 +35,7 @@ extension AttemptRun {
         guard let (session, handle) = connection else { return nil }
         let spec = session.key.spec
         do throws(TransferError) {
-            guard try attempt.session(url) == spec else {
+            guard try run.attempt.session(url) == spec else {
                 throw trustError("the trust policies for \(url.hostKey) changed while connecting", isRetriable: true)
             }
             guard handle.effectiveOrigin == url.origin else {
@@ -58,7 +58,7 @@ extension AttemptRun {
 
     private func onVerdict(_ verdict: TrustVerdict, on party: Handshakes.Party) {
         handshakes.onVerdict(party)
-        if verdict.isRemarkable { events.yield(.judged(verdict)) }
+        if verdict.isRemarkable { run.events.yield(.judged(verdict)) }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))
         if party == .origin { refusal?.host = url.hostKey }

@@ -1,0 +1,282 @@
+import CCurl
+import XferCore
+import XferModel
+
+/// One request of an attempt and its response: the judgement of the head, and what becomes of the body.
+///
+/// Confined to the loop's thread. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide and take
+/// notes, and whatever changes handles waits until the call has returned (`onRequestDone`, `AttemptRun.onDeadline`, the
+/// loop's turn). The run outlives its exchange.
+final class Exchange {
+    private enum Stage {
+        /// Waiting for a final response's head.
+        case requesting
+        /// The head was judged `restart`; the body waits for `proceed`. `isBodyOver`: it turned out to be empty.
+        case holding(isBodyOver: Bool)
+        case receiving
+        /// The body is thrown away so that the connection can be used again; then comes what follows. `until` is nil when
+        /// the rest is not even waited for.
+        case draining(AttemptRun.Next, until: MonotonicInstant?)
+        case ended
+    }
+
+    let url: HTTPURL
+    unowned let run: AttemptRun
+    private let plan: RequestPlan
+    private(set) var connection: (session: TransferSession, handle: EasyHandle)?
+    var handshakes = Handshakes()
+    /// Why a callback refused to go on.
+    var refusal: TransferError?
+    private var stage = Stage.requesting
+    private var sentFields: [HeaderField] = []
+    private var parser = HeadParser()
+    private var head: ResponseHead?
+    private var body: BodyPlan?
+    private var drained = 0
+
+    /// Most bytes of an unwanted body that are read to save the connection, and for how long.
+    private static let drainLimit = 64 << 10
+    private static let drainTime = Duration.seconds(1)
+
+    init(url: HTTPURL, plan: RequestPlan, run: AttemptRun) {
+        self.url = url
+        self.plan = plan
+        self.run = run
+    }
+
+    // MARK: For the attempt
+
+    /// Sends the request through the session of this description.
+    func begin(_ spec: SessionSpec) throws(TransferError) {
+        let wanted = run.attempt.request
+        let core = run.core
+        sentFields = HopHeaders.fields(for: wanted, plan: plan, hop: url, userAgent: core.configuration.userAgent)
+        let request = EasyHandle.Request(
+            url: url, headers: try HeaderList(sentFields), spec: spec, httpVersion: wanted.httpVersion,
+            connectTimeout: wanted.timeouts.connect, maxReceiveRate: run.maxReceiveRate)
+        let key = core.poolKey(for: spec, isLimited: run.maxReceiveRate > 0, isSecure: url.scheme == .https)
+        guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
+            throw TransferError(.internalError, "out of memory", isRetriable: true)
+        }
+        connection = (session, handle)
+    }
+
+    /// Gives the easy handle back: after this no callback comes any more.
+    func end() {
+        stage = .ended
+        disconnect()
+    }
+
+    private func disconnect() {
+        guard let (session, handle) = connection else { return }
+        connection = nil
+        session.end(handle)
+    }
+
+    /// Nil once the request has ended.
+    var handle: EasyHandle? { connection?.handle }
+
+    /// Whether the body shares its connection with other requests.
+    var isMultiplexed: Bool {
+        switch stage {
+        case .receiving, .holding: (head?.majorVersion ?? 1) >= 2
+        case .requesting, .draining, .ended: false
+        }
+    }
+
+    /// What follows the unwanted body that is being read, and how long it is waited for.
+    var drain: (next: AttemptRun.Next, until: MonotonicInstant)? {
+        guard case .draining(let next, let until?) = stage else { return nil }
+        return (next, until)
+    }
+
+    var isHolding: Bool {
+        if case .holding = stage { true } else { false }
+    }
+
+    /// The held body may be written. True when it turned out to be empty, which has then been dealt with.
+    func release() -> Bool {
+        guard case .holding(let isBodyOver) = stage else { return false }
+        stage = .receiving
+        if isBodyOver { endBody() }
+        return isBodyOver
+    }
+
+    // MARK: From the loop
+
+    /// What libcurl still holds comes at once and may pause again.
+    func continueReading() {
+        guard let handle else { return }
+        let code = handle.setPaused(false)
+        // libcurl tells a refusal only here, not by a message.
+        if code != CURLE_OK { onRequestDone(code) }
+    }
+
+    /// The request has ended; the handle still knows how.
+    func onRequestDone(_ code: CURLcode) {
+        guard let handle else { return }
+        let detail = handle.errorText
+        let osError = handle.osError
+        disconnect()
+        switch stage {
+        case .ended:
+            break
+        case .draining(let next, _):
+            run.perform(next)
+        case .requesting, .holding, .receiving:
+            if let refusal { return run.finish(.failed(refusal)) }
+            if code == CURLE_OK || isBodyWhole { return endResponse() }
+            let error = CurlError.transferError(code, detail: detail, osError: osError, url: url)
+            run.finish(.failed(error))
+        }
+    }
+
+    /// The exact length counts: a connection that broke after the last byte took nothing away.
+    private var isBodyWhole: Bool {
+        guard case .receiving = stage, let body, let goal = body.goal else { return false }
+        return body.end == goal && run.writer.offset == goal
+    }
+
+    private func endResponse() {
+        switch stage {
+        case .requesting:
+            run.finish(
+                .failed(TransferError(.protocolError, "\(url.hostKey) sent no valid response", host: url.hostKey)))
+        case .holding:
+            stage = .holding(isBodyOver: true)
+        case .receiving:
+            endBody()
+        case .draining, .ended:
+            break
+        }
+    }
+
+    private func endBody() {
+        guard let body else { return }
+        let offset = run.writer.offset
+        switch ResumeRules.judgeEnd(of: body, at: offset, skipped: run.writer.skipped, host: url.hostKey) {
+        case .complete:
+            run.finish(.complete)
+        case .fail(let error):
+            run.finish(.failed(error))
+        case .askOn:
+            var segment = plan.segment
+            segment.committed = offset
+            run.perform(.ask(run.plan(segment: segment)))
+        }
+    }
+
+    // MARK: From libcurl
+
+    /// False keeps the request from going out.
+    func onConnected() -> Bool {
+        guard isJudged() else { return false }
+        run.onConnected()
+        return true
+    }
+
+    /// False refuses the response.
+    func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        run.onActivity(run.core.now)
+        switch parser.onLine(line) {
+        case .more:
+            return true
+        case .tooLarge:
+            refusal = TransferError(
+                .protocolError, "\(url.hostKey) sent a head larger than \(HeadParser.maxBytes) bytes", host: url.hostKey
+            )
+            return false
+        case .head(let head):
+            self.head = head
+            run.onHead(head)
+            return onHead(head)
+        }
+    }
+
+    private func onHead(_ head: ResponseHead) -> Bool {
+        if head.isRedirect { return drain(run.follow(head), head) }
+        if head.majorVersion >= 2, run.maxReceiveRate > 0 { return drain(.finish(.restartWithHTTP1), head) }
+        let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall)
+        let keeping = ResumeRules.resumeData(
+            after: head, verdict: verdict, plan: plan, finalURL: url, sent: sentFields)
+        run.events.yield(.head(head, verdict, keeping: keeping))
+        switch verdict {
+        case .write(let body):
+            return receive(body, keeping: keeping, head, isNew: false)
+        case .restart(let body, _):
+            return receive(body, keeping: keeping, head, isNew: true)
+        case .complete:
+            return drain(.finish(.complete), head)
+        case .startOver(let reason):
+            return drain(.finish(.startOver(reason)), head)
+        case .retryPlainRange:
+            return drain(.ask(run.plan(segment: plan.segment, plainRange: true)), head)
+        case .notModified:
+            return drain(.finish(.notModified), head)
+        case .fail(let error):
+            return drain(.finish(.failed(error)), head)
+        }
+    }
+
+    private func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
+        self.body = body
+        do throws(TransferError) {
+            try run.beginBody(body, keeping: keeping, isNew: isNew)
+        } catch {
+            return drain(.finish(.failed(error)), head)
+        }
+        if head.majorVersion < 2, head.contentLength != nil { handle?.listenForExcess() }
+        stage = isNew ? .holding(isBodyOver: false) : .receiving
+        return true
+    }
+
+    /// Decides whether the unwanted body is short enough to read it; false ends the response here.
+    private func drain(_ next: AttemptRun.Next, _ head: ResponseHead) -> Bool {
+        let deadline = run.core.now.advanced(by: Self.drainTime)
+        stage = .draining(next, until: deadline)
+        run.core.schedule(run, at: deadline)
+        return (head.contentLength ?? 0) <= Int64(Self.drainLimit)
+    }
+
+    /// How many of the bytes were taken; anything but all of them ends the request, but for libcurl's word for "later".
+    func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch stage {
+        case .holding:
+            return Int(CURL_WRITEFUNC_PAUSE)
+        case .draining:
+            drained += bytes.count
+            return drained <= Self.drainLimit ? bytes.count : 0
+        case .receiving:
+            return take(bytes) ? bytes.count : 0
+        case .requesting:
+            refusal = TransferError(.protocolError, "\(url.hostKey) sent a body without a head", host: url.hostKey)
+            return 0
+        case .ended:
+            return 0
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let now = run.core.now
+        run.onActivity(now)
+        switch run.write(bytes) {
+        case .failed(let error):
+            refusal = error
+            return false
+        case .reachedGoal:
+            stage = .draining(.finish(.complete), until: nil)
+            return false
+        case .more:
+            if body?.end == run.writer.offset, url.scheme == .http, handle?.hasUnreadBytes == true { onExcess() }
+        }
+        run.onWritten(bytes.count, now: now)
+        return true
+    }
+
+    /// The server sent more than its Content-Length says.
+    func onExcess() {
+        guard case .receiving = stage else { return }
+        refusal = TransferError(
+            .lengthMismatch, "\(url.hostKey) sent more than it announced", httpStatus: head?.status, host: url.hostKey)
+    }
+}
