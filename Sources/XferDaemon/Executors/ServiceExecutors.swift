@@ -1,5 +1,5 @@
-@_spi(ExperimentalCustomExecutors) import _Concurrency
 import NIOConcurrencyHelpers
+@_spi(ExperimentalCustomExecutors) import _Concurrency
 
 /// Where this process's Swift code runs: on executors of our own, put in place before the first `Task` there is.
 ///

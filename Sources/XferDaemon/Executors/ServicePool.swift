@@ -1,7 +1,7 @@
-// The protocols of a global executor are not public in Swift 6.3: seen from here and `ServiceExecutors` alone.
-@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 import CLinux
 import Glibc
+// The protocols of a global executor are not public in Swift 6.3: seen from here and `ServiceExecutors` alone.
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// Swift's global executor in this process: a fixed number of threads, and timers of the kernel's.
 ///
