@@ -100,7 +100,8 @@ public actor TransferManager {
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             version: version)
-        Task { for await reason in degradations { await manager.onDegradedChange(reason) } }
+        // Ends with the store, which ends with the manager: neither is kept by what waits for news of the other.
+        Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         return manager
     }
 
