@@ -47,7 +47,9 @@ public struct AdmissionRules: Sendable, Hashable {
     }
 
     /// Whether connections have to be looked at one by one.
-    public var judgesAddresses: Bool { !lists.deniedAddresses.isEmpty || lists.deniedHosts.contains(where: \.isAddress) }
+    public var judgesAddresses: Bool {
+        !lists.deniedAddresses.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
+    }
 
     private static func matches(_ patterns: [HostPattern], _ name: ServerName, _ port: UInt16) -> Bool {
         guard case .address(let address) = name else { return patterns.contains { $0.matches(name, port: port) } }

@@ -30,7 +30,8 @@ extension Exchange {
         case .file, .parts:
             guard signer.service == "s3" else {
                 throw TransferError(
-                    .authFailed, "\(url.hostKey): content from files can be signed for s3 only, not for \(signer.service)",
+                    .authFailed,
+                    "\(url.hostKey): content from files can be signed for s3 only, not for \(signer.service)",
                     host: url.hostKey)
             }
             return "UNSIGNED-PAYLOAD"

@@ -156,7 +156,9 @@ extension SettingKey {
     ]
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
-    static let reserved = ["bandwidth", "cache", "network.monitor", "network.metered_interfaces", "hooks", "download.segments"]
+    static let reserved = [
+        "bandwidth", "cache", "network.monitor", "network.metered_interfaces", "hooks", "download.segments",
+    ]
 }
 
 extension Duration {

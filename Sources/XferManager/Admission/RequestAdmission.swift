@@ -30,7 +30,8 @@ struct RequestAdmission: Sendable {
             server = try ProxyServer(proxy.url)
         } catch {
             throw ManagerError.invalidField(
-                path: path, reason: "the proxy \(error)", expected: "http://, https:// or socks5h:// with host and port")
+                path: path, reason: "the proxy \(error)", expected: "http://, https:// or socks5h:// with host and port"
+            )
         }
         if let bad = proxy.exceptions.first(where: { !ProxyExceptions.isValid($0) }) {
             throw ManagerError.invalidField(

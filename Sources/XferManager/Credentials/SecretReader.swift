@@ -24,7 +24,8 @@ struct SecretReader: Sendable {
             return try readFile(path)
         case .systemdCredential(let name):
             guard let credentialsDirectory else {
-                throw SecretFault("there is no credential \(name): the service was started without any (LoadCredential=)")
+                throw SecretFault(
+                    "there is no credential \(name): the service was started without any (LoadCredential=)")
             }
             guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.utf8.contains(0) else {
                 throw SecretFault("\(name) is not the name of a credential")

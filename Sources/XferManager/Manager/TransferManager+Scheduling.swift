@@ -127,9 +127,11 @@ extension TransferManager {
         switch result.end {
         case .stopped:
             return live.isJudgedAnew
-        case .failed(let error) where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
+        case .failed(let error)
+        where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
             return live.trust.isStale(
-                under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self), at: clock())
+                under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),
+                at: clock())
         case .completed, .failed, .storageFailed, .overtaken:
             return false
         }

@@ -195,7 +195,8 @@ final class RunTrust: Sendable {
         var kept = state.withLockedValue(\.kept)
         do throws(TransferError) {
             if kept.isEmpty {
-                for url in urls where try resolve(Hop(origin: url.origin)).judgement != AppliedPolicies.ordinary.judgement {
+                for url in urls
+                where try resolve(Hop(origin: url.origin)).judgement != AppliedPolicies.ordinary.judgement {
                     return "what \(url.hostKey) showed is not known any more"
                 }
             }

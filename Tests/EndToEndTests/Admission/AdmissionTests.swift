@@ -19,12 +19,15 @@ import XferTestSupport
         ]
         try await withDaemon(options(network)) { daemon in
             for host in [
-                "bad.test", "BAD.test.", "a.evil.test", "127.0.0.1", "[::ffff:127.0.0.1]", "[64:ff9b::127.0.0.1]", "0.0.0.0",
+                "bad.test", "BAD.test.", "a.evil.test", "127.0.0.1", "[::ffff:127.0.0.1]", "[64:ff9b::127.0.0.1]",
+                "0.0.0.0",
                 "2130706433", "[fe80::1]", "169.254.169.254", "elsewhere.example", "127.0.0.3",
             ] {
                 let url = "http://\(host):\(server.port)/f"
                 let refusal = try #require(try await daemon.refusal("task.add", ["url": .string(url)]), "\(host)")
-                #expect(refusal.code == -32004 && refusal.reason == "rejected_by_policy" && refusal.path == "url", "\(host)")
+                #expect(
+                    refusal.code == -32004 && refusal.reason == "rejected_by_policy" && refusal.path == "url", "\(host)"
+                )
             }
             let many: JSONValue = ["tasks": [["url": "http://good.test/"], ["url": "http://bad.test/"]]]
             #expect(try await daemon.refusal("task.add", many)?.path == "tasks[1].url")

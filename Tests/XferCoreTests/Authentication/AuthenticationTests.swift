@@ -5,7 +5,9 @@ import XferModel
 @Suite struct AuthenticationTests {
     private let hop = HTTPURL(scheme: .https, host: "host.test", port: 443, target: "/")
 
-    private func credential(_ scheme: Credential.Scheme, user: String = "me", secret: String = "s3cret") -> ResolvedCredential {
+    private func credential(_ scheme: Credential.Scheme, user: String = "me", secret: String = "s3cret")
+        -> ResolvedCredential
+    {
         ResolvedCredential(scheme: scheme, user: user, secret: secret, origins: [hop.origin])
     }
 
@@ -18,7 +20,8 @@ import XferModel
                 == .signature(RequestSigner(keyID: "AKID", secretKey: "s3cret", region: "r", service: "s3")))
         let netrc = "machine host.test login me password s3cret"
         #expect(HopAuthentication(credential(.netrc, secret: netrc), hop: hop) == .field("Basic bWU6czNjcmV0"))
-        #expect(HopAuthentication(credential(.netrc, secret: "machine other.test login a password b"), hop: hop) == .none)
+        #expect(
+            HopAuthentication(credential(.netrc, secret: "machine other.test login a password b"), hop: hop) == .none)
         #expect(HopAuthentication(nil, hop: hop) == .none)
     }
 
@@ -70,7 +73,10 @@ import XferModel
         #expect(Netrc("machine one.test login a password b").login(for: "x.one.test") == nil)
     }
 
-    @Test(arguments: ["", "machine", "login a", "password", "machine a login", "\"", "default", "macdef", "macdef x\n\n", "garbage \\"])
+    @Test(arguments: [
+        "", "machine", "login a", "password", "machine a login", "\"", "default", "macdef", "macdef x\n\n",
+        "garbage \\",
+    ])
     func brokenTextIsNoReasonToStop(text: String) {
         let login = Netrc(text).login(for: "host.test")
         #expect(login == nil || login == Netrc.Login(user: "", password: ""))
@@ -116,7 +122,8 @@ import XferModel
         }
         #expect(throws: Never.self) {
             try CredentialRules.check(Credential(user: "a", password: ""), isOperator: false)
-            try CredentialRules.check(Credential(scheme: .netrc, user: "", secret: .value("machine\nx")), isOperator: false)
+            try CredentialRules.check(
+                Credential(scheme: .netrc, user: "", secret: .value("machine\nx")), isOperator: false)
         }
     }
 

@@ -4,7 +4,8 @@ import XferModel
 
 @Suite struct ProxyTests {
     @Test(arguments: [
-        ("http://proxy.example:3128", "http://proxy.example:3128"), ("HTTPS://Proxy.Example/", "https://proxy.example:443"),
+        ("http://proxy.example:3128", "http://proxy.example:3128"),
+        ("HTTPS://Proxy.Example/", "https://proxy.example:443"),
         ("socks5h://[::1]:9050", "socks5h://[::1]:9050"), ("http://10.0.0.1", "http://10.0.0.1:80"),
         ("socks5h://tor.example", "socks5h://tor.example:1080"),
     ])
@@ -55,7 +56,9 @@ import XferModel
     }
 
     @Test func allProxyFillsInAndCGIsVariableIsNotRead() throws {
-        let proxies = try EnvironmentProxies(["ALL_PROXY": "socks5h://tor.test:9050", "HTTP_PROXY": "http://evil.test:1"])
+        let proxies = try EnvironmentProxies([
+            "ALL_PROXY": "socks5h://tor.test:9050", "HTTP_PROXY": "http://evil.test:1",
+        ])
         #expect(proxies.settings(for: .http)?.url == "socks5h://tor.test:9050")
         #expect(proxies.settings(for: .https)?.url == "socks5h://tor.test:9050")
         let none = try EnvironmentProxies(["http_proxy": ""])

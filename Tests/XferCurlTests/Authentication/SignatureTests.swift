@@ -7,7 +7,8 @@ import XferModel
 import XferTestSupport
 
 /// As it stands: resolved, the link would be the system's interpreter, without what is installed for the tests.
-private let python = String(#filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")?.lowerBound ?? #filePath.startIndex))
+private let python =
+    String(#filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")?.lowerBound ?? #filePath.startIndex))
     + "/.build/python/bin/python"
 
 /// AWS Signature Version 4, as libcurl makes it and botocore, which is not ours, computes it.

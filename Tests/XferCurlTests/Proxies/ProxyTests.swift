@@ -95,7 +95,8 @@ import XferTestSupport
         #expect(right.outcome.body == version.bytes)
         #expect(proxy.counts.requests == ["SOCKS nowhere.test:\(server.port)"])
         let wrong = try await get(target, spec(url, ProxyLogin(user: "ada", password: "wr0ng")))
-        #expect(wrong.error?.reason == .authFailed && wrong.error?.message.contains("wr0ng") == false, "\(wrong.outcome)")
+        #expect(
+            wrong.error?.reason == .authFailed && wrong.error?.message.contains("wr0ng") == false, "\(wrong.outcome)")
         let none = try await get(target, spec(url))
         #expect(none.error?.reason == .authFailed, "\(none.outcome)")
     }

@@ -60,7 +60,9 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let settings = ProxySettings(url: "http://localhost:\(proxy.port)", exceptions: ["127.0.0.0/8"])
-        let id = try await fixture.add("/", as: "a", to: manager, url: "http://far.test/start") { $0.request.proxy = settings }
+        let id = try await fixture.add("/", as: "a", to: manager, url: "http://far.test/start") {
+            $0.request.proxy = settings
+        }
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(proxy.requests.map(\.target) == ["http://far.test/start"])
         #expect(fixture.server.requests.map(\.target) == ["/end"])
