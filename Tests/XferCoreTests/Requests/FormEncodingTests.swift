@@ -1,6 +1,7 @@
 import Testing
-import XferCore
 import XferModel
+
+@testable import XferCore
 
 /// AFNetworking's test vectors for query strings, and what they imply.
 @Suite struct FormEncodingTests {

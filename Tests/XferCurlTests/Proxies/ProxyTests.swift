@@ -138,7 +138,7 @@ import XferTestSupport
         let server = try rig.serve { $0.clientAuthority = rig.authority.pem }
         func files(_ name: String) throws -> ClientCertificateFiles {
             func named(_ name: String) -> TestCA.Leaf {
-                var leaf = TestCA.Leaf()
+                var leaf = TestCA.Leaf.clientOnly
                 leaf.commonName = name
                 return leaf
             }
@@ -153,7 +153,7 @@ import XferTestSupport
         for certificate in [one, two, one, nil, two] {
             let key = SessionKey(clientCertificate: certificate)
             let record = try await rig.get(server.url()) { _ in SessionSpec(key: key, trust: trust) }
-            #expect(record.text == "hello\n")
+            #expect(record.text == "hello\n", "\(record.outcome)")
         }
         #expect(server.counts.connections == 3)
         #expect(server.counts.clients.map { $0.contains("one") } == [true, false])
