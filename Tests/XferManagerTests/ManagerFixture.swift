@@ -22,7 +22,9 @@ final class ManagerFixture: Sendable {
     /// Opens a manager on what the last one left, once that is shut down; nothing starts before `start`.
     ///
     /// On a copy of its database: a state directory stays locked as long as the process lives.
-    func open(_ change: (inout ManagerSettings) -> Void = { _ in }) async throws -> TransferManager {
+    func open(
+        clock: @escaping WallClock = Clocks.wall, change: (inout ManagerSettings) -> Void = { _ in }
+    ) async throws -> TransferManager {
         let count = opened.withLockedValue { count in
             count += 1
             return count
@@ -41,15 +43,24 @@ final class ManagerFixture: Sendable {
         logger.logLevel = .critical
         return try await TransferManager.open(
             stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger,
-            reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") })
+            reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") },
+            clock: clock)
     }
 
     func add(
         _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false, url: String? = nil,
         for caller: Principal = caller, _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
+        try await add(
+            url: url ?? server.url(path), as: name, to: manager, startsPaused: startsPaused, for: caller, change)
+    }
+
+    func add(
+        url: String, as name: String, to manager: TransferManager, startsPaused: Bool = false,
+        for caller: Principal = caller, _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
+    ) async throws -> TaskID {
         let directory = downloads
-        let draft = TaskDraft(url: url ?? server.url(path)) { request in
+        let draft = TaskDraft(url: url) { request in
             var specification = TaskSpecification(
                 owner: caller.owner, request: request,
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused)

@@ -5,7 +5,7 @@ import XferProtocol
 extension TaskGlance {
     /// The fields a listing has to be asked for to make glances of its tasks.
     static let columns = TaskColumns([
-        "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
+        "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
         "not_modified",
     ])
 
@@ -15,11 +15,12 @@ extension TaskGlance {
             phase: record.phase?.description, waitReason: record.wait?.reason.description,
             waitUntil: record.wait?.until, failure: record.error.map(Failure.init), finalPath: record.finalPath,
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
+        isUpload = record.kind?.value == .upload
         if let progress = record.progress { take(progress) }
     }
 
     mutating func take(_ progress: ProgressRecord) {
-        received = progress.received
+        received = isUpload ? progress.sent : progress.received
         total = progress.total
         rate = progress.rate
         eta = progress.eta

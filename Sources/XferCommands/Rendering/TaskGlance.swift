@@ -18,6 +18,8 @@ struct TaskGlance: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
+    /// `received` is then what was sent.
+    var isUpload = false
 
     /// Why a task failed, or why it waits for another try.
     struct Failure: Hashable, Sendable {

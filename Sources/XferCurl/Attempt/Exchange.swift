@@ -245,6 +245,7 @@ final class Exchange {
     private func judge(_ head: ResponseHead) -> Bool {
         noteSent()
         self.head = head
+        noteServer()
         run.onHead(head)
         return onHead(head)
     }

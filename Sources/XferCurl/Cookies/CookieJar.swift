@@ -26,14 +26,14 @@ final class CookieJar {
         curl_share_cleanup(share)
     }
 
-    /// Puts cookies in, in the Netscape format; what has expired is left out.
+    /// Puts cookies in, in the Netscape format.
     func add(_ lines: [String]) {
         for line in lines { xfer_easy_set_string(easy, CURLOPT_COOKIELIST, line) }
     }
 
     func removeAll() { xfer_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL") }
 
-    /// All cookies that have not expired, in the Netscape format.
+    /// All cookies, in the Netscape format. What has expired goes when the jar is used next.
     var lines: [String] {
         var first: UnsafeMutableRawPointer?
         guard xfer_easy_get_pointer(easy, CURLINFO_COOKIELIST, &first) == CURLE_OK, let first else { return [] }
@@ -73,9 +73,14 @@ extension Exchange {
 extension EasyHandle {
     /// With nil the handle neither sends nor keeps any; libcurl's reset leaves an earlier request's jar where it was.
     func setCookies(_ cookies: CookieUse?) {
+        // Switches cookies off; the handle would go on with a jar of its own as long as a file is named, if only by "".
+        set(CURLOPT_COOKIEFILE, pointer: nil)
         set(CURLOPT_SHARE, pointer: cookies?.jar.share)
         jar = cookies?.jar
-        if let own = cookies?.own { set(CURLOPT_COOKIE, own) }
+        guard let cookies else { return }
+        // Without it a shared jar is there, and not used.
+        set(CURLOPT_COOKIEFILE, "")
+        if let own = cookies.own { set(CURLOPT_COOKIE, own) }
     }
 }
 
@@ -83,7 +88,7 @@ extension TransferEngine {
     /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers them.
     public func addCookies(_ lines: [String], to jar: String) { core.jar(named: jar)?.add(lines) }
 
-    /// The jar's cookies that have not expired, one line each: domain, whether those below it get it, path, whether only
+    /// The jar's cookies, one line each: domain, whether those below it get it, path, whether only
     /// https gets it, expiry (seconds since 1970, 0 with the session), name and value, between tabs.
     public func cookies(in jar: String) -> [String] { core.jar(named: jar)?.lines ?? [] }
 

@@ -14,9 +14,10 @@ extension Exchange {
                 .authFailed, "the proxy \(proxy) wants other credentials", curlCode: curlCode, host: url.hostKey)
         }
         switch handle.proxyStatus {
-        case 407:
+        // Some proxies say 401 to wrong credentials.
+        case let status where status == 407 || status == 401:
             return TransferError(
-                .authFailed, "the proxy \(proxy) answered 407: it wants other credentials", httpStatus: 407,
+                .authFailed, "the proxy \(proxy) answered \(status): it wants other credentials", httpStatus: status,
                 curlCode: curlCode, host: url.hostKey)
         case let status where status >= 300:
             // 4xx: the proxy does not want to; 5xx: it could not.

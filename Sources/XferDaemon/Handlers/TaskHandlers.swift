@@ -142,7 +142,9 @@ extension SelectionResult.Listed {
     init(_ outcome: VerbOutcome) {
         self.init(
             changed: outcome.changed,
-            unchanged: outcome.unchanged.map { SelectionResult.Unchanged(id: $0.id, state: $0.state) },
+            unchanged: outcome.unchanged.map {
+                SelectionResult.Unchanged(id: $0.id, state: $0.state, reason: $0.isNotResumable ? "not_resumable" : nil)
+            },
             missing: outcome.missing)
     }
 }

@@ -60,6 +60,8 @@ public struct Settings: Hashable, Sendable {
         public var policy: TrustPolicy
         /// Paths, `sha256/…` or PEM text, as they stand in the file.
         public var pins: [String]
+        /// The paths among them, absolute.
+        public var pinFiles: [String] = []
     }
 
     public struct Network: Hashable, Sendable {

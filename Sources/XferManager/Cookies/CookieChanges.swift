@@ -17,11 +17,11 @@ struct CookieChanges: Hashable {
         removed = before.keys.filter { now[$0] == nil }
     }
 
-    /// The lasting ones of a jar's lines.
-    static func byKey(_ lines: [String]) -> [Key: String] {
+    /// The lasting ones of a jar's lines: those that expire after `now`, in seconds since 1970.
+    static func byKey(_ lines: [String], at now: Int64) -> [Key: String] {
         var found: [Key: String] = [:]
         for line in lines {
-            guard let cookie = Fields(line), cookie.expiry > 0 else { continue }
+            guard let cookie = Fields(line), cookie.expiry > now else { continue }
             found[cookie.key] = line
         }
         return found

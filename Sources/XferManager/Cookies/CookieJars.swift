@@ -10,6 +10,7 @@ final class CookieJars: Sendable {
 
     private let store: TaskStore
     private let engine: TransferEngine
+    private let clock: WallClock
     /// What the store holds of each jar that is open.
     private let saved = NIOLockedValueBox<[String: Lines]>([:])
     /// One opening or saving at a time.
@@ -18,7 +19,8 @@ final class CookieJars: Sendable {
     /// A jar never holds more (RFC 6265 §6.1): those that would be gone soonest go first.
     static let mostCookies = 3000
 
-    init(store: TaskStore, engine: TransferEngine) {
+    init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock) {
+        self.clock = clock
         self.store = store
         self.engine = engine
     }
@@ -31,7 +33,7 @@ final class CookieJars: Sendable {
         do {
             let cookies = try await store.read { try $0.cookies(ofProfile: profile) }
             await engine.addCookies(cookies.map(\.line), to: profile)
-            saved.withLockedValue { $0[profile] = CookieChanges.byKey(cookies.map(\.line)) }
+            saved.withLockedValue { $0[profile] = CookieChanges.byKey(cookies.map(\.line), at: 0) }
         } catch {
             throw TransferError(
                 .internalError, "the cookies of profile \"\(profile)\" cannot be read: \(error)", isRetriable: true)
@@ -50,7 +52,8 @@ final class CookieJars: Sendable {
             lines = CookieChanges.longestLived(lines, count: Self.mostCookies)
             await engine.replaceCookies(in: profile, by: lines)
         }
-        let now = CookieChanges.byKey(lines)
+        // libcurl forgets what has expired only when the jar is used next.
+        let now = CookieChanges.byKey(lines, at: clock().rawValue / 1_000_000)
         let changes = CookieChanges(from: before, to: now)
         guard !changes.isEmpty else { return }
         try await store.write { tx in

@@ -75,7 +75,7 @@ extension TransferManager {
         let control = RunControl(kind: task.specification.kind)
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-            authoritiesFile: settings.authoritiesFile, clock: clock)
+            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
         let run = makeRun(of: task, transfer, control: control, trust: trust)
         scheduler.onStart(id, host: task.host)
         runs[id] = LiveRun(
@@ -133,6 +133,7 @@ extension TransferManager {
         }
         scheduler.onEnd(id)
         if let live = runs.removeValue(forKey: id) { metrics.onReceived(live.control.receivedBytes) }
+        for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteRunning()
         if runs.isEmpty {
             for waiter in drainWaiters { waiter.resume() }
@@ -150,7 +151,9 @@ extension TransferManager {
             return live.isJudgedAnew
         case .failed(let error)
         where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
-            return live.trust.isStale(at: clock())
+            return live.trust.isStale(
+                under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),
+                at: clock())
         case .completed, .failed, .storageFailed, .overtaken:
             return false
         }

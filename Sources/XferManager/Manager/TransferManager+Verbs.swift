@@ -13,6 +13,8 @@ public struct VerbOutcome: Hashable, Sendable {
     public struct Unchanged: Hashable, Sendable {
         public var id: TaskID
         public var state: TaskState
+        /// It runs, and what it sends must not be sent twice: it could not go on after a pause.
+        public var isNotResumable = false
     }
 
     public var changed: [TaskID] = []
@@ -61,7 +63,11 @@ extension TransferManager {
                     }
                     let spoolFiles = try Self.spoolFiles(after: verb, of: task, in: tx)
                     guard let (action, ended) = try Self.apply(verb, to: task, in: tx, at: now) else {
-                        outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                        outcome.unchanged.append(
+                            VerbOutcome.Unchanged(
+                                id: id, state: task.state,
+                                isNotResumable: verb == .pause && task.state == .running
+                                    && !RepetitionRules.mayRepeat(task.specification)))
                         continue
                     }
                     outcome.changed.append(id)

@@ -4,19 +4,43 @@ import XferCurl
 import XferModel
 
 /// What a run's connections are held to: resolves every hop by the policies and lists in force at that moment, and remembers
-/// how each was judged so that a change of them can tell whether it concerns this run.
+/// who was believed by which of them, so that a change of them can tell whether it concerns this run and its bytes.
 final class RunTrust: Sendable {
     private struct Hop: Hashable {
         var origin: Origin
         /// An `https` proxy is judged as a host of its own; the task's policy is none of its.
-        var isProxy: Bool
+        var isProxy = false
     }
 
     private struct State {
         var hops: [Hop: AppliedPolicies] = [:]
         var admission: AdmissionRules?
-        /// Policies with `allow_invalid_certificates` that were used and not logged yet.
-        var lax: [(policy: TrustPolicy, host: String)] = []
+        /// Hops whose use of a policy with `allow_invalid_certificates` was told, since the attempt began.
+        var toldLax: Set<LaxUse> = []
+        var lax: [LaxUse] = []
+        /// Who sent the bytes of earlier attempts.
+        var kept: [SourceEvidence]
+        /// Who answered in this attempt.
+        var answering: [SourceEvidence] = []
+        /// What the database knows.
+        var recorded: [SourceEvidence]
+
+        /// Everybody, earlier ones first. More than are kept become somebody nobody believes when it is asked again.
+        var sources: [SourceEvidence] {
+            let all = kept + answering.filter { !kept.contains($0) }
+            guard all.count > SourceEvidence.maxCount else { return all }
+            var most = Array(all.prefix(SourceEvidence.maxCount))
+            let nobody = Origin(scheme: .https, host: all[0].origin.host, port: all[0].origin.port)
+            most[most.count - 1] = SourceEvidence(origin: nobody, chain: [], tls: nil, judgement: "")
+            return most
+        }
+    }
+
+    /// A hop that a policy with `allow_invalid_certificates` judges.
+    struct LaxUse: Hashable {
+        var policy: String
+        var version: Int64
+        var host: String
     }
 
     private let policies: NIOLockedValueBox<PolicyBook>
@@ -24,23 +48,30 @@ final class RunTrust: Sendable {
     private let taskPolicy: String?
     let authoritiesFile: String?
     private let clock: WallClock
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
 
+    /// - Parameter kept: who sent the bytes that earlier runs left.
     init(
         policies: NIOLockedValueBox<PolicyBook>, admission: NIOLockedValueBox<AdmissionRules>, taskPolicy: String?,
-        authoritiesFile: String?, clock: @escaping WallClock
+        authoritiesFile: String?, kept: [SourceEvidence], clock: @escaping WallClock
     ) {
         self.policies = policies
         self.admission = admission
         self.taskPolicy = taskPolicy
         self.authoritiesFile = authoritiesFile
         self.clock = clock
+        state = NIOLockedValueBox(State(kept: kept, recorded: kept))
     }
 
-    /// The rules in force, once they let the hop and its proxy be asked. Called on the engine's loop.
+    // MARK: Hops
+
+    /// The rules in force, once they let the hop and its proxy be asked. Called on the engine's loop, before a hop and again
+    /// in its handshake.
     func admit(_ url: HTTPURL, through proxy: ProxyServer?) throws(TransferError) -> AdmissionRules {
-        let rules = admission.withLockedValue(\.self)
-        state.withLockedValue { $0.admission = rules }
+        let rules = admission.withLockedValue { rules in
+            state.withLockedValue { $0.admission = rules }
+            return rules
+        }
         if let refusal = rules.refusal(ofHost: url.host, port: url.port) {
             throw TransferError(refusal, host: url.hostKey)
         }
@@ -50,54 +81,138 @@ final class RunTrust: Sendable {
         return rules
     }
 
-    /// What the hop's server is held to, and its proxy if that is spoken to over TLS. Called on the engine's loop.
+    /// What the hop's server is held to, and its proxy if that is spoken to over TLS. Called as `admit`.
     func policies(
         for url: HTTPURL, through proxy: ProxyServer?
     ) throws(TransferError) -> (origin: AppliedPolicies, proxy: AppliedPolicies?) {
-        let origin = try policies(for: Hop(origin: url.origin, isProxy: false), host: url.hostKey)
+        let origin = try resolve(Hop(origin: url.origin))
+        if url.scheme == .https { noteLax(origin, host: url.hostKey) }
         guard let secure = proxy?.origin else { return (origin, nil) }
-        return (origin, try policies(for: Hop(origin: secure, isProxy: true), host: "\(secure.host):\(secure.port)"))
+        let own = try resolve(Hop(origin: secure, isProxy: true))
+        noteLax(own, host: "\(secure.host):\(secure.port)")
+        return (origin, own)
     }
 
-    private func policies(for hop: Hop, host: String) throws(TransferError) -> AppliedPolicies {
-        let applied: AppliedPolicies
+    /// Resolving and noting it are one step: whoever puts other policies into force afterwards finds it with `isStale`.
+    private func resolve(_ hop: Hop) throws(TransferError) -> AppliedPolicies {
+        let now = clock()
+        let result = policies.withLockedValue { book -> Result<AppliedPolicies, PolicyResolutionError> in
+            do throws(PolicyResolutionError) {
+                let applied = try resolve(hop, book, at: now)
+                state.withLockedValue { $0.hops[hop] = applied }
+                return .success(applied)
+            } catch {
+                return .failure(error)
+            }
+        }
         do throws(PolicyResolutionError) {
-            applied = try resolve(hop, policies.withLockedValue(\.resolver), at: clock())
+            return try result.get()
         } catch {
             throw TransferError(error, host: hop.origin.host)
         }
-        let lax = applied.all.filter {
-            $0.policy.allowsInvalidCertificates && !$0.isExpired && hop.origin.scheme == .https
-        }
-        state.withLockedValue { state in
-            state.hops[hop] = applied
-            // Asked twice for a hop: before it, and in its handshake.
-            for applied in lax where !state.lax.contains(where: { $0 == (applied.policy, host) }) {
-                state.lax.append((applied.policy, host))
-            }
-        }
-        return applied
     }
 
     private func resolve(
-        _ hop: Hop, _ resolver: PolicyResolver, at now: Timestamp
+        _ hop: Hop, _ book: PolicyBook, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
-        try resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
+        try book.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
-    /// Whether some hop would be judged otherwise now. The lists judge addresses nobody remembers: any change of them counts.
-    func isStale(at now: Timestamp) -> Bool {
-        let (resolver, rules) = (policies.withLockedValue(\.resolver), admission.withLockedValue(\.self))
-        let state = state.withLockedValue(\.self)
-        if let judged = state.admission, judged != rules { return true }
-        return state.hops.contains { hop, applied in (try? resolve(hop, resolver, at: now)) != applied }
+    /// Whether some hop, or somebody who sent kept bytes, would be judged otherwise now. The lists judge addresses nobody
+    /// remembers: any change of them counts.
+    func isStale(under book: PolicyBook, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
+        let (hops, judged) = state.withLockedValue { ($0.hops, $0.admission) }
+        if let judged, judged != rules { return true }
+        return hops.contains { hop, applied in (try? resolve(hop, book, at: now)) != applied }
     }
 
-    /// Lax policies that were used since the last call, for the log.
-    func takeLax() -> [(policy: TrustPolicy, host: String)] {
+    // MARK: Lax policies
+
+    private func noteLax(_ applied: AppliedPolicies, host: String) {
+        let uses = applied.all.filter { $0.policy.allowsInvalidCertificates && !$0.isExpired }.map {
+            LaxUse(policy: $0.policy.name, version: $0.policy.version, host: host)
+        }
+        guard !uses.isEmpty else { return }
+        state.withLockedValue { state in
+            for use in uses where state.toldLax.insert(use).inserted { state.lax.append(use) }
+        }
+    }
+
+    /// Uses since the last call, for the log: once for each host and attempt, whether its connection is new or not.
+    func takeLax() -> [LaxUse] {
         state.withLockedValue { state in
             defer { state.lax = [] }
             return state.lax
         }
+    }
+
+    // MARK: Who sent the bytes
+
+    func beginAttempt() {
+        state.withLockedValue { state in
+            state.kept = state.sources
+            state.answering = []
+            state.toldLax = []
+        }
+    }
+
+    /// Somebody answers in this attempt. Called on the engine's loop.
+    func note(_ source: SourceEvidence) {
+        state.withLockedValue { state in
+            if !state.answering.contains(source) { state.answering.append(source) }
+        }
+    }
+
+    /// The kept bytes are dropped; what comes now is of this attempt.
+    func forgetKept() {
+        state.withLockedValue { state in
+            state.kept = []
+            state.recorded = []
+        }
+    }
+
+    var hasRecordedSources: Bool { state.withLockedValue { !$0.recorded.isEmpty } }
+
+    /// What is to be committed with the next offset; nil when the database knows it. Where only the built-in default judged,
+    /// nothing is written while the run goes on.
+    func unrecordedSources(isLast: Bool) -> [SourceEvidence]? {
+        state.withLockedValue { state in
+            let sources = state.sources
+            if sources == state.recorded { return nil }
+            let isOrdinary = sources.allSatisfy { $0.judgement == AppliedPolicies.ordinary.judgement }
+            return isOrdinary && !isLast && state.recorded.isEmpty ? nil : sources
+        }
+    }
+
+    func noteRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
+
+    /// Why bytes that earlier runs kept may not be used any more; nil when everybody who sent them is believed by the
+    /// policies in force. May read the authorities' file.
+    ///
+    /// - Parameter urls: where they came from if nothing is recorded: under the built-in default then.
+    /// - Throws: `policyMissing`: the bytes can wait until the task's policy is back.
+    func refusalOfKept(from urls: [HTTPURL]) throws(TransferError) -> String? {
+        var kept = state.withLockedValue(\.kept)
+        do throws(TransferError) {
+            if kept.isEmpty {
+                for url in urls
+                where try resolve(Hop(origin: url.origin)).judgement != AppliedPolicies.ordinary.judgement {
+                    return "what \(url.hostKey) showed is not known any more"
+                }
+            }
+            for index in kept.indices {
+                let applied = try resolve(Hop(origin: kept[index].origin))
+                if applied.judgement == kept[index].judgement { continue }
+                if let refusal = SourceJudge.refusal(of: kept[index], by: applied, authoritiesFile: authoritiesFile) {
+                    return refusal
+                }
+                kept[index].judgement = applied.judgement
+            }
+        } catch {
+            if error.reason == .policyMissing { throw error }
+            return error.message
+        }
+        state.withLockedValue { [kept] in $0.kept = kept }
+        return nil
     }
 }

@@ -24,11 +24,11 @@ extension TaskRun {
 
     /// Whoever loosened trust is to be reminded of it.
     func logLaxTrust() {
-        for (policy, host) in trust.takeLax() {
+        for use in trust.takeLax() {
             services.logger.warning(
                 "a trust policy allows invalid certificates",
                 metadata: [
-                    "policy": "\(policy.name)", "version": "\(policy.version)", "host": "\(host)", "task": "\(taskID)",
+                    "policy": "\(use.policy)", "version": "\(use.version)", "host": "\(use.host)", "task": "\(taskID)",
                 ])
         }
     }

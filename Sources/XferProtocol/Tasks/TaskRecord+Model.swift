@@ -16,7 +16,8 @@ extension TaskRecord {
         wait = task.wait.map { WaitRecord($0) }
         error = task.error.map { FailureRecord($0, attempts: task.attempts) }
         self.progress =
-            progress.map { ProgressRecord($0) } ?? ProgressRecord(received: task.received, sent: task.sent, total: task.total)
+            progress.map { ProgressRecord($0) }
+            ?? ProgressRecord(received: task.received, sent: task.sent, total: task.total)
         self.resumable = resumable
         attempts = task.attempts
         createdAt = task.createdAt

@@ -94,7 +94,8 @@ final class ServerStream {
     private func acceptSOCKSLogin(_ login: String) -> Bool {
         guard let shown = read(), shown.count > 2, shown[0] == 1 else { return false }
         let user = shown[2...].prefix(Int(shown[1]))
-        let isRight = String(decoding: user, as: UTF8.self) + ":"
+        let isRight =
+            String(decoding: user, as: UTF8.self) + ":"
             + String(decoding: shown[(user.endIndex + 1)...], as: UTF8.self) == login
         return write([1, isRight ? 0 : 1]) && isRight
     }

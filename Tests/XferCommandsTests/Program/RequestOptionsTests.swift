@@ -108,6 +108,6 @@ import XferTestSupport
         let result = try await Program.run(["add"] + arguments + ["http://h/"], daemon: daemon)
         #expect(result.exit == .code(2), "\(result)")
         #expect(daemon.calls(of: "task.add").isEmpty)
-        #expect(!result.error.contains("secret"))
+        #expect(!result.errors.contains("secret"))
     }
 }

@@ -13,7 +13,7 @@ private func build(
 }
 
 private func fault(_ change: (inout RequestFields) -> Void) -> RequestFault? {
-    #expect(throws: RequestFault.self) { try build(change) }
+    #expect(throws: RequestFault.self) { try build(.data, change) }
 }
 
 private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)) }

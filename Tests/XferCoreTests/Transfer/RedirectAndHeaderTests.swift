@@ -63,7 +63,9 @@ import XferModel
 
     @Test func secretsStayAtHome() {
         var request = TransferRequest(url: home)
-        request.headers = ["Cookie", "Authorization", "X-Api-Key", "X-Auth-Token", "Proxy-Authorization", "Host", "X-Plain"].map {
+        request.headers = [
+            "Cookie", "Authorization", "X-Api-Key", "X-Auth-Token", "Proxy-Authorization", "Host", "X-Plain",
+        ].map {
             HeaderField(name: $0, value: "v")
         }
         #expect(fields(request, at: home).count == 9)

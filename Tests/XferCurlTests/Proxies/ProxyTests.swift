@@ -95,7 +95,8 @@ import XferTestSupport
         #expect(right.outcome.body == version.bytes)
         #expect(proxy.counts.requests == ["SOCKS nowhere.test:\(server.port)"])
         let wrong = try await get(target, spec(url, ProxyLogin(user: "ada", password: "wr0ng")))
-        #expect(wrong.error?.reason == .authFailed && wrong.error?.message.contains("wr0ng") == false, "\(wrong.outcome)")
+        #expect(
+            wrong.error?.reason == .authFailed && wrong.error?.message.contains("wr0ng") == false, "\(wrong.outcome)")
         let none = try await get(target, spec(url))
         #expect(none.error?.reason == .authFailed, "\(none.outcome)")
     }
@@ -137,7 +138,7 @@ import XferTestSupport
         let server = try rig.serve { $0.clientAuthority = rig.authority.pem }
         func files(_ name: String) throws -> ClientCertificateFiles {
             func named(_ name: String) -> TestCA.Leaf {
-                var leaf = TestCA.Leaf()
+                var leaf = TestCA.Leaf.clientOnly
                 leaf.commonName = name
                 return leaf
             }
@@ -152,7 +153,7 @@ import XferTestSupport
         for certificate in [one, two, one, nil, two] {
             let key = SessionKey(clientCertificate: certificate)
             let record = try await rig.get(server.url()) { _ in SessionSpec(key: key, trust: trust) }
-            #expect(record.text == "hello\n")
+            #expect(record.text == "hello\n", "\(record.outcome)")
         }
         #expect(server.counts.connections == 3)
         #expect(server.counts.clients.map { $0.contains("one") } == [true, false])

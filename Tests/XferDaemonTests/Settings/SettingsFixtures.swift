@@ -39,6 +39,11 @@ let everyKeyChanged = """
       checkpoint_interval: 500ms
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
+    network:
+      deny_hosts: [bad.test, .evil.test]
+      deny_addresses: [10.0.0.0/8, "fe80::/10"]
+      allow_hosts: [.test]
+      proxy_from_environment: true
     events: { max_count: 5000, max_age: 7d }
     history: { max_count: 10, max_age: 0 }
     rpc: { max_line: 64Ki, max_clients: 3, max_in_flight: 2 }

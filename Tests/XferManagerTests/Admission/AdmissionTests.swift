@@ -18,11 +18,11 @@ import XferTestSupport
         fixture.server.onAnyOther { _ in Reply(200, text: "direct") }
         let proxy = try await FaultServer()
         proxy.onAnyOther { _ in Reply(200, text: "proxied!") }
-        func run(_ isUsed: Bool, exceptions: String = "", url: String? = nil) async throws -> Int64 {
-            let manager = try await fixture.open { settings in
+        func run(_ isUsed: Bool, exceptions: String = "") async throws -> Int64 {
+            let manager = try await fixture.open(change: { settings in
                 settings.usesEnvironmentProxies = isUsed
                 settings.environment = ["http_proxy": "http://127.0.0.1:\(proxy.port)", "no_proxy": exceptions]
-            }
+            })
             try await manager.start()
             let name = "\(isUsed)\(exceptions.isEmpty)"
             let id = try await fixture.add("/a", as: name, to: manager)
@@ -39,10 +39,10 @@ import XferTestSupport
 
     @Test func aVariableThatNamesNoProxyIsNotPassedBy() async throws {
         let fixture = try await ManagerFixture()
-        let manager = try await fixture.open { settings in
+        let manager = try await fixture.open(change: { settings in
             settings.usesEnvironmentProxies = true
             settings.environment = ["http_proxy": "gopher://x:1"]
-        }
+        })
         try await manager.start()
         let id = try await fixture.add("/a", as: "a", to: manager)
         let task = try await fixture.end(of: id, in: manager)
@@ -60,7 +60,9 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let settings = ProxySettings(url: "http://localhost:\(proxy.port)", exceptions: ["127.0.0.0/8"])
-        let id = try await fixture.add("/", as: "a", to: manager, url: "http://far.test/start") { $0.request.proxy = settings }
+        let id = try await fixture.add("/", as: "a", to: manager, url: "http://far.test/start") {
+            $0.request.proxy = settings
+        }
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(proxy.requests.map(\.target) == ["http://far.test/start"])
         #expect(fixture.server.requests.map(\.target) == ["/end"])
@@ -82,13 +84,13 @@ import XferTestSupport
         try await eventually("it runs") { fixture.server.requests.first?.sent ?? 0 >= 100_000 }
         var settings = await manager.settings
         settings.admission = try lists(addresses: ["127.0.0.1"])
-        await manager.reload(settings)
+        try await manager.reload(settings)
         let task = try await fixture.end(of: id, in: manager)
         gate.open()
         #expect(task.state == .failed && task.error?.reason == .rejectedByPolicy, "\(task)")
         #expect(fixture.server.requests.count == 1)
         settings.admission = AdmissionLists()
-        await manager.reload(settings)
+        try await manager.reload(settings)
         _ = try await manager.apply(.retry, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)

@@ -107,11 +107,14 @@ import XferTestSupport
     }
 
     @Test func onlyWhatChangedIsWritten() {
-        let before = CookieChanges.byKey([line("same", expiry: 9), line("new", expiry: 9), line("gone", expiry: 9)])
-        let now = CookieChanges.byKey([
-            line("same", expiry: 9), line("new", expiry: 10), line("more", expiry: 9, value: "a\tb"),
-            line("session", expiry: 0), "nonsense", "#HttpOnly_" + line("new", expiry: 5, domain: ".a.test"),
-        ])
+        let before = CookieChanges.byKey(
+            [line("same", expiry: 9), line("new", expiry: 9), line("gone", expiry: 9)], at: 3)
+        let now = CookieChanges.byKey(
+            [
+                line("same", expiry: 9), line("new", expiry: 10), line("more", expiry: 9, value: "a\tb"),
+                line("session", expiry: 0), "nonsense", "#HttpOnly_" + line("new", expiry: 5, domain: ".a.test"),
+                line("expired", expiry: 3),
+            ], at: 3)
         let changes = CookieChanges(from: before, to: now)
         #expect(changes.written.map(\.key.name).sorted() == ["more", "new", "new"])
         #expect(Set(changes.written.keys.map(\.domain)) == ["a.test", ".a.test"])
@@ -122,7 +125,8 @@ import XferTestSupport
     /// A cookie that becomes one of the session must not come back after a restart.
     @Test func aLastingCookieThatBecomesASessionsIsRemoved() {
         let changes = CookieChanges(
-            from: CookieChanges.byKey([line("sid", expiry: 9)]), to: CookieChanges.byKey([line("sid", expiry: 0)]))
+            from: CookieChanges.byKey([line("sid", expiry: 9)], at: 3),
+            to: CookieChanges.byKey([line("sid", expiry: 0)], at: 3))
         #expect(changes.removed.map(\.name) == ["sid"] && changes.written.isEmpty)
     }
 

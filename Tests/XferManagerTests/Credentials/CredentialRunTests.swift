@@ -60,7 +60,9 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager) {
             $0.request.credential = Credential(scheme: .bearer, user: "", secret: .file(path))
         }
-        try await eventually("it waits or ends") { try await manager.task(id, for: ManagerFixture.caller).state != .running }
+        try await eventually("it waits or ends") {
+            try await manager.task(id, for: ManagerFixture.caller).state != .running
+        }
         _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(fixture.server.requests.map { $0.header("Authorization") } == ["Bearer first", "Bearer second"])

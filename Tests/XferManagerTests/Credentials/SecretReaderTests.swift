@@ -13,7 +13,8 @@ import XferTestSupport
     init() throws {
         directory = try TemporaryDirectory("xfer-secrets")
         credentials = try directory.makeDirectory("credentials")
-        reader = SecretReader(credentialsDirectory: credentials, environment: ["TOKEN": "from-environment", "EMPTY": ""])
+        reader = SecretReader(
+            credentialsDirectory: credentials, environment: ["TOKEN": "from-environment", "EMPTY": ""])
     }
 
     private func write(_ text: String, mode: mode_t = 0o600, below: String? = nil) throws -> String {
@@ -40,7 +41,9 @@ import XferTestSupport
         #expect(try reader.read(.systemdCredential("secret")) == "from-systemd")
     }
 
-    @Test(arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a", "a"), ("\n", ""), ("", ""), (" a \n", " a ")])
+    @Test(arguments: [
+        ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a", "a"), ("\n", ""), ("", ""), (" a \n", " a "),
+    ])
     func oneNewlineAtTheEndIsDropped(text: String, secret: String) throws {
         #expect(try reader.read(.file(write(text))) == secret)
     }
@@ -63,7 +66,9 @@ import XferTestSupport
         #expect(fault(.file("secret")).contains("no absolute path"))
         #expect(fault(.file(directory.path)).contains("is not a file"))
         #expect(fault(.environment("NOWHERE")).contains("NOWHERE"))
-        for name in ["", ".", "..", "../secret", "a/b"] { #expect(fault(.systemdCredential(name)).contains("is not the name")) }
+        for name in ["", ".", "..", "../secret", "a/b"] {
+            #expect(fault(.systemdCredential(name)).contains("is not the name"))
+        }
         #expect(fault(.systemdCredential("absent")).contains("cannot be read"))
         let none = SecretReader(credentialsDirectory: nil, environment: [:])
         #expect(throws: SecretFault.self) { try none.read(.systemdCredential("secret")) }

@@ -10,7 +10,7 @@ import XferTestSupport
 
     /// Adds a `data` task, or another kind.
     private func add(
-        _ method: HTTPMethod, _ path: String, _ content: RequestContent? = nil, to manager: TransferManager,
+        _ method: HTTPMethod, _ path: String, _ content: XferModel.RequestContent? = nil, to manager: TransferManager,
         _ fixture: ManagerFixture, headers: [HeaderField] = [],
         _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
@@ -162,7 +162,7 @@ import XferTestSupport
         try await manager.start()
         let path = fixture.directory.file("source")
         try FileTree.write("content", to: path)
-        let body = RequestContent.file(FileReference(path: path, field: "source"))
+        let body = XferModel.RequestContent.file(FileReference(path: path, field: "source"))
         let whole = try await add(.put, "/a", body, to: manager, fixture) {
             $0.kind = .upload
             $0.startsPaused = true

@@ -30,7 +30,7 @@ extension TransferRun {
             case .notModified:
                 return .notModified
             case .stopped, .failed, .restartWithHTTP1:
-                try await checkpoint(part, at: attemptOutcome.offset, keeping: described)
+                try await checkpoint(part, at: attemptOutcome.offset, keeping: described, isLast: true)
                 if let early { return .ended(try early.get()) }
                 if case .failed(let error) = attemptOutcome.result { return .ended(.failed(error)) }
                 if attemptOutcome.result == .stopped { return .ended(.stopped) }
@@ -50,6 +50,7 @@ extension TransferRun {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
+        trust.beginAttempt()
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
@@ -57,7 +58,7 @@ extension TransferRun {
                 credential: access.credential, cookieJar: access.cookieJar,
                 maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
                 checkpoints: settings.checkpoints,
-                session: access.sessions(heldTo: trust)))
+                session: access.sessions(heldTo: trust), onServer: { [trust] in trust.note($0) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
 
         var early: Result<RunEnd, any Error>?

@@ -58,18 +58,24 @@ public enum SelectionResult: WireValue, Hashable {
     public struct Unchanged: WireRecord, Hashable {
         public var id = TaskID(0)
         public var state = OpenEnum(TaskState.queued)
+        public var reason: String?
 
         public init() {}
 
-        public init(id: TaskID, state: TaskState) {
+        public init(id: TaskID, state: TaskState, reason: String? = nil) {
             self.id = id
             self.state = OpenEnum(state)
+            self.reason = reason
         }
 
         public static let schemaName = "SelectionUnchanged"
         public static let summary = "A task that stayed as it was."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
+            .optional(
+                "reason", \.reason,
+                "Why the state did not allow it, where that is not plain: not_resumable, a running request that must not be "
+                    + "made twice cannot be paused."),
         ]
     }
 

@@ -7,7 +7,7 @@ import XferTestSupport
 @testable import XferManager
 
 /// What becomes of a request between the client's words and the stored row.
-@Suite struct AdmissionTests {
+@Suite struct LoadingRulesTests {
     /// The examples of AFHTTPSessionManager's header documentation, and a base without its slash.
     @Test(arguments: [
         ("http://example.com/v1/", "foo", "http://example.com/v1/foo"),

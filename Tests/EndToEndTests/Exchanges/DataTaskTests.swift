@@ -1,0 +1,199 @@
+import StrictJSON
+import Testing
+import XferModel
+import XferTestSupport
+
+/// Requests whose answers are kept, through the real daemon.
+@Suite struct DataTaskTests {
+    private static let json = [HeaderField(name: "Content-Type", value: "application/json; charset=utf-8")]
+
+    private func add(
+        _ method: String, _ url: String, to daemon: DaemonFixture, _ fields: JSONObject = [:]
+    ) async throws -> Int64 {
+        var fields = fields
+        fields["kind"] = "data"
+        fields["method"] = .string(method)
+        return try await daemon.add(url, fields)
+    }
+
+    private func result(_ id: Int64, _ daemon: DaemonFixture) async throws -> JSONValue {
+        try await daemon.call("task.result", ["id": .integer(id)])
+    }
+
+    @Test func aJSONAnswerIsParsedAndItsNullsAreStripped() async throws {
+        let server = try await FaultServer()
+        server.on("/api") { _ in
+            Reply(200, headers: Self.json, text: "{\"a\":null,\"b\":[null,{\"c\":null}]}")
+        }
+        server.on("/empty") { _ in Reply(200, headers: Self.json, text: " ") }
+        server.on("/bad") { _ in Reply(200, headers: Self.json, text: "{\"token-like\": ") }
+        server.on("/refused") { _ in Reply(422, headers: Self.json, text: "{\"error\":\"no such hook\"}") }
+        try await withDaemon { daemon in
+            let id = try await add("GET", server.url("/api"), to: daemon, ["parse": ["json"], "strip_nulls": true])
+            try await daemon.complete(id)
+            let whole = try await result(id, daemon)
+            #expect(whole["object"] == ["b": [nil, [:]]])
+            #expect(whole["data"] == "{\"a\":null,\"b\":[null,{\"c\":null}]}")
+            #expect(whole["encoding"] == "utf-8")
+
+            let empty = try await add("GET", server.url("/empty"), to: daemon, ["parse": ["json"]])
+            try await daemon.complete(empty)
+            #expect(try await result(empty, daemon)["object"] == .null)
+
+            let bad = try await add("GET", server.url("/bad"), to: daemon, ["parse": ["json"]])
+            let failed = try await daemon.fails(bad, "parse_failed")
+            #expect(!failed.errorMessage.contains("token-like"))
+            #expect(try await result(bad, daemon)["data"] == "{\"token-like\": ")
+
+            let refused = try await add("POST", server.url("/refused"), to: daemon, ["parse": ["json"]])
+            try await daemon.fails(refused, "http_status")
+            #expect(try await result(refused, daemon)["object"] == ["error": "no such hook"])
+            let text = try await daemon.ctl("result", "\(refused)")
+            #expect(text.output == "{\"error\":\"no such hook\"}")
+        }
+    }
+
+    @Test func aLargeAnswerIsTheSameTaskAndComesBackByteForByte() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(11, length: (5 << 20) + 3)
+        server.serve("/big", version)
+        try await withDaemon { daemon in
+            let id = try await add("GET", server.url("/big"), to: daemon)
+            try await daemon.complete(id)
+            let file = daemon.directory.file("answer")
+            let written = try await daemon.ctl("result", "\(id)", "-o", file)
+            #expect(written.exit == .code(0), "\(written)")
+            #expect(try version.equals(file: file))
+            let spool = daemon.stateDirectory + "/spool"
+            #expect(try FileTree.entries(below: spool).count == 1)
+            #expect(try daemon.downloaded == [])
+            // A row whose file somebody removed says so instead of giving something else.
+            let second = try await add("GET", server.url("/big"), to: daemon)
+            try await daemon.complete(second)
+            _ = try await daemon.call("task.remove", ["ids": [.integer(id)]])
+            try await eventually("the removed task's file is gone") { try FileTree.entries(below: spool).count == 1 }
+            for name in try FileTree.entries(below: spool) { FileTree.remove("\(spool)/\(name)") }
+            await #expect(throws: (any Error).self) { try await result(second, daemon) }
+        }
+    }
+
+    @Test func aHundredPostsArriveOnceEach() async throws {
+        let server = try await FaultServer()
+        server.on("/hook") { request in Reply(200, text: String(decoding: request.body, as: UTF8.self)) }
+        try await withDaemon { daemon in
+            let tasks = (0..<100).map { index -> JSONValue in
+                [
+                    "url": .string(server.url("/hook")), "kind": "data", "method": "POST",
+                    "body": ["json": ["n": .integer(Int64(index))]],
+                ]
+            }
+            let added = try await daemon.call("task.add", ["tasks": .array(tasks)])
+            let ids = (added["ids"]?.arrayValue ?? []).compactMap(\.integerValue)
+            #expect(ids.count == 100)
+            for (index, id) in ids.enumerated() {
+                try await daemon.complete(id)
+                #expect(try await result(id, daemon)["data"]?.stringValue == "{\"n\":\(index)}")
+            }
+            #expect(server.requests(to: "/hook").count == 100)
+            #expect(Set(server.requests(to: "/hook").map(\.body)).count == 100)
+        }
+    }
+
+    @Test func killedMidwayAPostIsNotSentTwiceUnlessItMayBe() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        server.onAnyOther { _ in
+            var reply = Reply(200, text: "late")
+            reply.headGate = gate
+            return reply
+        }
+        try await withDaemon { daemon in
+            let plain = try await add("POST", server.url("/plain"), to: daemon, ["body": ["raw": "once"]])
+            let keyed = try await add(
+                "POST", server.url("/keyed"), to: daemon,
+                ["body": ["raw": "twice"], "headers": ["Idempotency-Key": "\"k-17\""]])
+            try await eventually("both arrived") { server.requests.count == 2 }
+            await daemon.kill9()
+            gate.open()
+            try await daemon.start()
+            let failed = try await daemon.fails(plain, "outcome_unknown")
+            #expect(failed.errorMessage.contains("Idempotency-Key"))
+            try await daemon.complete(keyed)
+            #expect(server.requests(to: "/plain").count == 1)
+            let keys = server.requests(to: "/keyed").map { $0.header("Idempotency-Key") }
+            #expect(keys == ["\"k-17\"", "\"k-17\""])
+            let ends = try await daemon.eventTypes(of: plain).filter { $0 == "task.failed" }
+            #expect(ends.count == 1)
+            // Whoever knows better may send it again.
+            _ = try await daemon.call("task.retry", ["ids": [.integer(plain)]])
+            try await daemon.complete(plain)
+            #expect(server.requests(to: "/plain").count == 2)
+        }
+    }
+
+    @Test func aServerThatIsBusyGetsTheSameRequestAgain() async throws {
+        let server = try await FaultServer()
+        server.on("/hook") { request in
+            request.index == 0 ? .failure(503, retryAfter: "0") : Reply(200, text: "ok")
+        }
+        try await withDaemon { daemon in
+            let id = try await add(
+                "POST", server.url("/hook"), to: daemon, ["body": ["raw": "x"], "retry_non_idempotent": true])
+            try await daemon.complete(id)
+            #expect(server.requests(to: "/hook").map(\.body) == [[120], [120]])
+        }
+    }
+
+    @Test func aURLThatExpiresMidwayWaitsForAnotherOne() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(23, length: 3 << 20)
+        server.serve("/old", version, faults: [[.drop(after: 1 << 20)], [.status(403)]])
+        server.serve("/new", version)
+        try await withDaemon { daemon in
+            let id = try await daemon.add(server.url("/old?sig=a"), ["output": "file"])
+            let session = try daemon.session()
+            let waiting = try await eventually("it waits for a source") { () -> TaskView? in
+                let view = try await daemon.view(id)
+                if view.state == "waiting", view.waitReason == "retry" {
+                    _ = try await session.call("task.resume", ["ids": [.integer(id)]])
+                }
+                return view.waitReason == "source_expired" ? view : nil
+            }
+            #expect(waiting.received > 0)
+            let told = try await daemon.ctl("set-source", "\(id)", server.url("/new?sig=b"))
+            #expect(told.exit == .code(0), "\(told)")
+            let view = try await daemon.complete(id)
+            try expectFile(view, is: version)
+            #expect(server.requests(to: "/new").map { $0.header("Range") } == ["bytes=\(waiting.received)-"])
+        }
+    }
+
+    @Test func plantedSecretsShowNowhere() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(500, text: "no") }
+        let secret = "pl4nted-s3cret"
+        try await withDaemon { daemon in
+            let url = server.url("/x?token=\(secret)").replacing("http://", with: "http://user:\(secret)@")
+            let fields: JSONObject = [
+                "headers": ["Authorization": .string("Bearer \(secret)"), "X-Api-Key": .string(secret)],
+                "max_retries": 0,
+            ]
+            let data = try await add("GET", url, to: daemon, fields)
+            let download = try await daemon.add(url, fields)
+            for id in [data, download] { _ = try await daemon.finish(id) }
+            let list = try await daemon.call("task.list", [:]).text
+            #expect(list.contains("token=***"))
+            let shown = try await daemon.task(data).text
+            let events = try await daemon.events().map(\.text).joined()
+            let pid = try #require(daemon.process).pid
+            let ps = try FileTree.text("/proc/\(pid)/cmdline") + FileTree.text("/proc/\(pid)/environ")
+            let table = try await daemon.ctl("list").output + (try await daemon.ctl("show", "\(data)").output)
+            for (name, text) in [
+                ("task.list", list), ("task.get", shown), ("events", events), ("ps", ps), ("xferctl", table),
+                ("the log", daemon.log),
+            ] {
+                #expect(!text.contains(secret), "\(name)")
+            }
+        }
+    }
+}

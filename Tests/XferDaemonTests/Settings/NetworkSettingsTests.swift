@@ -1,0 +1,58 @@
+import Testing
+import XferModel
+
+@testable import XferDaemon
+
+@Suite("What may be loaded, in the configuration")
+struct NetworkSettingsTests {
+    private func settings(
+        _ yaml: String = "", environment: [String: String] = [:], state: String? = nil
+    ) throws -> Settings {
+        var variables = environment
+        variables["HOME"] = "/home/ann"
+        if let state { variables["STATE_DIRECTORY"] = state }
+        let instance = try InstancePaths(environment: variables, uid: 1000)
+        return try LoadedSettings(
+            flags: [:], environment: environment, file: ConfigurationText(path: "/c.yaml", text: yaml),
+            instance: instance
+        ).settings
+    }
+
+    @Test("Only the system's instance denies the clouds' metadata services by itself")
+    func defaults() throws {
+        #expect(try settings().network.admission == AdmissionLists())
+        let system = try settings(state: "/var/lib/xferd/state")
+        #expect(
+            system.network.admission.deniedAddresses.map(\.description) == [
+                "169.254.0.0/16", "fe80::/10", "fd00:ec2::254",
+            ])
+        let own = try settings("network: { deny_addresses: [10.0.0.0/8] }", state: "/var/lib/xferd/state")
+        #expect(own.network.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8"])
+        #expect(
+            try settings("network: { deny_addresses: [] }", state: "/var/lib/xferd/state").network == Settings.Network()
+        )
+    }
+
+    @Test("One entry needs no list, and the environment takes YAML's flow style")
+    func forms() throws {
+        #expect(try settings("network: { deny_hosts: bad.test }").network.admission.deniedHosts.count == 1)
+        let environment = [
+            "XFERD_NETWORK_DENY_ADDRESSES": "[10.0.0.0/8, \"::1\"]", "XFERD_NETWORK_PROXY_FROM_ENVIRONMENT": "true",
+        ]
+        let network = try settings(environment: environment).network
+        #expect(network.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8", "::1"])
+        #expect(network.proxyFromEnvironment)
+    }
+
+    @Test(
+        "What is no host, no address or no truth value is named with its place",
+        arguments: [
+            ("deny_hosts: [\"http://x/\"]", "1:26"), ("deny_addresses: [10.0.0.0/33]", "1:28"),
+            ("deny_addresses: { a: b }", "1:27"), ("allow_hosts: [[a]]", "1:25"),
+            ("proxy_from_environment: maybe", "1:35"),
+        ])
+    func faults(yaml: String, place: String) throws {
+        let found = try problems(of: "network: { \(yaml) }")
+        #expect(found.count == 1 && found[0].hasPrefix("/c.yaml:\(place): network."), "\(found)")
+    }
+}

@@ -1,0 +1,172 @@
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// What is kept beside tasks: bodies, answers, copies of files, uploads' places, profiles and cookies.
+@Suite struct KeptThingsTests {
+    private let source = SourceFile(
+        path: "/srv/a", identity: FileIdentity(device: 1, inode: .max), length: 9, modifiedAt: 1_700_000_000_123_456_789
+    )
+
+    @Test func aBodyComesBackAsItWas() async throws {
+        let bodies: [RequestBody] = [
+            .inline(InlineBytes([0, 255, 10])), .file(source),
+            .parts([
+                BodyPart(name: "f", content: .file(source), filename: "ä\".txt", contentType: "text/plain"),
+                BodyPart(
+                    name: "n", content: .inline(InlineBytes([])), headers: [HeaderField(name: "X-A", value: "b")]),
+            ]),
+        ]
+        try await withStore { store in
+            for body in bodies {
+                let id = try await store.write { tx in
+                    try tx.insertTask(specification(), body: body, state: .queued, at: noon).id
+                }
+                #expect(try await store.read { try $0.body(of: id) } == body)
+                try await store.write { try $0.deleteTask(id) }
+                #expect(try await store.read { try $0.body(of: id) } == nil)
+            }
+        }
+    }
+
+    @Test func aRepeatedAddIsTheSameWhateverCopyIsSent() async throws {
+        var copy = source
+        copy.spoolName = "0123"
+        let (first, second, other) = (
+            RequestBody.file(copy), RequestBody.file(source), RequestBody.inline(InlineBytes([1]))
+        )
+        try await withStore { store in
+            let asked = specification(clientKey: "k")
+            try await store.write { tx in _ = try tx.insertTask(asked, body: first, state: .queued, at: noon) }
+            #expect(try await store.read { try $0.earlierAdd(of: asked, body: second)?.askedForTheSame } == true)
+            #expect(try await store.read { try $0.earlierAdd(of: asked, body: other)?.askedForTheSame } == false)
+            #expect(try await store.read { try $0.earlierAdd(of: asked)?.askedForTheSame } == false)
+        }
+    }
+
+    @Test func anAnswerIsKeptReplacedAndForgottenWithItsTask() async throws {
+        try await withStore { store in
+            let id = try await store.write { try $0.add(1)[0] }
+            let inline = StoredResult(content: .inline([1, 2, 0]), length: 3, object: "{\"a\":1}")
+            try await store.write { try $0.setResult(inline, of: id, at: noon) }
+            #expect(try await store.read { try $0.result(of: id) } == inline)
+            let empty = StoredResult(content: .inline([]), length: 0)
+            try await store.write { try $0.setResult(empty, of: id, at: noon) }
+            #expect(try await store.read { try $0.result(of: id) } == empty)
+            let file = StoredResult(content: .file("feed"), length: 1 << 40)
+            try await store.write { try $0.setResult(file, of: id, at: noon) }
+            #expect(try await store.read { try $0.result(of: id) } == file)
+            #expect(try await store.read { try $0.isWanted(spoolFile: "feed") })
+            #expect(try await store.read { try $0.spoolFiles(of: id) } == ["feed"])
+            try await store.write { try $0.deleteTask(id) }
+            #expect(try await store.read { try $0.result(of: id) } == nil)
+            #expect(try await !store.read { try $0.isWanted(spoolFile: "feed") })
+        }
+    }
+
+    @Test func answersExpireOldestFirst() async throws {
+        try await withStore { store in
+            let ids = try await store.write { try $0.add(3) }
+            try await store.write { tx in
+                for (index, id) in ids.enumerated() {
+                    let content = StoredResult.Content.file("file\(index)")
+                    try tx.setResult(
+                        StoredResult(content: content, length: 1), of: id,
+                        at: noon.advanced(by: .seconds(-index)))
+                }
+            }
+            let expired = try await store.read { try $0.expiredResults(olderThan: noon, limit: 10) }
+            #expect(expired.map(\.id) == [ids[2], ids[1]])
+            #expect(expired.map(\.file) == ["file2", "file1"])
+            try await store.write { try $0.removeResult(of: ids[2]) }
+            #expect(try await store.read { try $0.expiredResults(olderThan: noon, limit: 10) }.map(\.id) == [ids[1]])
+        }
+    }
+
+    @Test func copiesOfFilesBelongToTheirTask() async throws {
+        try await withStore { store in
+            let id = try await store.write { try $0.add(1)[0] }
+            try await store.write { try $0.insertSpooledSources(["one", "two"], of: id) }
+            #expect(try await store.read { try $0.isWanted(spoolFile: "two") })
+            #expect(try await store.read { try $0.spooledSources(of: id).sorted() } == ["one", "two"])
+            #expect(try await store.read { try $0.expiredSpooledSources(olderThan: noon, limit: 9) }.isEmpty)
+            try await store.write { try $0.setState(.failed, of: id, finishedAt: noon.advanced(by: .seconds(-1))) }
+            #expect(try await store.read { try $0.expiredSpooledSources(olderThan: noon, limit: 9) }.count == 2)
+            try await store.write { try $0.removeSpooledSources(of: id) }
+            #expect(try await !store.read { try $0.isWanted(spoolFile: "two") })
+        }
+    }
+
+    @Test func anUploadsPlaceGoesWithItsTransfer() async throws {
+        try await withStore { store in
+            let transfer = try await store.write { tx in
+                try tx.insertTransfer(
+                    partial: PartialLocation(directory: "/", identity: .unknown), at: noon)
+            }
+            let place = UploadResumeData(
+                url: HTTPURL(scheme: .https, host: "up.example", port: 8443, target: "/u/1?x=y"), offset: 1 << 33,
+                expiresAt: noon, largestAppend: 5)
+            try await store.write { try $0.setUpload(place, of: transfer.id) }
+            #expect(try await store.read { try $0.upload(of: transfer.id) } == place)
+            try await store.write { try $0.setUpload(nil, of: transfer.id) }
+            #expect(try await store.read { try $0.upload(of: transfer.id) } == nil)
+            try await store.write { try $0.setUpload(place, of: transfer.id) }
+            try await store.write { try $0.deleteTransfer(transfer.id) }
+            #expect(try await store.read { try $0.upload(of: transfer.id) } == nil)
+        }
+    }
+
+    @Test func everyNewFieldOfATaskComesBack() async throws {
+        var asked = specification()
+        asked.kind = .upload
+        asked.request.method = .patch
+        asked.request.headerRules = [HeaderRule(hosts: [], set: [HeaderField(name: "A", value: "b")], remove: ["C"])]
+        asked.request.acceptedTypes = ["application/json"]
+        asked.request.usesCookies = true
+        asked.maxSendRate = 7
+        asked.retriesNonIdempotent = true
+        asked.upload = UploadOptions(uploadProtocol: .tus, isSpooled: true)
+        asked.response = ResponseHandling(parsers: [.json], stripsNulls: true)
+        asked.profile = "work"
+        let specification = asked
+        try await withStore { store in
+            let id = try await store.write { tx in
+                var task = try tx.insertTask(specification, state: .queued, at: noon)
+                task.sent = 1 << 35
+                try tx.update(task)
+                return task.id
+            }
+            let task = try await store.read { try $0.task(id) }
+            #expect(task?.specification == specification)
+            #expect(task?.sent == 1 << 35)
+        }
+    }
+
+    @Test func profilesAndTheirCookiesComeBackAndGo() async throws {
+        var profile = Profile(name: "work")
+        profile.baseURL = HTTPURL(scheme: .https, host: "api.example", port: 443, target: "/v1/")
+        let stored = profile
+        let cookie = StoredCookie(domain: ".api.example", path: "/", name: "sid", line: "a\tb")
+        try await withStore { store in
+            try await store.write { tx in
+                try tx.setProfile(stored, isConfigured: false)
+                try tx.setProfile(Profile(name: "other"), isConfigured: true)
+                try tx.setCookie(cookie, ofProfile: "work")
+                try tx.setCookie(cookie, ofProfile: "other")
+            }
+            let found = try await store.read { try $0.profiles() }
+            #expect(found.map(\.profile.name).sorted() == ["other", "work"])
+            #expect(found.first { $0.profile.name == "work" }?.profile == stored)
+            #expect(found.filter(\.isConfigured).map(\.profile.name) == ["other"])
+            #expect(try await store.read { try $0.cookies(ofProfile: "work") } == [cookie])
+            try await store.write { tx in
+                try tx.removeCookie(domain: ".api.example", path: "/", name: "sid", ofProfile: "work")
+            }
+            #expect(try await store.read { try $0.cookies(ofProfile: "work") }.isEmpty)
+            #expect(try await store.read { try $0.cookies(ofProfile: "other") } == [cookie])
+            try await store.write { try $0.removeProfile(named: "other") }
+            #expect(try await store.read { try $0.profiles() }.map(\.profile.name) == ["work"])
+        }
+    }
+}
