@@ -42,7 +42,7 @@ extension TransferManager {
     private func attemptAbandoning(_ upload: UploadRequest, for task: TransferTask) async throws -> AttemptOutcome {
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-            authoritiesFile: settings.authoritiesFile, clock: clock)
+            authoritiesFile: settings.authoritiesFile, kept: [], clock: clock)
         var request = task.specification.request.forUpload(upload)
         request.timeouts = Timeouts(
             connect: min(request.timeouts.connect, Self.patience), idle: Self.patience, total: Self.patience)

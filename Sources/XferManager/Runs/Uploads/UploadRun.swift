@@ -182,6 +182,7 @@ actor UploadRun: AnsweredRun {
         if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
         requestWasSent = true
+        trust.beginAttempt()
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request.forUpload(request),
