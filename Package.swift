@@ -112,7 +112,7 @@ let package = Package(
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
-        tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON"]),
+        tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(
             "XferManagerTests",

@@ -51,11 +51,16 @@ final class ManagerFixture: Sendable {
                 owner: Self.caller.owner, request: TransferRequest(url: url),
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
         }
-        return try await manager.add([draft], for: Self.caller)[0].id
+        guard let added = try await manager.add([draft], for: Self.caller).first else {
+            throw TimedOut("nothing was added")
+        }
+        return added.id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        try await manager.wait(for: [id], until: [], timeout: 60, for: Self.caller).tasks[0]
+        let waited = try await manager.wait(for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
+        guard let task = waited.tasks.first, !waited.isTimedOut else { throw TimedOut("\(waited.tasks)") }
+        return task
     }
 
     /// Types of the task's events, oldest first.

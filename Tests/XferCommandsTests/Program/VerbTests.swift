@@ -74,7 +74,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         let result = try await Program.run(["add", "-i", "-", "--group", "mirror"], daemon: daemon, input: list)
         #expect(result.exit == .code(0), "\(result)")
         let batches = daemon.calls(of: "task.add").map { $0["tasks"]?.arrayValue ?? [] }
-        #expect(batches.map(\.count) == [10_000, 1])
+        try #require(batches.map(\.count) == [10_000, 1], "\(result)")
         #expect(batches[1] == [["url": "http://host/10001", "group": "mirror"]])
         #expect(result.output == "10000 tasks: #1 to #10000\n#1 http://host/10001\n")
     }

@@ -18,6 +18,9 @@ final class Harness: Sendable {
         engine = try TransferEngine(configuration: Self.configuration, clock: { clock.now })
     }
 
+    /// Returns when what the clock has made due is done.
+    func turn() async { _ = await engine.turns }
+
     deinit {
         let engine = engine
         Task { await engine.shutdown() }
