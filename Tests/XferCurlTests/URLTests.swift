@@ -21,7 +21,7 @@ import XferModel
         let parsed = try CurlURL.parse("https://me:p%40ss@example.org/x")
         #expect(parsed.url.string == "https://example.org/x")
         #expect(parsed.credential?.user == "me")
-        #expect(parsed.credential?.password == "p@ss")
+        #expect(parsed.credential?.secret == .value("p@ss"))
         #expect(try CurlURL.parse("https://example.org/x").credential == nil)
     }
 

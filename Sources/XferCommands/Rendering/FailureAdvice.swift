@@ -25,6 +25,12 @@ enum FailureAdvice {
         case .tooManyRedirects, .redirectDenied, .insecureRedirect:
             return "Use the final URL, or allow the redirect (--redirect) when adding it."
         case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."
+        case .unacceptableType: return "Check what the URL serves now, or widen accept_types when adding it again."
+        case .parseFailed: return "Look at what came with `xferctl result \(id)`."
+        case .uploadRejected: return "Look at the server's answer with `xferctl result \(id)`, then \(retry)."
+        case .sourceFileChanged: return "Add it again, with --spool if the file goes on changing."
+        case .bodyNotRewindable: return "Give the content as a regular file, or allow no redirects (--redirect)."
+        case .credentialMissing: return "Have the credential's file, variable or profile restored, then \(retry)."
         case .destinationExists: return "Choose another name (-o) or another --on-conflict, and add it again."
         case .destinationDenied:
             return "Choose a directory (-d) below one of the daemon's roots that its user may write to."

@@ -31,8 +31,8 @@ public enum HopHeaders {
         }
         fill("User-Agent", userAgent)
         fill("Accept-Encoding", "identity")
-        if isAtHome, let credential = request.credential {
-            fill("Authorization", "Basic " + Base64.encode("\(credential.user):\(credential.password)".utf8))
+        if isAtHome, let credential = request.credential, case .value(let password) = credential.secret {
+            fill("Authorization", "Basic " + Base64.encode("\(credential.user):\(password)".utf8))
         }
         return fields + planned
     }

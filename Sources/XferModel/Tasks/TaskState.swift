@@ -76,4 +76,8 @@ public enum Priority: Int, Sendable, Codable, CaseIterable, Comparable {
 public enum TaskKind: String, Sendable, Codable, CaseIterable {
     /// Body of the response to a file.
     case download
+    /// Content to the server; the response is kept as for `data`.
+    case upload
+    /// Body of the response kept by the service, for `task.result`.
+    case data
 }

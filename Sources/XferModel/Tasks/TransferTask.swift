@@ -26,6 +26,8 @@ public struct TransferTask: Hashable, Sendable {
     public var finishedAt: Timestamp?
     /// Committed bytes and total as of the last checkpoint.
     public var received: Int64
+    /// Content bytes the server acknowledged; of an upload in one request, those sent by the attempt that ended last.
+    public var sent: Int64
     /// Complete length in bytes, nil while unknown.
     public var total: Int64?
 
@@ -39,6 +41,7 @@ public struct TransferTask: Hashable, Sendable {
         furthest = 0
         outcome = TaskOutcome()
         received = 0
+        sent = 0
     }
 
     public var owner: Owner { specification.owner }
@@ -71,13 +74,22 @@ public struct TaskSpecification: Hashable, Sendable {
     public var meta: String?
     /// A trust policy that has to accept every server it matches, besides the policy of the host.
     public var policy: String?
+    /// The profile whose defaults the task took over, and whose credential and cookies it uses.
+    public var profile: String?
+    /// Bytes per second this task may send; 0 is unlimited.
+    public var maxSendRate: Int64
+    /// Whether a request that is not idempotent may be sent again after a failure (RFC 9110 §9.2.2).
+    public var retriesNonIdempotent: Bool
+    public var upload: UploadOptions
+    public var response: ResponseHandling
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
         checksum: Checksum? = nil, retry: RetryLimits = RetryLimits(), startsPaused: Bool = false,
         priority: Priority = .normal, group: String? = nil, label: String? = nil, clientKey: String? = nil,
         maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil,
-        policy: String? = nil
+        policy: String? = nil, profile: String? = nil, maxSendRate: Int64 = 0, retriesNonIdempotent: Bool = false,
+        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling()
     ) {
         self.owner = owner
         self.kind = kind
@@ -95,6 +107,11 @@ public struct TaskSpecification: Hashable, Sendable {
         self.resumesUnsafely = resumesUnsafely
         self.meta = meta
         self.policy = policy
+        self.profile = profile
+        self.maxSendRate = maxSendRate
+        self.retriesNonIdempotent = retriesNonIdempotent
+        self.upload = upload
+        self.response = response
     }
 }
 

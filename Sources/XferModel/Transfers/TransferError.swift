@@ -56,6 +56,20 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case redirectDenied = "redirect_denied"
     case insecureRedirect = "insecure_redirect"
     case rejectedByPolicy = "rejected_by_policy"
+    /// The response's media type is none of `accept_types`.
+    case unacceptableType = "unacceptable_type"
+    /// None of `parse` could make an object of the body.
+    case parseFailed = "parse_failed"
+    /// The server's word about an upload makes no sense, or it refuses to go on.
+    case uploadRejected = "upload_rejected"
+
+    // What is sent.
+    /// The source is not what it was when the task was added.
+    case sourceFileChanged = "source_file_changed"
+    /// The content has to be sent again and cannot be read from its beginning.
+    case bodyNotRewindable = "body_not_rewindable"
+    /// A credential's file, variable or profile is gone or cannot be read.
+    case credentialMissing = "credential_missing"
 
     // Putting bytes where they belong.
     case destinationExists = "destination_exists"
@@ -75,7 +89,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable:
             true
         case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
-            .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .destinationExists,
+            .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
+            .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .credentialMissing, .destinationExists,
             .destinationDenied, .diskError, .fileMoveFailed, .internalError:
             false
         }

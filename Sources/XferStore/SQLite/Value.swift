@@ -7,10 +7,12 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     case null
     case integer(Int64)
     case text(String)
+    case blob([UInt8])
 
     init(integerLiteral value: Int64) { self = .integer(value) }
     init(stringLiteral value: String) { self = .text(value) }
 
+    init(_ value: [UInt8]?) { self = value.map(Value.blob) ?? .null }
     init(_ value: String?) { self = value.map(Value.text) ?? .null }
     init(_ value: Int64?) { self = value.map(Value.integer) ?? .null }
     init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
@@ -33,6 +35,11 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
                     // An empty buffer may have no address, which would bind NULL.
                     sqlite3_bind_text(statement, index, $0.baseAddress ?? Self.empty, Int32($0.count), Self.transient)
                 }
+            }
+        case .blob(let bytes):
+            return bytes.withUnsafeBytes {
+                sqlite3_bind_blob(
+                    statement, index, $0.baseAddress ?? UnsafeRawPointer(Self.empty), Int32($0.count), Self.transient)
             }
         }
     }
@@ -67,6 +74,13 @@ struct ResultRow {
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
+    func optionalBlob(_ column: Int32) -> [UInt8]? {
+        guard !isNull(column) else { return nil }
+        let length = Int(sqlite3_column_bytes(pointer, column))
+        guard let start = sqlite3_column_blob(pointer, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: length))
+    }
+
     /// Whether the column has this very value, found out without making a `String`.
     func holds(_ value: Value, _ column: Int32) -> Bool {
         switch value {
@@ -79,6 +93,7 @@ struct ResultRow {
                 bytes.count == length
                     && (length == 0 || bytes.baseAddress.map { memcmp($0, start, length) == 0 } ?? false)
             }
+        case .blob(let bytes): return optionalBlob(column) == bytes
         }
     }
 

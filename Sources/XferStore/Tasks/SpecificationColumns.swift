@@ -16,6 +16,7 @@ struct SpecificationColumns {
     let options: Value
     let meta: Value
     let policy: Value
+    let profile: Value
 
     init(_ specification: TaskSpecification) throws(StoreError) {
         priority = .integer(Int64(specification.priority.rawValue))
@@ -36,16 +37,20 @@ struct SpecificationColumns {
         }
         meta = Value(specification.meta)
         policy = Value(specification.policy)
+        profile = Value(specification.profile)
     }
 
     /// Tells a repeated add from another one with the same key: FNV-1a (64 bits) over all that was asked for. Kept in
     /// rows, so it never changes; a default that is added later leaves it alone.
-    func fingerprint(kind: TaskKind) -> Int64 {
+    ///
+    /// - Parameter body: the request's content as it is stored.
+    func fingerprint(kind: TaskKind, body: String? = nil) -> Int64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func take(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         var values = [Value(kind), priority, group, label, url, directory, name, checksum, options, meta]
         // What came later counts only where it is set, so that older rows keep theirs.
         if policy != .null { values.append(policy) }
+        if profile != .null || body != nil { values += [profile, Value(body)] }
         for value in values {
             switch value {
             case .null: take(0)
@@ -55,6 +60,9 @@ struct SpecificationColumns {
             case .text(let text):
                 take(2)
                 for byte in text.utf8 { take(byte) }
+            case .blob(let bytes):
+                take(3)
+                for byte in bytes { take(byte) }
             }
         }
         return Int64(bitPattern: hash)

@@ -20,6 +20,17 @@ struct TaskOptions: Codable, Hashable {
     var maxReceiveRate: Int64?
     var progressInterval: Double?
     var resumesUnsafely: Bool?
+    var headerRules: [HeaderRule]?
+    var bodySummary: BodySummary?
+    var usesProfileCredentials: Bool?
+    var clientCertificate: ClientCertificateFiles?
+    var usesCookies: Bool?
+    var proxy: ProxySettings?
+    var acceptedTypes: [String]?
+    var maxSendRate: Int64?
+    var retriesNonIdempotent: Bool?
+    var upload: UploadOptions?
+    var response: ResponseHandling?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -52,6 +63,17 @@ struct TaskOptions: Codable, Hashable {
         maxReceiveRate = note(specification.maxReceiveRate, usual.maxReceiveRate)
         progressInterval = note(specification.progressInterval, usual.progressInterval)
         resumesUnsafely = note(specification.resumesUnsafely, usual.resumesUnsafely)
+        headerRules = note(request.headerRules, usual.request.headerRules)
+        bodySummary = note(request.bodySummary, nil) ?? nil
+        usesProfileCredentials = note(request.usesProfileCredentials, usual.request.usesProfileCredentials)
+        clientCertificate = note(request.clientCertificate, nil) ?? nil
+        usesCookies = note(request.usesCookies, usual.request.usesCookies)
+        proxy = note(request.proxy, nil) ?? nil
+        acceptedTypes = note(request.acceptedTypes, usual.request.acceptedTypes)
+        maxSendRate = note(specification.maxSendRate, usual.maxSendRate)
+        retriesNonIdempotent = note(specification.retriesNonIdempotent, usual.retriesNonIdempotent)
+        upload = note(specification.upload, usual.upload)
+        response = note(specification.response, usual.response)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -77,5 +99,16 @@ struct TaskOptions: Codable, Hashable {
         set(maxReceiveRate, \.maxReceiveRate)
         set(progressInterval, \.progressInterval)
         set(resumesUnsafely, \.resumesUnsafely)
+        set(headerRules, \.request.headerRules)
+        specification.request.bodySummary = bodySummary
+        set(usesProfileCredentials, \.request.usesProfileCredentials)
+        specification.request.clientCertificate = clientCertificate
+        set(usesCookies, \.request.usesCookies)
+        specification.request.proxy = proxy
+        set(acceptedTypes, \.request.acceptedTypes)
+        set(maxSendRate, \.maxSendRate)
+        set(retriesNonIdempotent, \.retriesNonIdempotent)
+        set(upload, \.upload)
+        set(response, \.response)
     }
 }

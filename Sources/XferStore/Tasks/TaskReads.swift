@@ -15,14 +15,18 @@ extension StoreReader {
     }
 
     /// The task an add with `specification.clientKey` was answered with before; nil without a key, too.
-    public func earlierAdd(of specification: TaskSpecification) throws(StoreError) -> EarlierAdd? {
+    public func earlierAdd(
+        of specification: TaskSpecification, body: RequestBody? = nil
+    ) throws(StoreError) -> EarlierAdd? {
         guard let key = specification.clientKey else { return nil }
         let found = try connection.first(
             "SELECT id, fingerprint FROM task WHERE owner = ?1 AND client_key = ?2",
             Value(specification.owner), .text(key)
         ) { (id: TaskID($0.integer(0)), fingerprint: $0.integer(1)) }
         guard let found else { return nil }
-        let fingerprint = try SpecificationColumns(specification).fingerprint(kind: specification.kind)
+        let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
+        let fingerprint = try SpecificationColumns(specification)
+            .fingerprint(kind: specification.kind, body: bodyText)
         return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)
     }
 

@@ -9,6 +9,7 @@ enum TaskColumn: Int32, CaseIterable {
     case error_reason, error, final_path, final_url, http_status, etag, content_encoding, skipped, not_modified
     case response_headers, furthest, directory_device, directory_inode
     case policy
+    case sent, profile
 }
 
 /// A row of `task`, read into the model.
@@ -35,6 +36,7 @@ struct TaskRow {
         task.startedAt = time(.started_at)
         task.finishedAt = time(.finished_at)
         task.received = integer(.received)
+        task.sent = integer(.sent)
         task.total = row.optionalInteger(TaskColumn.total.rawValue)
         return task
     }
@@ -46,7 +48,7 @@ struct TaskRow {
             destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
             kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
             group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta),
-            policy: text(.policy))
+            policy: text(.policy), profile: text(.profile))
         if let device = row.optionalInteger(TaskColumn.directory_device.rawValue),
             let inode = row.optionalInteger(TaskColumn.directory_inode.rawValue)
         {

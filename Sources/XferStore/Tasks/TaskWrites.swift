@@ -2,24 +2,31 @@ public import XferModel
 
 extension StoreTransaction {
     /// A new row with the next id; `rank` is `id << 20`.
+    ///
+    /// - Parameter body: the request's content, kept beside the row and read with `body(of:)`.
     public func insertTask(
-        _ specification: TaskSpecification, state: TaskState, wait: Wait? = nil, at time: Timestamp
+        _ specification: TaskSpecification, body: RequestBody? = nil, state: TaskState, wait: Wait? = nil,
+        at time: Timestamp
     ) throws(StoreError) -> TransferTask {
         let columns = try SpecificationColumns(specification)
-        let fingerprint = specification.clientKey.map { _ in columns.fingerprint(kind: specification.kind) }
+        let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
+        let fingerprint = specification.clientKey.map { _ in
+            columns.fingerprint(kind: specification.kind, body: bodyText)
+        }
         try connection.run(
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
                 fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode,
-                policy)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+                policy, profile)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
             """,
             Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
             Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
             Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy)
+            columns.directoryInode, columns.policy, columns.profile)
         let id = TaskID(connection.lastInsertedID)
+        if let bodyText { try insertBody(bodyText, of: id) }
         var task = TransferTask(
             id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
         task.wait = wait
@@ -33,7 +40,7 @@ extension StoreTransaction {
         let found = try connection.first(
             """
             SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta, directory_device,
-                directory_inode, policy
+                directory_inode, policy, profile
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
@@ -44,6 +51,7 @@ extension StoreTransaction {
                     && row.holds(columns.name, 8) && row.holds(columns.checksum, 9) && row.holds(columns.options, 10)
                     && row.holds(columns.meta, 11) && row.holds(columns.directoryDevice, 12)
                     && row.holds(columns.directoryInode, 13) && row.holds(columns.policy, 14)
+                    && row.holds(columns.profile, 15)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
@@ -74,7 +82,7 @@ extension StoreTransaction {
             UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, received = ?6, total = ?7,
                 attempts = ?8, started_at = ?9, finished_at = ?10, last_progress_at = ?11, error_reason = ?12, error = ?13,
                 final_path = ?14, final_url = ?15, http_status = ?16, etag = ?17, content_encoding = ?18, skipped = ?19,
-                not_modified = ?20, response_headers = ?21, furthest = ?22
+                not_modified = ?20, response_headers = ?21, furthest = ?22, sent = ?23
             WHERE id = ?1
             """,
             Value(task.id), Value(task.state), Value(wait?.reason.rawValue), Value(wait?.until), Value(task.transferID),
@@ -82,19 +90,21 @@ extension StoreTransaction {
             Value(task.finishedAt), Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
             Value(outcome.finalPath), Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
             Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
-            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest))
+            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest),
+            .integer(task.sent))
     }
 
     private func updateSpecification(of id: TaskID, _ columns: SpecificationColumns) throws(StoreError) {
         try connection.run(
             """
             UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
-                checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13, policy = ?14
+                checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13, policy = ?14,
+                profile = ?15
             WHERE id = ?1
             """,
             Value(id), columns.priority, columns.host, columns.group, columns.label, columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy)
+            columns.directoryInode, columns.policy, columns.profile)
     }
 }
 

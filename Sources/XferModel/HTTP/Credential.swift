@@ -1,0 +1,82 @@
+/// Who the service claims to be towards a server, and where its secret comes from. Never shown.
+public struct Credential: Hashable, Sendable, CustomStringConvertible {
+    public enum Scheme: Hashable, Sendable, Codable {
+        /// RFC 7617.
+        case basic
+        /// RFC 7616.
+        case digest
+        /// RFC 6750: the secret is the token.
+        case bearer
+        /// User name and password from a netrc(5) file; the secret names it.
+        case netrc
+        /// AWS Signature Version 4; the user is the access key's id, the secret is the secret access key.
+        case awsSigV4(region: String, service: String)
+    }
+
+    public var scheme: Scheme
+    /// Empty for `bearer` and `netrc`.
+    public var user: String
+    public var secret: Secret
+    /// Sent to these only; empty is the origin of the request's URL (a profile's: of its `base_url`).
+    public var origins: [Origin]
+
+    public init(scheme: Scheme = .basic, user: String, secret: Secret, origins: [Origin] = []) {
+        self.scheme = scheme
+        self.user = user
+        self.secret = secret
+        self.origins = origins
+    }
+
+    /// User name and password for basic authentication, as in a URL's user info.
+    public init(user: String, password: String) {
+        self.init(user: user, secret: .value(password))
+    }
+
+    public var description: String { Redaction.mask }
+}
+
+/// A secret, or where it is read from at each attempt.
+public enum Secret: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// Stored, never shown.
+    case value(String)
+    /// The file's content without the newline at its end; absolute path, readable by its owner only.
+    case file(String)
+    /// A file below `$CREDENTIALS_DIRECTORY` (systemd.exec(5), LoadCredential=).
+    case systemdCredential(String)
+    /// A variable of the daemon's environment.
+    case environment(String)
+
+    public var description: String { Redaction.mask }
+}
+
+extension Credential: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case scheme, user, secret, origins
+        /// How a basic credential's value was written before there were other kinds.
+        case password
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        user = try container.decode(String.self, forKey: .user)
+        scheme = try container.decodeIfPresent(Scheme.self, forKey: .scheme) ?? .basic
+        origins = try container.decodeIfPresent([Origin].self, forKey: .origins) ?? []
+        if let password = try container.decodeIfPresent(String.self, forKey: .password) {
+            secret = .value(password)
+        } else {
+            secret = try container.decode(Secret.self, forKey: .secret)
+        }
+    }
+
+    /// A basic credential's text is what it always was: fingerprints of rows depend on it.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(user, forKey: .user)
+        if case .value(let password) = secret, scheme == .basic, origins.isEmpty {
+            return try container.encode(password, forKey: .password)
+        }
+        try container.encode(scheme, forKey: .scheme)
+        try container.encode(secret, forKey: .secret)
+        if !origins.isEmpty { try container.encode(origins, forKey: .origins) }
+    }
+}

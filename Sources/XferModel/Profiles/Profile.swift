@@ -1,0 +1,37 @@
+/// Named defaults for requests, as AFHTTPSessionManager and its request serializer hold them.
+///
+/// A task takes over what it does not say itself when it is added; later changes do not touch it. Only the credential, the
+/// client certificate and the cookies stay the profile's and are looked up by its name.
+public struct Profile: Hashable, Sendable, Codable {
+    /// Lower-case letters, digits, `-`, `_` and `.`.
+    public var name: String
+    /// Relative URLs of tasks are resolved against it; its path ends in a slash.
+    public var baseURL: HTTPURL?
+    public var headers: [HeaderField]
+    public var headerRules: [HeaderRule]
+    /// Language tags in order of preference, for Accept-Language.
+    public var languages: [String]
+    public var credential: Credential?
+    public var clientCertificate: ClientCertificateFiles?
+    /// Whether cookies are kept and sent, in a jar of the profile's own.
+    public var keepsCookies: Bool
+    public var proxy: ProxySettings?
+    public var redirect: RedirectPolicy?
+    public var allowsDowngrade: Bool?
+    public var httpVersion: HTTPVersion?
+    /// Seconds, 0 is none.
+    public var connectTimeout: Double?
+    public var idleTimeout: Double?
+    public var totalTimeout: Double?
+    public var acceptedStatus: ClosedRange<Int>?
+    /// Media types or presets as written; nil says nothing.
+    public var acceptedTypes: [String]?
+
+    public init(name: String) {
+        self.name = name
+        headers = []
+        headerRules = []
+        languages = []
+        keepsCookies = false
+    }
+}

@@ -1,0 +1,20 @@
+/// A file whose bytes are sent, and what it was when the task was added: if any of that changes, nothing of it is sent.
+public struct SourceFile: Hashable, Sendable, Codable {
+    /// Absolute path, as the client named it.
+    public var path: String
+    public var identity: FileIdentity
+    /// Bytes.
+    public var length: Int64
+    /// Modification time in nanoseconds since 1970.
+    public var modifiedAt: Int64
+    /// Name within the spool directory of the copy that is sent in its place (`spool: true`).
+    public var spoolName: String?
+
+    public init(path: String, identity: FileIdentity, length: Int64, modifiedAt: Int64, spoolName: String? = nil) {
+        self.path = path
+        self.identity = identity
+        self.length = length
+        self.modifiedAt = modifiedAt
+        self.spoolName = spoolName
+    }
+}

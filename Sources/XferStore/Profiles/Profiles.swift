@@ -1,0 +1,51 @@
+public import XferModel
+
+/// A profile and who wrote it.
+public struct StoredProfile: Hashable, Sendable {
+    public var profile: Profile
+    /// Written in the configuration file, not over RPC.
+    public var isConfigured: Bool
+
+    public init(profile: Profile, isConfigured: Bool) {
+        self.profile = profile
+        self.isConfigured = isConfigured
+    }
+}
+
+extension StoreReader {
+    /// All profiles, by name.
+    public func profiles() throws(StoreError) -> [StoredProfile] {
+        try connection.all("SELECT name, is_configured, profile FROM profile ORDER BY name") {
+            row throws(StoreError) in
+            guard let profile = JSONText.decode(Profile.self, from: row.text(2)), profile.name == row.text(0) else {
+                throw .unreadable(table: "profile", id: 0, column: "profile")
+            }
+            return StoredProfile(profile: profile, isConfigured: row.flag(1))
+        }
+    }
+
+    /// Unfinished tasks that took this profile, at most `limit` of them.
+    public func unfinishedTasks(namingProfile name: String, limit: Int) throws(StoreError) -> [TaskID] {
+        try connection.all(
+            """
+            SELECT id FROM task INDEXED BY task_profile
+            WHERE profile = ?1 AND state NOT IN ('completed', 'failed', 'cancelled') LIMIT ?2
+            """, .text(name), Value(limit)
+        ) { TaskID($0.integer(0)) }
+    }
+}
+
+extension StoreTransaction {
+    /// Replaces the one of that name.
+    public func setProfile(_ profile: Profile, isConfigured: Bool) throws(StoreError) {
+        try connection.run(
+            "INSERT OR REPLACE INTO profile (name, is_configured, profile) VALUES (?1, ?2, ?3)", .text(profile.name),
+            Value(isConfigured), .text(try JSONText.encode(profile)))
+    }
+
+    /// Its cookies go, too. Nothing happens when there is none of that name.
+    public func removeProfile(named name: String) throws(StoreError) {
+        try connection.run("DELETE FROM profile WHERE name = ?1", .text(name))
+        try connection.run("DELETE FROM cookie WHERE profile = ?1", .text(name))
+    }
+}
