@@ -43,13 +43,15 @@ final class ManagerFixture: Sendable {
     }
 
     func add(
-        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
+        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false,
+        maxReceiveRate: Int64 = 0
     ) async throws -> TaskID {
         let directory = downloads
         let draft = TaskDraft(url: server.url(path)) { url, _ in
             TaskSpecification(
                 owner: Self.caller.owner, request: TransferRequest(url: url),
-                destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
+                destination: Destination(directory: directory, name: name), startsPaused: startsPaused,
+                maxReceiveRate: maxReceiveRate)
         }
         guard let added = try await manager.add([draft], for: Self.caller).first else {
             throw TimedOut("nothing was added")
@@ -58,7 +60,8 @@ final class ManagerFixture: Sendable {
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        let waited = try await manager.wait(for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
+        let waited = try await manager.wait(
+            for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
         guard let task = waited.tasks.first, !waited.isTimedOut else { throw TimedOut("\(waited.tasks)") }
         return task
     }
