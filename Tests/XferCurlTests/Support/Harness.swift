@@ -103,7 +103,9 @@ extension Attempt {
     static func get(
         _ url: String, sink: BodySink = .memory(limit: 1 << 20), _ change: (inout Attempt) -> Void = { _ in }
     ) throws -> Attempt {
-        let request = TransferRequest(url: try CurlURL.parse(url).url)
+        var request = TransferRequest(url: try CurlURL.parse(url).url)
+        request.timeouts.connect *= Double(Patience.factor)
+        request.timeouts.idle *= Double(Patience.factor)
         var attempt = Attempt(request: request, sink: sink) { _ in SessionSpec() }
         change(&attempt)
         return attempt
