@@ -20,12 +20,14 @@ public struct Attempt: Sendable {
     public var checkpoints: CheckpointWindow.Limits
     /// Asked before every hop, redirects included: which session, and so which trust, the hop goes through.
     public var session: SessionChooser
+    /// Told at every final response's head, redirects included, who sends it. Called on the engine's loop.
+    public var onServer: (@Sendable (SourceEvidence) -> Void)?
 
     public init(
         request: TransferRequest, resumeData: ResumeData = ResumeData(), segment: Segment? = nil,
         allowsUnsafeResume: Bool = false, digestIsKnown: Bool = false, sink: BodySink, maxReceiveRate: Int64 = 0,
         conditions: [HeaderField] = [], checkpoints: CheckpointWindow.Limits = CheckpointWindow.Limits(),
-        session: @escaping SessionChooser
+        session: @escaping SessionChooser, onServer: (@Sendable (SourceEvidence) -> Void)? = nil
     ) {
         self.request = request
         self.resumeData = resumeData
@@ -37,6 +39,7 @@ public struct Attempt: Sendable {
         self.conditions = conditions
         self.checkpoints = checkpoints
         self.session = session
+        self.onServer = onServer
     }
 }
 

@@ -188,6 +188,7 @@ final class Exchange {
             return false
         case .head(let head):
             self.head = head
+            noteServer()
             run.onHead(head)
             return onHead(head)
         }
