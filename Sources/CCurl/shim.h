@@ -6,6 +6,9 @@
 // A macro for an enumerator, which Swift does not import.
 static const CURLversion xfer_curl_version_now = CURLVERSION_NOW;
 
+// A macro with a cast, which Swift does not import.
+static const unsigned long xfer_auth_basic = CURLAUTH_BASIC;
+
 // curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift cannot call: one wrapper per type
 // of argument.
 

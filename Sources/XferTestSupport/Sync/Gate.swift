@@ -16,6 +16,8 @@ public final class Gate: Sendable {
 
     public init() {}
 
+    public var isOpen: Bool { state.withLockedValue(\.isOpen) }
+
     /// Lets everybody through, now and later.
     public func open() {
         let woken = state.withLockedValue { state in
