@@ -20,6 +20,7 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -85,7 +86,7 @@ let package = Package(
             "XferDaemon",
             [
                 "CLinux", "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals,
-                yams, logging, metrics, coreMetrics, nioLocks,
+                yams, logging, metrics, coreMetrics, nioLocks, deque, heap,
             ]),
         .executableTarget(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),

@@ -3,3 +3,4 @@
 #include "files.h"
 #include "memory.h"
 #include "processes.h"
+#include "timers.h"

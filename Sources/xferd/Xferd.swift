@@ -5,7 +5,7 @@ import XferModel
 
 /// `xferd`: the background transfer service.
 @main
-struct XferdCommand: AsyncParsableCommand {
+struct XferdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xferd",
         abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
@@ -22,7 +22,7 @@ struct XferdCommand: AsyncParsableCommand {
     @Flag(help: "Check the whole database.") var checkDatabase = false
     @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
 
-    func run() async throws {
+    func run() throws {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(
                 configurationFile: config, stateDirectory: stateDir, socket: socket, currentDirectory: currentDirectory),
@@ -32,7 +32,7 @@ struct XferdCommand: AsyncParsableCommand {
                 OneShotCommands.printConfiguration(options)
             } else if checkConfig { OneShotCommands.checkConfiguration(options) } else if checkDatabase {
                 OneShotCommands.checkDatabase(options)
-            } else if recover { OneShotCommands.recover(options) } else { await Daemon.run(options) }
+            } else if recover { OneShotCommands.recover(options) } else { Daemon.run(options) }
         throw ExitCode(exit.rawValue)
     }
 

@@ -32,7 +32,8 @@ enum ImportTable {
         "XferDaemon": posix + [
             "CLinux", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams",
             "Metrics",
-            "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals",
+            "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals", "DequeModule", "HeapModule",
+            "_Concurrency",
         ],
         "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 

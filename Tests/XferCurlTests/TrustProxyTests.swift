@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferCurl
@@ -27,6 +28,66 @@ import XferTestSupport
         let other = try rig.authority.issue()
         #expect(try await rig.get(origin.url(), .key(other), proxy: address).error?.reason == .pinMismatch)
         #expect(proxy.counts.connections == 2 && origin.counts.requests.count == 1)
+    }
+
+    @Test(.enabled(if: NginxFixture.isInstalled), arguments: [false, true], ["localhost", "127.0.0.1", "[::1]"])
+    func throughAPlainProxyOverEveryVersionAndAddress(isSOCKS: Bool, host: String) async throws {
+        var options = NginxFixture.Options()
+        options.tls = (rig.authority.chain(for: leaf), leaf.privateKey)
+        let nginx = try await NginxFixture(options)
+        try nginx.publish(.tagged(1, length: 10_000), as: "f")
+        var proxyOptions = TLSServer.Options()
+        proxyOptions.isProxy = !isSOCKS
+        proxyOptions.isSOCKS = isSOCKS
+        let proxy = try TLSServer(proxyOptions)
+        let key = SessionKey(proxy: "\(isSOCKS ? "socks5h" : "http")://127.0.0.1:\(proxy.port)")
+        let (right, wrong) = (rig.settings(try .key(leaf)), rig.settings(try .key(rig.authority.issue())))
+        func get(_ trust: TrustSettings, _ version: HTTPVersion) async throws -> Harness.Record {
+            try await rig.harness.run(
+                .get("https://\(host):\(nginx.httpsPort)/f") { attempt in
+                    attempt.request.httpVersion = version
+                    attempt.session = { _ in SessionSpec(key: key, trust: trust) }
+                })
+        }
+        for (version, major) in [(HTTPVersion.automatic, 2), (.http1, 1)] {
+            let record = try await get(right, version)
+            #expect(record.outcome.result == .complete && record.outcome.head?.majorVersion == major)
+            #expect(try await get(wrong, version).error?.reason == .pinMismatch)
+        }
+        try await eventually("nginx has logged them") { try nginx.log.count == 2 }
+        // A lax connection through the proxy is none for a strict request through it.
+        let connections = proxy.counts.connections
+        #expect(try await get(rig.settings(.lax), .automatic).outcome.result == .complete)
+        #expect(try await get(rig.settings(.lax), .automatic).outcome.result == .complete)
+        #expect(proxy.counts.connections == connections + 1)
+        #expect(try await get(wrong, .automatic).error?.reason == .pinMismatch)
+        #expect(proxy.counts.connections == connections + 2)
+    }
+
+    /// Who answers is told for every hop, over new and kept connections, through a proxy the origin and not the proxy.
+    @Test func whoAnsweredIsTold() async throws {
+        let start = try rig.serve(leaf) { options in
+            options.status = "302 Found"
+            options.headers = "Location: \(origin.url())\r\n"
+        }
+        let proxy = try rig.serve(rig.authority.issue()) { $0.isProxy = true }
+        let (caFile, policies) = (rig.caFile, try AppliedPolicies.key(leaf, version: 7))
+        for key in [SessionKey(), SessionKey(proxy: "https://localhost:\(proxy.port)")] {
+            for _ in 0..<2 {
+                let told = NIOLockedValueBox<[SourceEvidence]>([])
+                _ = try await rig.harness.run(
+                    .get(start.url()) { attempt in
+                        attempt.session = { _ in
+                            SessionSpec(key: key, trust: TrustSettings(caFile: caFile, policies: policies))
+                        }
+                        attempt.onServer = { source in told.withLockedValue { $0.append(source) } }
+                    })
+                let sources = told.withLockedValue(\.self)
+                #expect(sources.map(\.origin.port) == [UInt16(start.port), UInt16(origin.port)])
+                #expect(sources.map(\.chain) == [[leaf.der], [leaf.der]])
+                #expect(sources.map(\.judgement) == ["7", "7"] && sources.map(\.tls) == [.tls13, .tls13])
+            }
+        }
     }
 
     @Test func aSecureProxyIsHeldToItsOwnPolicy() async throws {

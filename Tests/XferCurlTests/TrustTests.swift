@@ -133,6 +133,24 @@ import XferTrust
         #expect(server.counts.requests.isEmpty)
     }
 
+    /// Nobody is asked for certificates then, so it is decided once more before the request goes out.
+    @Test func aPolicyThatChangesBeforeAKeptConnectionIsUsedStopsTheHop() async throws {
+        let leaf = try rig.authority.issue()
+        let server = try rig.serve(leaf)
+        #expect(try await rig.get(server.url(), .lax).text == "hello\n")
+        let calls = NIOLockedValueBox(0)
+        let (old, new) = (rig.settings(.lax), rig.settings(try .key(rig.authority.issue())))
+        let record = try await rig.get(server.url()) { _ in
+            let call = calls.withLockedValue { calls in
+                calls += 1
+                return calls
+            }
+            return SessionSpec(trust: call == 1 ? old : new)
+        }
+        #expect(record.error?.reason == .trustRejected && record.error?.isRetriable == true)
+        #expect(server.counts.connections == 1 && server.counts.requests.count == 1)
+    }
+
     @Test func everyHopOfARedirectIsHeldToItsOwnPolicy() async throws {
         let leaf = try rig.authority.issue()
         let free = try rig.serve()

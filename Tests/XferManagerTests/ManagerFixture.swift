@@ -22,7 +22,9 @@ final class ManagerFixture: Sendable {
     /// Opens a manager on what the last one left, once that is shut down; nothing starts before `start`.
     ///
     /// On a copy of its database: a state directory stays locked as long as the process lives.
-    func open() async throws -> TransferManager {
+    func open(
+        clock: @escaping WallClock = Clocks.wall, change: (inout ManagerSettings) -> Void = { _ in }
+    ) async throws -> TransferManager {
         let count = opened.withLockedValue { count in
             count += 1
             return count
@@ -36,17 +38,25 @@ final class ManagerFixture: Sendable {
         var settings = ManagerSettings(downloadDirectory: downloads, roots: [directory.path], ownUID: 0)
         settings.reserve = 0
         settings.maxActivePerHost = 6
+        change(&settings)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         return try await TransferManager.open(
-            stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger)
+            stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger,
+            clock: clock)
     }
 
     func add(
         _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
     ) async throws -> TaskID {
+        try await add(url: server.url(path), as: name, to: manager, startsPaused: startsPaused)
+    }
+
+    func add(
+        url: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
+    ) async throws -> TaskID {
         let directory = downloads
-        let draft = TaskDraft(url: server.url(path)) { url, _ in
+        let draft = TaskDraft(url: url) { url, _ in
             TaskSpecification(
                 owner: Self.caller.owner, request: TransferRequest(url: url),
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused)

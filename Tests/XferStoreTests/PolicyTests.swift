@@ -86,6 +86,28 @@ struct PolicyTests {
             #expect(other?.askedForTheSame == false)
         }
     }
+
+    @Test func whoSentKeptBytesIsKeptWithThem() async throws {
+        try await withStore { store in
+            let origin = Origin(scheme: .https, host: "[::1]", port: 8443)
+            let sources = [
+                SourceEvidence(origin: origin, chain: [[1, 2, 3], [255]], tls: .tls12, judgement: "3+5x"),
+                SourceEvidence(
+                    origin: Origin(scheme: .http, host: "a.test", port: 80), chain: [], tls: nil, judgement: "0"),
+            ]
+            let place = PartialLocation(directory: "/d", identity: .unknown)
+            let id = try await store.write { try $0.insertTransfer(partial: place, at: noon).id }
+            #expect(try await store.read { try $0.transfer(id)?.sources } == [])
+            try await store.write { try $0.setSources(sources, of: id) }
+            #expect(try await store.read { try $0.transfer(id)?.sources } == sources)
+            try await store.write { try $0.setSources([sources[0]], of: id) }
+            #expect(try await store.read { try $0.transfer(id)?.sources } == [sources[0]])
+            try await store.write { try $0.deleteTransfer(id) }
+            await #expect(throws: StoreError.noSuchTransfer(id)) {
+                try await store.write { try $0.setSources(sources, of: id) }
+            }
+        }
+    }
 }
 
 extension TrustPolicy {

@@ -57,6 +57,31 @@ import XferTrust
         }
     }
 
+    @Test func everyCellWithEveryChainOverRealConnections() async throws {
+        for entry in corpus.entries {
+            let server = try TLSServer(
+                TLSServer.Options(chain: entry.sent.map(\.pem).joined(), privateKey: entry.leaf.privateKey))
+            var handshakes = 0
+            for mode in TrustPolicy.Mode.allCases {
+                for (invalid, name) in [(false, true), (false, false), (true, true), (true, false)] {
+                    // No pin; the leaf's; the authority's; the leaf's and its renewed one as a backup.
+                    for pins in [[], [0], [3], [0, 1]] {
+                        let pinned = pins.map { corpus.certificates[$0].certificate }
+                        let policy = TrustPolicy(mode, try pinned.map { try $0.asPin }, invalid: invalid, name: name)
+                        let expected = isTrusted(entry, policy, pinned: pinned)
+                        let report = try await fixture.shake(server, fixture.policies(policy), host: corpus.host)
+                        #expect(
+                            report.verdict?.isAccepted == expected && (report.failure == nil) == expected,
+                            "\(entry.name): \(mode) pins \(pins) I=\(invalid) D=\(name): \(report)")
+                        #expect(report.chain.map(\.der).first == entry.leaf.der)
+                        handshakes += 1
+                    }
+                }
+            }
+            #expect(server.counts.connections == handshakes)
+        }
+    }
+
     @Test func tenThousandRandomPoliciesAndChains() throws {
         var random = SplitMix64(seed: 0x7275_7374)
         let asPins = try corpus.certificates.map {

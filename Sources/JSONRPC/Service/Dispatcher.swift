@@ -4,6 +4,13 @@ import StrictJSON
 struct Dispatcher: Sendable {
     let service: any RPCService
     let limits: RPCLimits
+    private let turns: BulkTurns
+
+    init(service: any RPCService, limits: RPCLimits) {
+        self.service = service
+        self.limits = limits
+        turns = BulkTurns(limit: limits.bulkRequests)
+    }
 
     /// What goes back for one message.
     struct Reply: Hashable, Sendable {
@@ -34,19 +41,35 @@ struct Dispatcher: Sendable {
     private func answer(to call: RPCCall, on connection: RPCConnection) async -> [UInt8]? {
         switch call {
         case .request(let id, let method, let params):
-            do throws(RPCError) {
-                let result = try await service.respond(to: method, params: params, on: connection)
-                return RPCAnswer.result(result, id: id, limit: limits.messageBytes)
-            } catch {
-                return RPCAnswer.error(error, id: id, limit: limits.messageBytes)
+            await inTurn(method, on: connection) {
+                do throws(RPCError) {
+                    let result = try await service.respond(to: method, params: params, on: connection)
+                    return RPCAnswer.result(result, id: id, limit: limits.messageBytes)
+                } catch {
+                    return RPCAnswer.error(error, id: id, limit: limits.messageBytes)
+                }
             }
         case .notification(let method, let params):
             // On its own: who sends one and leaves still wants it done, so it must not share our cancellation.
-            await Task { _ = try? await service.respond(to: method, params: params, on: connection) }.value
-            return nil
+            await Task {
+                await inTurn(method, on: connection) {
+                    _ = try? await service.respond(to: method, params: params, on: connection)
+                    return nil
+                }
+            }.value
         case .invalid(let id, let error):
-            return RPCAnswer.error(error, id: id)
+            RPCAnswer.error(error, id: id)
         }
+    }
+
+    /// Runs `body` when it is its turn, at once unless the method is a bulk one. Nil when the client has gone before.
+    private func inTurn(
+        _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
+    ) async -> [UInt8]? {
+        guard service.isBulk(method) else { return await body() }
+        guard await turns.take(for: connection) else { return nil }
+        defer { turns.giveBack() }
+        return await body()
     }
 
     private func answer(to calls: [RPCCall], width: Int, on connection: RPCConnection) async -> [UInt8]? {

@@ -10,6 +10,9 @@ public struct RPCLimits: Hashable, Sendable {
     public var clients = 256
     /// Requests of one connection that have begun and are not answered yet. At the limit no more are read.
     public var requestsInFlight = 64
+    /// Bulk requests (`RPCService.isBulk`) of all connections together that run at the same time. Beyond it they wait,
+    /// and connections take turns.
+    public var bulkRequests = 2
     /// Requests in one batch. Beyond: −32600 for the whole batch.
     public var batchRequests = 10_000
     /// Bytes of all header fields of an HTTP request together with its request line. Beyond: 431, connection closed.

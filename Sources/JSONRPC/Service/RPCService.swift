@@ -6,6 +6,10 @@ public protocol RPCService: Sendable {
     /// closed. Called on the event loop: decide from memory.
     func refusal(of peer: PeerCredentials) -> RPCError?
 
+    /// Whether calls of this method read or write so much that only `RPCLimits.bulkRequests` of them run at the same
+    /// time, and only for clients that take what they are answered.
+    func isBulk(_ method: String) -> Bool
+
     /// Answers one request; for a notification (a request without id) the result is dropped.
     ///
     /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection; they are begun in the order they came
@@ -19,6 +23,8 @@ public protocol RPCService: Sendable {
 
 extension RPCService {
     public func refusal(of peer: PeerCredentials) -> RPCError? { nil }
+
+    public func isBulk(_ method: String) -> Bool { false }
 }
 
 /// The `result` of an answer.

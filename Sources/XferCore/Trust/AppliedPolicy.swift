@@ -52,6 +52,9 @@ public struct AppliedPolicies: Sendable, Hashable {
 
     public var all: [AppliedPolicy] { [host] + (task.map { [$0] } ?? []) }
 
+    /// Names this judgement: the policies' versions, with an `x` for an expired one. Equal judgements believe the same servers.
+    public var judgement: String { all.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+") }
+
     public var minimumTLS: TLSVersion { all.map(\.policy.minimumTLS).max() ?? .tls12 }
 
     /// The task's before the host's.

@@ -30,13 +30,16 @@ public struct Attempt: Sendable {
     public var checkpoints: CheckpointWindow.Limits
     /// Asked before every hop, redirects included: which session, and so which trust, the hop goes through.
     public var session: SessionChooser
+    /// Told at every final response's head, redirects included, who sends it. Called on the engine's loop.
+    public var onServer: (@Sendable (SourceEvidence) -> Void)?
 
     public init(
         request: TransferRequest, resumeData: ResumeData = ResumeData(), segment: Segment? = nil,
         allowsUnsafeResume: Bool = false, digestIsKnown: Bool = false, sink: BodySink, mode: AttemptMode = .download,
         content: AttemptContent? = nil, credential: ResolvedCredential? = nil, cookieJar: String? = nil,
         maxReceiveRate: Int64 = 0, maxSendRate: Int64 = 0, conditions: [HeaderField] = [],
-        checkpoints: CheckpointWindow.Limits = CheckpointWindow.Limits(), session: @escaping SessionChooser
+        checkpoints: CheckpointWindow.Limits = CheckpointWindow.Limits(), session: @escaping SessionChooser,
+        onServer: (@Sendable (SourceEvidence) -> Void)? = nil
     ) {
         self.request = request
         self.resumeData = resumeData
@@ -53,6 +56,7 @@ public struct Attempt: Sendable {
         self.conditions = conditions
         self.checkpoints = checkpoints
         self.session = session
+        self.onServer = onServer
     }
 }
 

@@ -35,9 +35,7 @@ extension Exchange {
         guard let (session, handle) = connection else { return nil }
         let spec = session.key.spec
         do throws(TransferError) {
-            guard try run.attempt.session(url) == spec else {
-                throw trustError("the trust policies for \(url.hostKey) changed while connecting", isRetriable: true)
-            }
+            try requireSession(spec)
             guard handle.effectiveOrigin == url.origin else {
                 throw trustError("libcurl connects to another host than \(url.hostKey)")
             }
@@ -64,14 +62,39 @@ extension Exchange {
         if party == .origin { refusal?.host = url.hostKey }
     }
 
-    /// Whether the request may go out: a new connection was judged in its handshake. While nothing resumes TLS sessions it
-    /// always was; this keeps a mistake in that from costing more than a failure.
+    /// Whether the request may go out. A new connection was judged in its handshake: while nothing resumes TLS sessions it
+    /// always was, and this keeps a mistake in that from costing more than a failure. One that was there was judged for its
+    /// session, which has to be the hop's still.
     func isJudged() -> Bool {
-        guard url.scheme == .https, connection?.handle.hasNewConnection ?? true, !handshakes.isOriginJudged else {
-            return true
+        guard url.scheme == .https, !handshakes.isOriginJudged else { return true }
+        guard let (session, handle) = connection, !handle.hasNewConnection else {
+            refusal = trustError("the connection to \(url.hostKey) was not judged")
+            return false
         }
-        refusal = trustError("the connection to \(url.hostKey) was not judged")
-        return false
+        do throws(TransferError) {
+            try requireSession(session.key.spec)
+            return true
+        } catch {
+            refusal = error
+            return false
+        }
+    }
+
+    /// Decides once more what was decided before the hop.
+    private func requireSession(_ spec: SessionSpec) throws(TransferError) {
+        guard try run.attempt.session(url) == spec else {
+            throw trustError("the trust policies for \(url.hostKey) changed while connecting", isRetriable: true)
+        }
+    }
+
+    /// Tells who sends the present response, over a connection that may be older than this request.
+    func noteServer() {
+        guard let onServer = run.attempt.onServer, let (session, handle) = connection else { return }
+        let server = url.scheme == .https ? handle.tls.map(ConnectedServer.init) : nil
+        onServer(
+            SourceEvidence(
+                origin: url.origin, chain: server?.chain ?? [], tls: server?.version,
+                judgement: session.key.spec.trust.policies.judgement))
     }
 
     private func trustError(_ message: String, isRetriable: Bool = false) -> TransferError {

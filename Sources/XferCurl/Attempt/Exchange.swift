@@ -237,6 +237,7 @@ final class Exchange {
         case .head(let head):
             noteSent()
             self.head = head
+            noteServer()
             run.onHead(head)
             return onHead(head)
         }

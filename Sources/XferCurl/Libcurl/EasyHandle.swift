@@ -116,6 +116,8 @@ final class EasyHandle {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
+        // A proxy's answer to CONNECT is not the response that was asked for.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
 
     /// The certificate check is ours, in libcurl's place; libcurl still has to insist on one, and to end with ours.
@@ -197,6 +199,13 @@ final class EasyHandle {
     var hasNewConnection: Bool {
         var count = 0
         return xfer_easy_get_long(easy, CURLINFO_NUM_CONNECTS, &count) != CURLE_OK || count > 0
+    }
+
+    /// The connection's `SSL`, while the request runs over one.
+    var tls: UnsafeMutableRawPointer? {
+        var found: UnsafeMutableRawPointer?
+        guard xfer_easy_get_pointer(easy, CURLINFO_TLS_SSL_PTR, &found) == CURLE_OK, let found else { return nil }
+        return found.assumingMemoryBound(to: curl_tlssessioninfo.self).pointee.internals
     }
 
     var errorText: String { String(cString: errorBuffer) }

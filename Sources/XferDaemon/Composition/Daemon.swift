@@ -11,9 +11,19 @@ import XferProtocol
 
 /// The composition root: everything is made here, once, and put together.
 public enum Daemon {
-    /// Runs the service until it is told to stop.
-    public static func run(_ options: DaemonOptions) async -> DaemonExit {
+    /// Runs the service until it is told to stop. To be called from the main thread of a program that runs nothing
+    /// asynchronous itself.
+    public static func run(_ options: DaemonOptions) -> DaemonExit {
         MemoryCare.keepHeapSmall()
+        do {
+            return try ServiceExecutors.run { await service(options) } ?? .failure
+        } catch {
+            complain("\(error)")
+            return .failure
+        }
+    }
+
+    private static func service(_ options: DaemonOptions) async -> DaemonExit {
         let instance: Instance
         do {
             instance = try Instance(options)

@@ -30,6 +30,8 @@ final class LiveConfiguration: Sendable {
     }
 
     var path: String { instance.paths.configurationFile }
+    /// Files whose contents are part of the configuration.
+    var pinFiles: Set<String> { Set(loaded.settings.trust.policies.flatMap(\.pinFiles)) }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
 
@@ -59,6 +61,13 @@ final class LiveConfiguration: Sendable {
             return
         }
         let reload = loaded.reload(to: newer)
+        do {
+            try await manager.reload(instance.managerSettings(reload.inForce.settings))
+        } catch {
+            logger.error("\(error)")
+            logger.error("the configuration has faults and is not taken over")
+            return
+        }
         let (access, warnings) = AccessPolicy.load(reload.inForce.settings, ownUID: geteuid())
         for warning in warnings + newer.warnings { logger.warning("\(warning)") }
         let notify = state.withLockedValue { state in
@@ -68,7 +77,6 @@ final class LiveConfiguration: Sendable {
         }
         notify?(access)
         log.level = reload.inForce.settings.log.level
-        await manager.reload(instance.managerSettings(reload.inForce.settings))
         let changed = reload.applied.isEmpty ? "nothing" : reload.applied.joined(separator: " ")
         logger.notice("configuration read again", metadata: ["changed": "\(changed)"])
         if !reload.waitingForRestart.isEmpty {

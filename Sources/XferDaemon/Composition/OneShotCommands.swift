@@ -13,6 +13,13 @@ public enum OneShotCommands {
         report {
             let instance = try Instance(options)
             for warning in instance.loaded.warnings { Daemon.complain("warning: \(warning)") }
+            for entry in instance.loaded.settings.trust.policies {
+                do throws(PolicyTextError) {
+                    try PolicyText.check(entry.policy, at: Clocks.wall())
+                } catch {
+                    Daemon.complain("warning: \(error.description); refused unless it is in force already")
+                }
+            }
             print("\(instance.paths.configurationFile): the configuration is right")
         }
     }

@@ -56,7 +56,7 @@ struct WatchdogService: Service {
     }
 }
 
-/// Reads the configuration again on SIGHUP and when its file changes.
+/// Reads the configuration again on SIGHUP and when its file, or a pin file it names, changes.
 struct ReloadService: Service {
     let configuration: LiveConfiguration
     let notifier: ServiceNotifier
@@ -64,17 +64,33 @@ struct ReloadService: Service {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watch = try? ConfigurationWatch(path: configuration.path) { continuation.yield() }
+        let watch = WatchedFiles([configuration.path]) { continuation.yield() }
         let forward = Task { for await _ in signals { continuation.yield() } }
         await cancelWhenGracefulShutdown {
+            var pinWatch = WatchedFiles(configuration.pinFiles) { continuation.yield() }
             for await _ in changes {
                 notifier.sendReloading()
                 await configuration.reload()
+                if configuration.pinFiles != pinWatch.paths {
+                    pinWatch = WatchedFiles(configuration.pinFiles) { continuation.yield() }
+                }
                 notifier.send(.ready)
             }
         }
         forward.cancel()
         withExtendedLifetime(watch) {}
+    }
+}
+
+/// A watch over files that can be replaced by one over others.
+private final class WatchedFiles {
+    let paths: Set<String>
+    private let watch: ConfigurationWatch?
+
+    /// What cannot be watched is left out.
+    init(_ paths: Set<String>, onChange: @escaping @Sendable () -> Void) {
+        self.paths = paths
+        watch = paths.isEmpty ? nil : try? ConfigurationWatch(paths: paths, onChange: onChange)
     }
 }
 

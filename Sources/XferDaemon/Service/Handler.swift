@@ -5,6 +5,7 @@ import XferProtocol
 /// One method's handler with its types erased: decodes strictly, calls, encodes.
 struct Handler: Sendable {
     let name: String
+    let isBulk: Bool
     let respond: @Sendable (JSONValue?, CallContext) async throws -> JSONValue
 
     /// A handler for `method`: `body` gets decoded parameters and gives a typed result.
@@ -13,6 +14,7 @@ struct Handler: Sendable {
         _ body: @escaping @Sendable (Method.Params, CallContext) async throws -> Method.Result
     ) {
         name = Method.name
+        isBulk = Method.isBulk
         respond = { params, context in
             let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)
             return try await body(params, context).wire

@@ -1,9 +1,9 @@
 import Dispatch
 import Glibc
 
-/// Tells when the configuration file was written, replaced or removed (inotify(7)), without polling.
+/// Tells when files of the configuration were written, replaced or removed (inotify(7)), without polling.
 ///
-/// The directory is watched, not the file: editors rename a new file over the old one, and the file may not exist yet.
+/// Directories are watched, not the files: editors rename a new file over the old one, and a file may not exist yet.
 /// A directory that does not exist is not watched, nor is what a symbolic link points to; SIGHUP always works.
 public struct ConfigurationWatch: ~Copyable {
     private let source: any DispatchSourceRead
@@ -11,20 +11,34 @@ public struct ConfigurationWatch: ~Copyable {
     /// - Parameter onChange: called on a queue of the watch's own, once for changes that come together.
     /// - Throws: the error number, ENOENT when the directory does not exist.
     public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemError) {
-        let directory = InstancePaths.directory(of: path)
-        let name = Array((path.split(separator: "/").last ?? "").utf8)
+        try self.init(paths: [path], onChange: onChange)
+    }
+
+    /// Watches several files with one descriptor. Directories that cannot be watched are left out.
+    /// - Throws: when none of them can.
+    public init(paths: Set<String>, onChange: @escaping @Sendable () -> Void) throws(SystemError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else { throw SystemError(call: "inotify_init1") }
         let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
-        guard inotify_add_watch(descriptor, directory, events) >= 0 else {
-            let error = SystemError(call: "inotify_add_watch")
+        var names: [Int32: Set<[UInt8]>] = [:]
+        var failure: SystemError?
+        for path in paths {
+            // Adding a directory again gives the same number.
+            let watch = inotify_add_watch(descriptor, InstancePaths.directory(of: path), events)
+            if watch < 0 {
+                failure = SystemError(call: "inotify_add_watch")
+            } else {
+                names[watch, default: []].insert(Array((path.split(separator: "/").last ?? "").utf8))
+            }
+        }
+        if names.isEmpty, let failure {
             close(descriptor)
-            throw error
+            throw failure
         }
         source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "xferd.configuration"))
-        source.setEventHandler {
-            if Self.drain(descriptor, lookingFor: name) { onChange() }
+        source.setEventHandler { [names] in
+            if Self.drain(descriptor, lookingFor: names) { onChange() }
         }
         source.setCancelHandler { close(descriptor) }
         source.resume()
@@ -32,8 +46,8 @@ public struct ConfigurationWatch: ~Copyable {
 
     deinit { source.cancel() }
 
-    /// Reads what is there and says whether any of it is about that name.
-    private static func drain(_ descriptor: Int32, lookingFor name: [UInt8]) -> Bool {
+    /// Reads what is there and says whether any of it is about one of the names in its directory.
+    private static func drain(_ descriptor: Int32, lookingFor names: [Int32: Set<[UInt8]>]) -> Bool {
         let headerSize = MemoryLayout<inotify_event>.size
         var isNamed = false
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -47,7 +61,8 @@ public struct ConfigurationWatch: ~Copyable {
                 guard end <= count else { break }
                 // The name is padded with zeros.
                 let found = buffer[(offset + headerSize)..<end].prefix { $0 != 0 }
-                isNamed = isNamed || found.elementsEqual(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0
+                let isWanted = names[event.wd]?.contains(Array(found)) ?? false
+                isNamed = isNamed || isWanted || event.mask & UInt32(IN_Q_OVERFLOW) != 0
                 offset = end
             }
         }

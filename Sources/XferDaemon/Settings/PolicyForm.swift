@@ -68,8 +68,10 @@ extension SettingForm where Value == [Settings.Policy] {
         case "mode": result.policy.mode = try mode.read(value, context)
         case "pins":
             for item in try items(value) {
-                result.policy.pins += try pins(item, context)
+                let file = try pinFile(item, context)
+                result.policy.pins += try pins(item, in: file)
                 result.pins.append(item.text ?? "")
+                if let file { result.pinFiles.append(file) }
             }
         case "hosts": for item in try items(value) { result.policy.hosts.append(try host(item)) }
         case "allow_invalid_certificates": result.policy.allowsInvalidCertificates = try flag.read(value, context)
@@ -100,15 +102,20 @@ extension SettingForm where Value == [Settings.Policy] {
         }
     }
 
-    /// `sha256/…`, PEM text, or an absolute path. What is no pin is never repeated: it may be a key.
-    private static func pins(
+    /// Where the pins are to be read, if an absolute path is written.
+    private static func pinFile(
         _ node: ConfigurationNode, _ context: SettingContext
-    ) throws(SettingMismatch) -> [Pin] {
+    ) throws(SettingMismatch) -> String? {
+        guard let text = node.text, text.hasPrefix("/") || text.hasPrefix("~/") else { return nil }
+        return try SettingForm<String>.path.read(node, context)
+    }
+
+    /// What a file holds, else `sha256/…` or PEM text. What is no pin is never repeated: it may be a key.
+    private static func pins(_ node: ConfigurationNode, in file: String?) throws(SettingMismatch) -> [Pin] {
         guard let text = node.text else { throw SettingMismatch(expected: "a pin", found: node) }
-        let isPath = text.hasPrefix("/") || text.hasPrefix("~/")
-        let path = isPath ? try SettingForm<String>.path.read(node, context) : ""
         do throws(PolicyTextError) {
-            return isPath ? try PolicyText.pins(inFile: path) : try PolicyText.pins(in: text)
+            if let file { return try PolicyText.pins(inFile: file) }
+            return try PolicyText.pins(in: text)
         } catch {
             throw SettingMismatch(error.description, at: node)
         }
@@ -137,7 +144,13 @@ extension SettingForm where Value == [Settings.Policy] {
         guard let certificate = files["certificate"], let key = files["key"] else {
             throw SettingMismatch(expected: "a mapping with certificate and key", found: node)
         }
-        return ClientCertificateFiles(certificate: certificate, key: key)
+        let found = ClientCertificateFiles(certificate: certificate, key: key)
+        do throws(PolicyTextError) {
+            try PolicyText.check(found)
+        } catch {
+            throw SettingMismatch(error.description, at: node)
+        }
+        return found
     }
 
     // MARK: Writing

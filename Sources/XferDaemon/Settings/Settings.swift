@@ -56,6 +56,8 @@ public struct Settings: Hashable, Sendable {
         public var policy: TrustPolicy
         /// Paths, `sha256/…` or PEM text, as they stand in the file.
         public var pins: [String]
+        /// The paths among them, absolute.
+        public var pinFiles: [String] = []
     }
 
     /// How much of the past is kept.

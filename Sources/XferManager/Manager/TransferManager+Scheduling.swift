@@ -74,7 +74,7 @@ extension TransferManager {
         let control = RunControl()
         let trust = RunTrust(
             policies: services.policies, taskPolicy: task.specification.policy,
-            authoritiesFile: settings.authoritiesFile, clock: clock)
+            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
         let run = TransferRun(
             task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
             onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
@@ -111,6 +111,7 @@ extension TransferManager {
         }
         scheduler.onEnd(id)
         if let live = runs.removeValue(forKey: id) { metrics.onReceived(live.control.receivedBytes) }
+        for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteRunning()
         if runs.isEmpty {
             for waiter in drainWaiters { waiter.resume() }

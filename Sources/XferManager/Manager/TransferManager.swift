@@ -47,6 +47,8 @@ public actor TransferManager {
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
     var lastCare: MonotonicInstant?
+    /// Resumed when that run has ended.
+    var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run has ended.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -98,7 +100,8 @@ public actor TransferManager {
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             version: version)
-        Task { for await reason in degradations { await manager.onDegradedChange(reason) } }
+        // Ends with the store, which ends with the manager: neither is kept by what waits for news of the other.
+        Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         return manager
     }
 
@@ -120,17 +123,13 @@ public actor TransferManager {
         scheduler = SchedulerStateMachine(limits: settings.scheduler)
     }
 
-    /// Takes new settings of the configuration file; what runs goes on under the old ones.
-    public func reload(_ settings: ManagerSettings) async {
-        let before = self.settings.policies
+    /// Takes new settings of the configuration file; what runs goes on under the old ones, but for trust policies, which
+    /// stop what they concern.
+    ///
+    /// - Throws: when the trust policies cannot be taken over; nothing of the settings is in force then.
+    public func reload(_ settings: ManagerSettings) async throws {
+        try await takeConfiguredPolicies(settings.policies)
         self.settings = settings
-        do {
-            try await takeConfiguredPolicies()
-        } catch {
-            // Half of it may be the stricter half: nothing of it is in force.
-            self.settings.policies = before
-            logger.error("the trust policies are not taken over", metadata: ["error": "\(error)"])
-        }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         applyLimits()
         schedule()

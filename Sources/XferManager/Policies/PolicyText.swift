@@ -43,10 +43,20 @@ public enum PolicyText {
         }
     }
 
-    /// Whether the policy makes sense by itself; time aside, which goes on after a policy was written.
-    public static func check(_ policy: TrustPolicy) throws(PolicyTextError) {
+    /// Whether certificate and key can be read, fit each other, and nobody but the key's owner can read it.
+    public static func check(_ files: ClientCertificateFiles) throws(PolicyTextError) {
+        do throws(PolicyReadingError) {
+            try PolicyReading.check(files)
+        } catch {
+            throw PolicyTextError(description: error.description)
+        }
+    }
+
+    /// Whether the policy makes sense by itself.
+    /// - Parameter now: refuses also what has passed; nil leaves time aside, which goes on after a policy was written.
+    public static func check(_ policy: TrustPolicy, at now: Timestamp? = nil) throws(PolicyTextError) {
         do throws(TrustPolicyError) {
-            try TrustPolicyRules.check(policy, at: nil)
+            try TrustPolicyRules.check(policy, at: now)
         } catch {
             throw PolicyTextError(description: error.description)
         }

@@ -55,8 +55,7 @@ extension TransferManager {
     }
 
     /// Takes over the configuration file's policies.
-    func takeConfiguredPolicies() async throws {
-        let configured = settings.policies
+    func takeConfiguredPolicies(_ configured: [TrustPolicy]) async throws {
         let now = clock()
         try await changePolicies { tx in try PolicyChanges.takeConfigured(configured, in: tx, at: now) }
     }
@@ -66,26 +65,43 @@ extension TransferManager {
 
     // MARK: Changing
 
-    /// One change at a time, so that what is in force is always what was committed last.
+    /// One change at a time, so that what is in force is always what was committed last. When this returns, nothing is
+    /// published any more under what was in force before.
     private func changePolicies(
         _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyBook
     ) async throws {
         await policyGate.enter()
-        defer { policyGate.leave() }
-        let book = try await translatingStoreErrors { try await store.write { tx in try change(tx) } }
-        await install(book)
-        await warnOfExpiry()
+        let tooLate: [TaskID]
+        do {
+            defer { policyGate.leave() }
+            let book = try await translatingStoreErrors { try await store.write { tx in try change(tx) } }
+            services.policies.withLockedValue { $0 = book }
+            tooLate = await judgeAnew()
+            await warnOfExpiry()
+        }
+        for id in tooLate { await runEnded(id) }
     }
 
-    private func install(_ book: PolicyBook) async {
-        services.policies.withLockedValue { $0 = book }
+    /// Retires the connections that the policies in force did not judge, and stops the runs they would judge otherwise.
+    /// Answers which of those are past stopping: their files get their names at this moment.
+    private func judgeAnew() async -> [TaskID] {
+        let book = services.policies.withLockedValue(\.self)
         let versions = book.versions
+        // On the loop: a hop began before this, and is known to its run, or finds the new policies.
         await services.engine.retireSessions { !versions.isSuperset(of: $0.key.trustVersions) }
         let now = clock()
+        var tooLate: [TaskID] = []
         for (id, live) in runs where live.trust.isStale(under: book, at: now) {
             runs[id]?.isJudgedAnew = true
             await stop(live)
+            if live.control.isPublishing { tooLate.append(id) }
         }
+        return tooLate
+    }
+
+    private func runEnded(_ id: TaskID) async {
+        guard runs[id] != nil else { return }
+        await withCheckedContinuation { endWaiters[id, default: []].append($0) }
     }
 
     // MARK: Expiry
@@ -111,6 +127,8 @@ extension TransferManager {
         await policyGate.enter()
         defer { policyGate.leave() }
         await warnOfExpiry()
+        // What has expired is the ordinary check from now on, also for what runs.
+        _ = await judgeAnew()
     }
 
     private func warn(of policy: TrustPolicy, _ due: ExpiryWarning, _ expiresAt: Timestamp, at now: Timestamp) async {

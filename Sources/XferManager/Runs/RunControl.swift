@@ -8,6 +8,7 @@ import XferModel
 final class RunControl: Sendable {
     private struct State {
         var isStopRequested = false
+        var isPublishing = false
         var phase: TaskPhase = .connecting
         var attempt: AttemptHandle?
         var received: Int64 = 0
@@ -44,6 +45,17 @@ final class RunControl: Sendable {
             return state.attempt
         }
     }
+
+    /// The last moment at which a wish to stop counts: false when there is one. What follows ends within moments.
+    func beginPublishing() -> Bool {
+        state.withLockedValue { state in
+            if !state.isStopRequested { state.isPublishing = true }
+            return state.isPublishing
+        }
+    }
+
+    /// It was too late to stop: the file gets its final name now.
+    var isPublishing: Bool { state.withLockedValue(\.isPublishing) }
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 

@@ -30,7 +30,7 @@ extension TransferRun {
             case .notModified:
                 return .notModified
             case .stopped, .failed, .restartWithHTTP1:
-                try await checkpoint(part, at: attemptOutcome.offset, keeping: described)
+                try await checkpoint(part, at: attemptOutcome.offset, keeping: described, isLast: true)
                 if let early { return .ended(try early.get()) }
                 if case .failed(let error) = attemptOutcome.result { return .ended(.failed(error)) }
                 if attemptOutcome.result == .stopped { return .ended(.stopped) }
@@ -49,6 +49,7 @@ extension TransferRun {
     ) async throws -> (AttemptOutcome, early: Result<RunEnd, any Error>?) {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        trust.beginAttempt()
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
@@ -57,7 +58,8 @@ extension TransferRun {
                     inline: specification.request.credential, home: specification.request.url.origin),
                 maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
                 checkpoints: settings.checkpoints,
-                session: { [trust] url throws(TransferError) in try trust.session(for: url) }))
+                session: { [trust] url throws(TransferError) in try trust.session(for: url) },
+                onServer: { [trust] in trust.note($0) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
 
         var early: Result<RunEnd, any Error>?
@@ -141,11 +143,11 @@ extension TransferRun {
 
     /// Whoever loosened trust is to be reminded of it.
     private func logLaxTrust() {
-        for (policy, host) in trust.takeLax() {
+        for use in trust.takeLax() {
             services.logger.warning(
                 "a trust policy allows invalid certificates",
                 metadata: [
-                    "policy": "\(policy.name)", "version": "\(policy.version)", "host": "\(host)", "task": "\(taskID)",
+                    "policy": "\(use.policy)", "version": "\(use.version)", "host": "\(use.host)", "task": "\(taskID)",
                 ])
         }
     }

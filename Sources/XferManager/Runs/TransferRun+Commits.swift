@@ -6,8 +6,13 @@ import XferStore
 /// What a run writes down while it runs.
 extension TransferRun {
     /// Makes the bytes up to `offset` durable, then commits the offset and what describes them.
-    func checkpoint(_ part: PartialFile, at offset: Int64, keeping described: ResumeData) async throws {
-        guard offset > committed || !pendingEvents.isEmpty else { return }
+    ///
+    /// - Parameter isLast: the attempt is over; whoever goes on has to know who sent the bytes.
+    func checkpoint(
+        _ part: PartialFile, at offset: Int64, keeping described: ResumeData, isLast: Bool = false
+    ) async throws {
+        let sources = offset > 0 ? trust.unrecordedSources(isLast: isLast) : nil
+        guard offset > committed || !pendingEvents.isEmpty || sources != nil else { return }
         if offset > committed { try await services.pool.run { try part.sync() } }
         var resumeData = described
         resumeData.segments = [Segment(start: 0, committed: offset)]
@@ -20,9 +25,11 @@ extension TransferRun {
             } else {
                 try tx.checkpoint(id, segments: resumeData.segments)
             }
+            if let sources { try tx.setSources(sources, of: id) }
             machine.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
         }
         transfer.resumeData = resumeData
+        if let sources { trust.noteRecorded(sources) }
         committed = offset
         control.note(received: offset, total: resumeData.totalLength)
     }
@@ -32,9 +39,11 @@ extension TransferRun {
     /// - Parameter reason: how it was seen that the source is another version now; nil when it is not.
     func dropKeptBytes(sourceChange reason: String?) async throws {
         let id = transfer.id
+        let hasSources = trust.hasRecordedSources
         let now = services.clock()
         try await commit(.immediate) { tx, machine in
             try tx.update(resumeData: ResumeData(), of: id)
+            if hasSources { try tx.setSources([], of: id) }
             guard let reason else { return machine.onBytesLost() }
             let transition = machine.onSourceChanged(reason: reason)
             if let event = transition.event {
@@ -42,6 +51,7 @@ extension TransferRun {
             }
         }
         transfer.resumeData = ResumeData()
+        trust.forgetKept()
         committed = 0
         control.note(received: 0, total: nil)
     }
@@ -56,11 +66,13 @@ extension TransferRun {
         resumeData.segments = [Segment(start: 0, committed: length)]
         let id = transfer.id
         let taskID = taskID
+        let sources = trust.unrecordedSources(isLast: false)
         let now = services.clock()
         let isReserved = try await commit(.gathered) { [resumeData] tx, machine in
             guard machine.task.state == .running else { throw Overtaken() }
             guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: taskID) else { return false }
             try tx.update(resumeData: resumeData, of: id)
+            if let sources { try tx.setSources(sources, of: id) }
             try tx.setPublishIntent(intent, of: id)
             machine.onCheckpoint(received: length, total: length, at: now)
             return true

@@ -31,12 +31,12 @@ extension TransferRun {
 
         var taken: Set<String> = []
         for _ in 0..<Self.mostNameRaces {
-            guard !control.isStopRequested else { return .stopped }
             let choice = try await choose(publisher, excluding: taken)
             guard case .publish(let name, let isReplacing) = choice else {
                 return try skipped(finalName, in: directory)
             }
             if isReplacing { try await requireReplaceable(name, in: directory) }
+            guard control.beginPublishing() else { return .stopped }
             let intent = PublishIntent(finalName: name, part: part.identity)
             guard try await commitIntent(intent, length: length, isReplacing: isReplacing, in: directory.identity),
                 try await rename(intent, with: publisher, isReplacing: isReplacing)

@@ -89,6 +89,7 @@ actor TransferRun {
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
         let part = try await openPart(in: directory)
         defer { part.close() }
+        try await judgeKeptBytes(in: part)
         try await makeRoom(in: directory)
 
         switch try await fetch(into: part, in: directory) {
@@ -96,7 +97,7 @@ actor TransferRun {
             control.enter(.verifying)
             await onBodyEnd()
             let end = try await publish(part, length: length, in: directory)
-            if case .stopped = end { try await checkpoint(part, at: length, keeping: described) }
+            if case .stopped = end { try await checkpoint(part, at: length, keeping: described, isLast: true) }
             return end
         case .notModified:
             outcome.notModified = true
@@ -163,6 +164,21 @@ actor TransferRun {
         if kept == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
         control.note(received: kept, total: transfer.resumeData.totalLength)
         return part
+    }
+
+    /// Bytes of earlier runs count only while the policies in force believe whoever sent them.
+    private func judgeKeptBytes(in part: PartialFile) async throws {
+        guard committed > 0 else { return }
+        let urls = [specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
+        let (trust, id) = (trust, taskID)
+        let refusal = try await services.pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
+        guard let refusal else { return }
+        services.logger.notice(
+            "the policies have changed: what was received is given up",
+            metadata: ["task": "\(id)", "reason": "\(refusal)"])
+        try await dropKeptBytes(sourceChange: nil)
+        try await services.pool.run { try part.truncate(to: 0) }
+        described = ResumeData()
     }
 
     /// Waits for space when the rest is known not to fit.

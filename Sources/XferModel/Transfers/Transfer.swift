@@ -5,6 +5,8 @@ public struct Transfer: Hashable, Sendable {
     public var tag: String
     public var partial: PartialLocation
     public var resumeData: ResumeData
+    /// Who sent the kept bytes; empty also where only the built-in default policy judged.
+    public var sources: [SourceEvidence] = []
     /// Set before the final rename, so that a restart can tell what happened.
     public var publishIntent: PublishIntent?
     public var createdAt: Timestamp

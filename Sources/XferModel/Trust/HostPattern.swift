@@ -29,11 +29,11 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
         self.port = port
         if host.hasPrefix("[") {
             guard let address = IPAddress(host: host), !host.contains("%") else { throw fault(.badAddress) }
-            (kind, name) = (.exact, .address(address))
+            (kind, name) = (.exact, .address(address.unmapped))
             return
         }
         if let address = IPAddress(host: host) {
-            (kind, name) = (.exact, .address(address))
+            (kind, name) = (.exact, .address(address.unmapped))
             return
         }
         if host.hasPrefix("*.") {
@@ -75,7 +75,9 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
         }
         guard isPlain else { return .badName }
         // A name whose last label is a number is read as an address (WHATWG URL §3.5).
-        guard let last = labels.last, !last.utf8.allSatisfy({ (48...57).contains($0) }), !last.hasPrefix("0x") else {
+        guard let last = labels.last, !last.utf8.allSatisfy({ (48...57).contains($0) }),
+            !last.lowercased().hasPrefix("0x")
+        else {
             return .badAddress
         }
         return nil

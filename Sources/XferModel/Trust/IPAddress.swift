@@ -29,6 +29,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     public var isIPv6: Bool { bytes.count == 16 }
 
+    /// The IPv4 address that an IPv4-mapped one (RFC 4291 §2.5.5.2) leads to, else itself.
+    public var unmapped: IPAddress {
+        let isMapped = isIPv6 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xff && bytes[11] == 0xff
+        return isMapped ? IPAddress(bytes: Array(bytes[12...])) ?? self : self
+    }
+
     /// RFC 5952 §4 for IPv6.
     public var description: String {
         guard isIPv6 else { return bytes.map(String.init).joined(separator: ".") }

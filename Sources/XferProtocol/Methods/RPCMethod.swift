@@ -15,10 +15,13 @@ public protocol RPCMethod: Sendable {
     static var errors: [ErrorCode] { get }
     /// At least one; checked against the schemas by a test.
     static var examples: [MethodExample] { get }
+    /// Whether a call may read and answer so much that the service lets only a few of them run at the same time.
+    static var isBulk: Bool { get }
 }
 
 extension RPCMethod {
     public static var errors: [ErrorCode] { [] }
+    public static var isBulk: Bool { false }
 }
 
 /// A call and its answer, for the documentation.

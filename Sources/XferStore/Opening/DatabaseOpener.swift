@@ -44,7 +44,8 @@ enum DatabaseOpener {
     private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.label = "xfer.store"
-        configuration.maximumReaderCount = 2
+        // Two for what reads much, which is as many as the service lets run at once, and one for short looks.
+        configuration.maximumReaderCount = 3
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in

@@ -7,6 +7,7 @@ extension StoreReader {
         }
         guard var transfer = found else { return nil }
         transfer.resumeData.segments = try segments(of: id)
+        transfer.sources = try sources(of: id)
         return transfer
     }
 

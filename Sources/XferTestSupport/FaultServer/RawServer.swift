@@ -19,7 +19,7 @@ public final class RawServer: Sendable {
     ///   - script: runs once per connection; its end closes the connection.
     public init(receiveBuffer: Int32 = 0, script: @escaping @Sendable (RawConnection) -> Void) throws {
         signal(SIGPIPE, SIG_IGN)
-        (listener, port) = try TLSServer.listen("127.0.0.1")
+        (listener, port) = try TLSServer.listen("127.0.0.1", 0)
         if receiveBuffer > 0 {
             var size = receiveBuffer
             setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))

@@ -92,7 +92,8 @@ public enum FileTree {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func names(in path: String) throws -> [String] {
+    /// Names in a directory, sorted.
+    public static func names(in path: String) throws -> [String] {
         guard let directory = opendir(path) else { throw PosixError("opendir \(path)") }
         defer { closedir(directory) }
         var names: [String] = []

@@ -10,6 +10,8 @@ public final class NginxFixture: Sendable {
         public var root: String?
         /// Leaf, chain and key for https.
         public var tls: (chain: String, privateKey: String)?
+        /// Offers https on `::1` too.
+        public var listensOnIPv6 = false
         /// Bytes per second and connection; 0 is unlimited.
         public var limitRate: Int64 = 0
         /// More directives for the server block, for example a `location` that redirects or asks for a password.
@@ -127,6 +129,7 @@ public final class NginxFixture: Sendable {
             ? ""
             : """
             listen 127.0.0.1:\(ports.https) ssl http2;
+            \(options.listensOnIPv6 ? "listen [::1]:\(ports.https) ssl http2;" : "")
             ssl_certificate \(directory.file("chain.pem"));
             ssl_certificate_key \(directory.file("key.pem"));
             """

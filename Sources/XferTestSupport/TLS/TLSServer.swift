@@ -13,6 +13,10 @@ public final class TLSServer: Sendable {
         public var privateKey = ""
         /// `127.0.0.1` or `::1`.
         public var address = "127.0.0.1"
+        /// 0 lets the kernel pick one.
+        public var port = 0
+        /// Port on 127.0.0.1 of a plain server that answers in this one's place.
+        public var backend: Int?
         /// Offers sessions for resumption.
         public var offersResumption = false
         /// Highest version, for example `TLS1_1_VERSION`; 0 is OpenSSL's.
@@ -62,7 +66,7 @@ public final class TLSServer: Sendable {
     public init(_ options: Options) throws {
         signal(SIGPIPE, SIG_IGN)
         let context = try options.chain.isEmpty ? nil : TLSServerContext(options)
-        (listener, port) = try Self.listen(options.address)
+        (listener, port) = try Self.listen(options.address, options.port)
         let listener = listener
         let state = state
         startThread {
@@ -124,6 +128,10 @@ public final class TLSServer: Sendable {
         } else {
             stream = ServerStream(socket)
         }
+        if let backend = options.backend {
+            relay(stream, to: UInt16(clamping: backend), greeting: [])
+            return
+        }
         if options.isSOCKS {
             if let port = stream.acceptSOCKS() { relay(stream, to: port, greeting: []) }
             return
@@ -139,7 +147,7 @@ public final class TLSServer: Sendable {
             let text =
                 "HTTP/1.1 \(options.status)\r\n\(options.headers)Content-Length: \(options.body.utf8.count)\r\n\r\n"
                 + options.body
-            guard stream.write(Array(text.utf8)) else { return }
+            guard stream.write(Array(text.utf8)), !options.headers.contains("Connection: close") else { return }
         }
     }
 
@@ -163,22 +171,27 @@ public final class TLSServer: Sendable {
 
     // MARK: Sockets
 
-    static func listen(_ address: String) throws -> (Int32, Int) {
+    static func listen(_ address: String, _ port: Int) throws -> (Int32, Int) {
         let isIPv6 = address.contains(":")
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
         guard listener >= 0 else { throw PosixError("socket") }
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let wanted = UInt16(clamping: port).bigEndian
         var storage = sockaddr_storage()
         var length = socklen_t(isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &storage) { pointer in
             if isIPv6 {
                 pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
                     $0.pointee.sin6_family = sa_family_t(AF_INET6)
+                    $0.pointee.sin6_port = wanted
                     inet_pton(AF_INET6, address, &$0.pointee.sin6_addr)
                 }
             } else {
                 pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                     $0.pointee.sin_family = sa_family_t(AF_INET)
+                    $0.pointee.sin_port = wanted
                     inet_pton(AF_INET, address, &$0.pointee.sin_addr)
                 }
             }

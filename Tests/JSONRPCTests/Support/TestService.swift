@@ -20,7 +20,12 @@ final class TestService: RPCService {
     /// What `hold` waits at.
     let gate = Gate()
 
-    init(refusing refused: RPCError? = nil) { self.refused = refused }
+    private let bulk: Set<String>
+
+    init(refusing refused: RPCError? = nil, bulk: Set<String> = []) {
+        self.refused = refused
+        self.bulk = bulk
+    }
 
     /// The most calls that ever ran at the same time.
     var mostRunning: Int { state.withLockedValue { $0.mostRunning } }
@@ -36,6 +41,8 @@ final class TestService: RPCService {
     var connections: [RPCConnection] { state.withLockedValue { $0.connections } }
 
     func refusal(of peer: PeerCredentials) -> RPCError? { refused }
+
+    func isBulk(_ method: String) -> Bool { bulk.contains(method) }
 
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection

@@ -63,7 +63,7 @@ import XferTestSupport
                 "text|None|None|None|\(text.count)|\(digest(text))",
                 "file|a %22quoted%22%0D%0Aname.bin|application/x-own|mine|700001|\(digest(file.version.bytes))",
                 "empty|None|None|None|0|\(digest([]))",
-                "na%22me|part.bin|application/octet-stream|None|200000|"
+                "na%22me|part.bin|None|None|200000|"
                     + digest(file.version.bytes(100_000..<300_000)),
             ])
     }

@@ -88,6 +88,27 @@ struct ConfigurationFileTests {
         _ = consume watch
     }
 
+    @Test("Several files are watched together, each name in its own directory")
+    func several() async throws {
+        let (one, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let wanted = [one.file("a.pem"), one.file("b.pem"), other.file("c.pem")]
+        let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
+        var iterator = changes.makeAsyncIterator()
+        let paths = Set(wanted + ["/nonexistent/xferd/d.pem"])
+        // How many of them exist when each change is told.
+        let watch = try ConfigurationWatch(paths: paths) {
+            continuation.yield(wanted.count { access($0, F_OK) == 0 })
+        }
+        // Watched names, each in the wrong directory.
+        try write("x", to: one.file("c.pem"))
+        try write("x", to: other.file("a.pem"))
+        for (count, path) in wanted.enumerated() {
+            try write("x", to: path)
+            #expect(await iterator.next() == count + 1)
+        }
+        _ = consume watch
+    }
+
     @Test("A directory that does not exist cannot be watched")
     func noDirectory() throws {
         #expect(throws: SystemError(call: "inotify_add_watch", number: ENOENT)) {

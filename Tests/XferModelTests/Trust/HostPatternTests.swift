@@ -25,7 +25,9 @@ import XferModel
             ("[::1]", "[::1]", 443, true), ("[0:0:0:0:0:0:0:1]", "[::1]", 443, true),
             ("[::1]:8443", "[::1]", 8443, true), ("[::1]:8443", "[::1]", 443, false),
             ("[FE80::1]", "[fe80::1%25eth0]", 443, true), ("[::ffff:1.2.3.4]", "[::ffff:102:304]", 443, true),
-            ("[::1]", "[::2]", 443, false), (".1.0.0.example", "127.0.0.1", 443, false),
+            ("[::1]", "[::2]", 443, false),
+            ("1.2.3.4", "[::ffff:1.2.3.4]", 443, true), ("[::ffff:1.2.3.4]", "1.2.3.4", 443, true),
+            ("1.2.3.4", "[::1.2.3.4]", 443, false), (".1.0.0.example", "127.0.0.1", 443, false),
             // Internationalised names, as libcurl writes them.
             ("xn--bcher-kva.example", "xn--bcher-kva.example", 443, true),
             (".xn--bcher-kva.example", "www.xn--bcher-kva.example", 443, true),
@@ -42,7 +44,7 @@ import XferModel
         ("example.org:+1", .badPort), ("example.org:https", .badPort), ("::1", .unbracketedAddress),
         ("[::1", .unbracketedAddress), ("[::1]x", .badAddress), ("[::g]", .badAddress), ("[fe80::1%eth0]", .badAddress),
         ("1.2.3", .badAddress), ("1.2.3.4.5", .badAddress), ("256.1.1.1", .badAddress), ("*.0.0.1", .badAddress),
-        ("0x7f.1", .badAddress), ("bücher.example", .notASCII),
+        ("0x7f.1", .badAddress), ("example.0X7F", .badAddress), ("bücher.example", .notASCII),
         (String(repeating: "a", count: 64) + ".org", .badName), (String(repeating: "a.", count: 127) + "org", .badName),
     ])
     func refuses(text: String, problem: HostPatternError.Problem) {
@@ -53,7 +55,7 @@ import XferModel
 
     @Test(arguments: [
         ("Example.org", "example.org"), ("*.Example.org:443", "*.example.org:443"), (".a.b.", ".a.b"),
-        ("[0:0::1]:1", "[::1]:1"), ("10.0.0.1", "10.0.0.1"),
+        ("[0:0::1]:1", "[::1]:1"), ("[::ffff:a00:1]:1", "10.0.0.1:1"), ("10.0.0.1", "10.0.0.1"),
     ])
     func isWrittenInOneForm(text: String, form: String) throws {
         #expect(try HostPattern(text).description == form)

@@ -4,6 +4,7 @@ public import XferModel
 /// `events.since`: durable events, page by page.
 public enum EventsSince: RPCMethod {
     public static let name = "events.since"
+    public static let isBulk = true
     public static let summary = "Durable events after a sequence number, oldest first."
 
     public static let examples = [

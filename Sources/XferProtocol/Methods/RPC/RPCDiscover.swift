@@ -6,6 +6,7 @@ public enum RPCDiscover: RPCMethod {
     public typealias Result = JSONObject
 
     public static let name = "rpc.discover"
+    public static let isBulk = true
     public static let summary = "The OpenRPC document that describes every method, event and error."
     public static let examples = [
         MethodExample(

@@ -3,6 +3,7 @@ import StrictJSON
 /// `task.list`: tasks by filter, page by page.
 public enum TaskList: RPCMethod {
     public static let name = "task.list"
+    public static let isBulk = true
     public static let summary =
         "Tasks by id, newest first, page by page. A task that matches throughout appears exactly once."
 

@@ -1,0 +1,17 @@
+#pragma once
+// Timers of the kernel's that are descriptors. Made by number and without <sys/timerfd.h>: whoever includes that owns
+// `struct timespec` in Swift's eyes, see files.h.
+#include <sys/syscall.h>
+
+long syscall(long number, ...);
+
+// timerfd_create(2): a descriptor whose read waits for a point in time on `clock`.
+static inline int xfer_timerfd_create(int clock) {
+    return (int)syscall(SYS_timerfd_create, clock, 02000000 /* TFD_CLOEXEC */);
+}
+
+// timerfd_settime(2): once, at this time on the timer's clock; at once when that is past.
+static inline int xfer_timerfd_set(int timer, long seconds, long nanoseconds) {
+    struct { long interval[2], value[2]; } when = {{0, 0}, {seconds, nanoseconds}};
+    return (int)syscall(SYS_timerfd_settime, timer, 1 /* TFD_TIMER_ABSTIME */, &when, (void *)0);
+}

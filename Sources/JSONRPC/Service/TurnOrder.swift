@@ -1,0 +1,40 @@
+/// Whose turn it is: a few at a time, and connections take turns however much each of them asks for. A pure decision.
+struct TurnOrder<Waiter> {
+    private var free: Int
+    /// Connections that wait, the one that was served longest ago first.
+    private var rotation: [UInt64] = []
+    private var waiting: [UInt64: [Waiter]] = [:]
+
+    /// `limit` turns at the same time.
+    init(limit: Int) { free = limit }
+
+    /// Asks for a turn; true when it is given at once. Otherwise `giveBack` hands the waiter out when its turn comes.
+    mutating func ask(_ waiter: Waiter, for connection: UInt64) -> Bool {
+        // Whoever waits goes first, so a free turn means that nobody does.
+        if free > 0 {
+            free -= 1
+            return true
+        }
+        if waiting[connection] == nil { rotation.append(connection) }
+        waiting[connection, default: []].append(waiter)
+        return false
+    }
+
+    /// Ends a turn; the waiter whose turn begins with that, if there is one.
+    mutating func giveBack() -> Waiter? {
+        guard let connection = rotation.first else {
+            free += 1
+            return nil
+        }
+        rotation.removeFirst()
+        guard var mine = waiting.removeValue(forKey: connection), !mine.isEmpty else { return giveBack() }
+        let next = mine.removeFirst()
+        if !mine.isEmpty {
+            waiting[connection] = mine
+            rotation.append(connection)
+        }
+        return next
+    }
+}
+
+extension TurnOrder: Sendable where Waiter: Sendable {}

@@ -1,0 +1,24 @@
+public import XferCore
+public import XferModel
+import XferTrust
+
+/// Judges servers that have sent something already: what was believed then may not be believed now.
+public enum SourceJudge {
+    /// Why the policies refuse who sent this; nil believes it. Reads the authorities, so it blocks for some milliseconds.
+    public static func refusal(
+        of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?
+    ) -> String? {
+        // Where http is refused no policies apply to it, see `PolicyResolver.resolve`.
+        if source.origin.scheme == .http { return nil }
+        let certificates = source.chain.compactMap { Certificate(der: $0) }
+        guard !certificates.isEmpty, certificates.count == source.chain.count else {
+            return "what \(source.origin.host) showed is not known any more"
+        }
+        guard let version = source.tls, version >= policies.minimumTLS else {
+            return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
+        }
+        let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))
+        let verdict = evaluator.evaluate(certificates, for: TrustTarget(source.origin, policies: policies))
+        return verdict.failure?.description
+    }
+}

@@ -1,0 +1,79 @@
+import CLinux
+import Glibc
+import HeapModule
+import NIOConcurrencyHelpers
+
+/// Hands jobs to a queue when their time has come. Its thread sleeps until the nearest one is due, and while there is none
+/// it sleeps for good.
+final class DelayTimer: Sendable {
+    private struct Entry: Comparable {
+        let due: Swift.Duration
+        /// What was added first goes first.
+        let number: UInt64
+        let job: UnownedJob
+
+        static func == (left: Entry, right: Entry) -> Bool { left.number == right.number }
+        static func < (left: Entry, right: Entry) -> Bool { (left.due, left.number) < (right.due, right.number) }
+    }
+
+    private struct State {
+        var waiting = Heap<Entry>()
+        var added: UInt64 = 0
+    }
+
+    private let clock: clockid_t
+    private let descriptor: Int32
+    private let due: JobQueue
+    private let state = NIOLockedValueBox(State())
+
+    /// Times run on `clock` (clock_gettime(2)); what is due goes to `due`. The timer lives as long as the process.
+    init(clock: clockid_t, due: JobQueue) throws {
+        self.clock = clock
+        self.due = due
+        descriptor = xfer_timerfd_create(clock)
+        guard descriptor >= 0 else { throw SystemError(call: "timerfd_create") }
+        try ServiceThread.start("xferd-timer") { [self] in work() }
+    }
+
+    func add(_ job: UnownedJob, after delay: Swift.Duration) {
+        let due = now + max(delay, .zero)
+        state.withLockedValue { state in
+            let isNearest = state.waiting.min.map { due < $0.due } ?? true
+            state.waiting.insert(Entry(due: due, number: state.added, job: job))
+            state.added += 1
+            if isNearest { arm(due) }
+        }
+    }
+
+    private func work() {
+        var expirations: UInt64 = 0
+        while true {
+            guard read(descriptor, &expirations, MemoryLayout.size(ofValue: expirations)) >= 0 || errno == EINTR else {
+                preconditionFailure("the timer cannot be read: errno \(errno)")
+            }
+            for job in takeDue() { due.add(job) }
+        }
+    }
+
+    private func takeDue() -> [UnownedJob] {
+        let now = now
+        return state.withLockedValue { state in
+            var jobs: [UnownedJob] = []
+            while let next = state.waiting.min, next.due <= now { jobs.append(state.waiting.removeMin().job) }
+            if let next = state.waiting.min { arm(next.due) }
+            return jobs
+        }
+    }
+
+    private var now: Swift.Duration {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    /// Wakes the thread at `instant`; zero would disarm the timer, and is long past.
+    private func arm(_ instant: Swift.Duration) {
+        let (seconds, attoseconds) = instant.components
+        _ = xfer_timerfd_set(descriptor, Int(seconds), Int(attoseconds / 1_000_000_000))
+    }
+}

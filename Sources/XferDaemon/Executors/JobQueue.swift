@@ -1,0 +1,68 @@
+import DequeModule
+import Glibc
+
+/// Jobs waiting for a thread, in the order they came, and the threads waiting for jobs.
+///
+/// Threads that wait sleep without ever waking up by themselves. At most one thread is being woken at a time, and it wakes
+/// the next if there is still work when it gets there: a burst of jobs costs one system call, not one for each.
+final class JobQueue: @unchecked Sendable {
+    // Sendable: everything that changes is only touched while `mutex` is held.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let hasWork = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var jobs = Deque<UnownedJob>()
+    private var idleThreads = 0
+    private var isWaking = false
+    private var hasEnded = false
+
+    init() {
+        mutex.initialize(to: pthread_mutex_t())
+        hasWork.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(hasWork, nil)
+    }
+
+    deinit {
+        // Every thread holds a reference, so none is left.
+        pthread_cond_destroy(hasWork)
+        pthread_mutex_destroy(mutex)
+        hasWork.deallocate()
+        mutex.deallocate()
+    }
+
+    func add(_ job: UnownedJob) {
+        pthread_mutex_lock(mutex)
+        jobs.append(job)
+        wakeOneIfUseful()
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// The next job, waited for; nil once the queue has ended and is empty.
+    func take() -> UnownedJob? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while jobs.isEmpty {
+            if hasEnded { return nil }
+            idleThreads += 1
+            pthread_cond_wait(hasWork, mutex)
+            idleThreads -= 1
+            isWaking = false
+        }
+        let job = jobs.removeFirst()
+        wakeOneIfUseful()
+        return job
+    }
+
+    /// Lets the threads go when no job is left.
+    func end() {
+        pthread_mutex_lock(mutex)
+        hasEnded = true
+        pthread_cond_broadcast(hasWork)
+        pthread_mutex_unlock(mutex)
+    }
+
+    private func wakeOneIfUseful() {
+        guard !jobs.isEmpty, idleThreads > 0, !isWaking else { return }
+        isWaking = true
+        pthread_cond_signal(hasWork)
+    }
+}

@@ -1,0 +1,15 @@
+@_spi(ExperimentalCustomExecutors) import _Concurrency
+
+/// Swift's main executor in this process: jobs of the main actor, on the thread that calls `run`.
+final class MainThread: MainExecutor {
+    private let queue = JobQueue()
+
+    func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }
+
+    /// Runs what comes in until `stop`.
+    func run() {
+        while let job = queue.take() { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+
+    func stop() { queue.end() }
+}

@@ -1,0 +1,41 @@
+import NIOConcurrencyHelpers
+@_spi(ExperimentalCustomExecutors) import _Concurrency
+
+/// Where this process's Swift code runs: on executors of our own, put in place before the first `Task` there is.
+///
+/// Swift 6.3 offers three ways. Its hooks (`swift_task_enqueueGlobal_hook` and others) are passed by when a task sleeps:
+/// `Task.sleep` asks the default executor itself. A task executor preference does not reach the tasks that libraries
+/// start. An executor factory covers both.
+enum ServiceExecutors {
+    /// Runs `body` to its end and gives what it returns. To be called once, from the main thread, before anything else
+    /// that is asynchronous.
+    ///
+    /// - Throws: `SystemError` when the system gives no threads or timers.
+    static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) throws -> Value? {
+        let main = MainThread()
+        let pool = try ServicePool(threads: ServicePool.usualThreads)
+        Factory.executors.withLockedValue { $0 = (main, pool) }
+        _createExecutors(factory: Factory.self)
+        let result = NIOLockedValueBox<Value?>(nil)
+        Task.detached {
+            let value = await body()
+            result.withLockedValue { $0 = value }
+            main.stop()
+        }
+        main.run()
+        return result.withLockedValue { $0 }
+    }
+
+    /// Asked once for each, by `_createExecutors`.
+    private enum Factory: ExecutorFactory {
+        static let executors = NIOLockedValueBox<(main: MainThread, pool: ServicePool)?>(nil)
+
+        static var mainExecutor: any MainExecutor {
+            executors.withLockedValue(\.?.main) ?? PlatformExecutorFactory.mainExecutor
+        }
+
+        static var defaultExecutor: any TaskExecutor {
+            executors.withLockedValue(\.?.pool) ?? PlatformExecutorFactory.defaultExecutor
+        }
+    }
+}

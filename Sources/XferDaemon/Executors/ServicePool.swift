@@ -1,0 +1,56 @@
+import CLinux
+import Glibc
+// The protocols of a global executor are not public in Swift 6.3: seen from here and `ServiceExecutors` alone.
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
+
+/// Swift's global executor in this process: a fixed number of threads, and timers of the kernel's.
+///
+/// The one that comes with Swift is libdispatch's, whose thread pool looks every second whether it should grow, for ever
+/// after its first job. A service that has nothing to do should not wake up.
+final class ServicePool: TaskExecutor, SchedulingExecutor {
+    private let queue = JobQueue()
+    private let continuous: DelayTimer
+    private let suspending: DelayTimer
+
+    /// Runs `threads` threads, which live as long as the process.
+    ///
+    /// - Throws: `SystemError` when the system gives no threads or timers.
+    init(threads: Int) throws {
+        continuous = try DelayTimer(clock: CLOCK_BOOTTIME, due: queue)
+        suspending = try DelayTimer(clock: CLOCK_MONOTONIC, due: queue)
+        for _ in 0..<threads {
+            try ServiceThread.start("xferd-pool") { [queue, executor = UnmanagedExecutor(self)] in
+                while let job = queue.take() { job.runSynchronously(on: executor.reference) }
+            }
+        }
+    }
+
+    /// As many threads as there are processors can make use of, but a few in any case: one that the kernel keeps waiting
+    /// (for a page of a file, say) must not keep everybody waiting.
+    static var usualThreads: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 4), 16) }
+
+    func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }
+
+    func enqueue<C: Clock>(
+        _ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C
+    ) {
+        enqueue(job, after: clock.now.duration(to: instant), tolerance: tolerance, clock: clock)
+    }
+
+    func enqueue<C: Clock>(
+        _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
+    ) {
+        guard let delay = delay as? Swift.Duration else {
+            preconditionFailure("a clock whose durations are \(C.Duration.self) has to bring its own way of waiting")
+        }
+        (clock is SuspendingClock ? suspending : continuous).add(UnownedJob(job), after: delay)
+    }
+}
+
+/// The pool, as a job wants it named. It lives as long as the process, and its threads need no reference to it.
+private struct UnmanagedExecutor: @unchecked Sendable {
+    // Sendable: a name only; what it names is Sendable.
+    let reference: UnownedTaskExecutor
+
+    init(_ pool: ServicePool) { reference = pool.asUnownedTaskExecutor() }
+}

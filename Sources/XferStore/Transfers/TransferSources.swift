@@ -1,0 +1,42 @@
+public import XferModel
+
+extension StoreTransaction {
+    /// Replaces what is known of those who sent a transfer's kept bytes.
+    public func setSources(_ sources: [SourceEvidence], of id: TransferID) throws(StoreError) {
+        try connection.run("DELETE FROM transfer_source WHERE transfer_id = ?1", Value(id))
+        for source in sources {
+            do throws(StoreError) {
+                try connection.run(
+                    """
+                    INSERT INTO transfer_source (transfer_id, scheme, host, port, chain, tls, judgement)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                    """,
+                    Value(id), Value(source.origin.scheme), .text(source.origin.host), Value(Int(source.origin.port)),
+                    .text(source.chain.map { Base64.encode($0) }.joined(separator: " ")), Value(source.tls?.rawValue),
+                    .text(source.judgement))
+            } catch {
+                throw error.isForeignKeyViolation ? .noSuchTransfer(id) : error
+            }
+        }
+    }
+}
+
+extension StoreReader {
+    func sources(of id: TransferID) throws(StoreError) -> [SourceEvidence] {
+        try connection.all(
+            """
+            SELECT scheme, host, port, chain, tls, judgement, id FROM transfer_source
+            WHERE transfer_id = ?1 ORDER BY id
+            """, Value(id)
+        ) { row throws(StoreError) in
+            guard let scheme = HTTPURL.Scheme(rawValue: row.text(0)), let port = UInt16(exactly: row.integer(2)) else {
+                throw .unreadable(table: "transfer_source", id: row.integer(6), column: "scheme or port")
+            }
+            // What cannot be read is nothing anybody could believe.
+            let chain = row.text(3).split(separator: " ").map { Base64.decode($0) ?? [] }
+            return SourceEvidence(
+                origin: Origin(scheme: scheme, host: row.text(1), port: port), chain: chain,
+                tls: row.optionalText(4).flatMap { TLSVersion(rawValue: $0) }, judgement: row.text(5))
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import COpenSSL
+public import XferModel
+
+/// What the server of a connection showed in its handshake, also when that was long ago.
+public struct ConnectedServer: Sendable {
+    /// DER, leaf first, at most `TrustFailure.maxChain` of them.
+    public let chain: [[UInt8]]
+    public let version: TLSVersion?
+
+    /// - Parameter tls: an `SSL` whose handshake is over.
+    public init(tls: UnsafeMutableRawPointer) {
+        let ssl = OpaquePointer(tls)
+        let stack = SSL_get_peer_cert_chain(ssl)
+        let count = min(TrustFailure.maxChain, Int(max(0, stack.map { OPENSSL_sk_num($0) } ?? 0)))
+        chain = (0..<count).compactMap { index in
+            OPENSSL_sk_value(stack, Int32(index)).map { Certificate.der(of: OpaquePointer($0)) }
+        }
+        version =
+            switch SSL_version(ssl) {
+            case TLS1_2_VERSION: .tls12
+            case TLS1_3_VERSION: .tls13
+            default: nil
+            }
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// Who may write policies: operators. Others may ask for more, never for less.
+@Suite(.serialized, .enabled(if: Machine.isRoot)) struct PolicyAccessTests {
+    private let trust: TrustFixture
+    /// Some user that is neither root nor the one who stands for everybody unknown.
+    private static let uid = 54_321
+
+    init() throws { trust = try TrustFixture() }
+
+    private func withGuest(_ body: (DaemonFixture, ([String]) async throws -> Command.Result) async throws -> Void)
+        async throws
+    {
+        let roots = try TemporaryDirectory("guest")
+        chmod(roots.path, 0o777)
+        var options = trust.options()
+        options.downloads = roots.path
+        options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
+        try await withDaemon(options) { daemon in
+            // The way to the socket; what it says is the daemon's to decide.
+            chmod(daemon.directory.path, 0o755)
+            try await body(daemon) { arguments in
+                try await Command.run(
+                    try #require(Command.find("setpriv")),
+                    [
+                        "--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups",
+                        "\(Command.productsDirectory)/xferctl",
+                    ] + arguments, environment: daemon.environment, directory: roots.path)
+            }
+        }
+    }
+
+    /// A guest's task is held to the host's policy, and to its own besides; naming a laxer one takes nothing away.
+    @Test func aGuestsTaskAsksForMoreNeverForLess() async throws {
+        let leaf = try trust.authority.issue()
+        let stranger = try TestCA.selfSigned()
+        let server = try trust.server(leaf)
+        let unknown = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
+        try await withGuest { daemon, guest in
+            try await daemon.pin(
+                "lax", "localhost", [],
+                ["mode": "none", "allow_invalid_certificates": true, "validates_domain_name": false])
+            try await daemon.pin("strict", ".localhost", [TrustFixture.foreignPin])
+            try await daemon.pin("host", "localhost:\(unknown.port)", [TrustFixture.foreignPin])
+            func state(_ arguments: String...) async throws -> String {
+                let added = try await guest(["add", "--wait", "-d", "."] + arguments)
+                return "\(added.exit) \(added.errors)\(added.output)"
+            }
+            let plain = try await state("https://localhost:\(server.port)/f")
+            #expect(plain.contains("code(0)"), "\(plain)")
+            let strict = try await state("https://localhost:\(server.port)/f", "--policy", "strict")
+            #expect(strict.contains("pin_mismatch"), "\(strict)")
+            // The host's own stays, whatever the task names.
+            let named = try await state("https://localhost:\(unknown.port)/f", "--policy", "lax")
+            #expect(named.contains("\"host\"") && !named.contains("code(0)"), "\(named)")
+            #expect(unknown.counts.requests.isEmpty)
+        }
+    }
+
+    @Test func aGuestWritesNoPolicy() async throws {
+        try await withGuest { daemon, guest in
+            let kept = try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
+            let seq = try await daemon.events().count
+            for arguments in [
+                ["policy", "set", "mine", "--host", "mine.test", "--pin", TrustFixture.foreignPin],
+                ["policy", "set", "bank", "--host", "bank.test", "--mode", "none"], ["policy", "remove", "bank"],
+                ["policy", "list"], ["policy", "test", "https://127.0.0.1:1/"], ["policy", "pin", "127.0.0.1:1"],
+            ] {
+                let refused = try await guest(arguments)
+                #expect(refused.exit == .code(3), "\(arguments): \(refused)")
+                #expect(refused.errors.contains("for operators only"), "\(arguments): \(refused)")
+            }
+            #expect(try await daemon.policyNames == ["bank", "default"])
+            #expect(try await daemon.call("policy.get", ["name": "bank"])["policy"] == kept)
+            #expect(try await daemon.events().count == seq)
+        }
+    }
+}

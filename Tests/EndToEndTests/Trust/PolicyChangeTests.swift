@@ -1,0 +1,226 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// Policies that change while the service runs, over RPC and in the configuration.
+@Suite(.serialized) struct PolicyChangeTests {
+    private let trust: TrustFixture
+    private let leaf: TestCertificate
+
+    init() throws {
+        trust = try TrustFixture()
+        leaf = try trust.authority.issue()
+    }
+
+    private func policies(_ host: String, _ pin: String) -> String {
+        "[{name: site, mode: public_key, hosts: [\"\(host)\"], pins: [\"\(pin)\"]}]"
+    }
+
+    private func options(_ policies: String = "[]") -> DaemonFixture.Options {
+        var options = trust.options(policies: policies)
+        options.settings["queue"] = ["max_active": "60", "max_active_per_host": "60"]
+        return options
+    }
+
+    private func counts(_ daemon: DaemonFixture, _ type: String) async throws -> Int {
+        try await daemon.events(types: type).count
+    }
+
+    /// Fifty transfers that end one after the other, those past their last byte among them, when the policy changes.
+    @Test(arguments: [true, false])
+    func underLoadNothingCompletesUnderAReplacedPolicy(byRPC: Bool) async throws {
+        let body = String(repeating: "0123456789abcdef", count: 4096)
+        let server = try trust.server(leaf) { $0.body = body }
+        let host = "localhost:\(server.port)"
+        let start = options(byRPC ? "[]" : policies(host, leaf.keyPin))
+        try await withDaemon(start) { daemon in
+            if byRPC { try await daemon.pin("site", host, [leaf.keyPin]) }
+            var ids: [Int64] = []
+            for index in 0..<50 {
+                let rate = 8_000 + Int64(index) * 1_500
+                ids.append(try await daemon.add("https://\(host)/f", ["max_recv_rate": .integer(rate)]))
+            }
+            try await eventually("some are done and others are not") {
+                try await counts(daemon, "task.completed") >= 5
+            }
+            if byRPC {
+                try await daemon.pin("site", host, [TrustFixture.foreignPin])
+            } else {
+                try daemon.configure(options(policies(host, TrustFixture.foreignPin)).settings)
+                daemon.reload()
+                try await eventually("it is read") { daemon.log.contains("changed=trust.policies") }
+            }
+            // The edit is answered: from now on nothing completes.
+            let completed = try await counts(daemon, "task.completed")
+            let requests = server.counts.requests.count
+            #expect(completed < 50)
+            var failed = 0
+            for id in ids {
+                let view = try await daemon.finish(id)
+                if view.state == "completed" { continue }
+                failed += 1
+                #expect(view.state == "failed" && view.errorReason == "pin_mismatch", "\(view.json.text)")
+            }
+            #expect(failed == 50 - completed)
+            #expect(try await counts(daemon, "task.completed") == completed)
+            // None that went on asked for anything.
+            #expect(server.counts.requests.count == requests)
+            let files = try daemon.downloaded.filter { !$0.hasSuffix(".part") }
+            #expect(files.count == completed)
+            for file in files { #expect(try FileTree.text("\(daemon.downloads)/\(file)") == body) }
+        }
+    }
+
+    @Test(.enabled(if: NginxFixture.isInstalled)) func anEditThatStillBelievesTheServerKeepsTheBytes() async throws {
+        var nginxOptions = NginxFixture.Options()
+        nginxOptions.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
+        let nginx = try await NginxFixture(nginxOptions)
+        let source = SourceVersion.tagged(5, length: 400_000)
+        try nginx.publish(source, as: "f")
+        let host = "localhost:\(nginx.httpsPort)"
+        try await withDaemon(options()) { daemon in
+            try await daemon.pin("site", host, [leaf.keyPin])
+            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 100_000])
+            try await daemon.waitForBytes(50_000, of: id)
+            // A backup pin comes in.
+            try await daemon.pin("site", host, [TrustFixture.foreignPin, leaf.keyPin])
+            try await daemon.waitForBytes(150_000, of: id)
+            _ = try await daemon.call("task.update", ["id": .integer(id), "changes": ["max_recv_rate": 0]])
+            try expectFile(try await daemon.complete(id), is: source)
+            try await eventually("nginx has logged both") { try nginx.log.count == 2 }
+            #expect(try nginx.log.map(\.range).contains { $0.hasPrefix("bytes=") })
+        }
+    }
+
+    @Test func aPinFileThatChangesAloneIsReadAnew() async throws {
+        let server = try trust.server(leaf)
+        let host = "localhost:\(server.port)"
+        let pins = trust.directory.file("pins.pem")
+        try FileTree.write(leaf.certificate, to: pins)
+        try await withDaemon(options(policies(host, pins))) { daemon in
+            try await daemon.complete(try await daemon.add("https://\(host)/f"))
+            let first = try await daemon.call("policy.get", ["name": "site"])["policy"]
+            func version() async throws -> Int64? {
+                // The service manager's socket holds a few messages only, and somebody has to read them.
+                _ = daemon.notifications
+                return try await daemon.call("policy.get", ["name": "site"])["policy"]?["version"]?.integerValue
+            }
+            // Nobody sends a signal.
+            try FileTree.write(try trust.authority.issue().certificate, to: pins)
+            try await eventually("it is read") { try await version() != first?["version"]?.integerValue }
+            try await daemon.fails(try await daemon.add("https://\(host)/f"), "pin_mismatch")
+            // A file that holds no pin any more changes nothing.
+            let second = try await version()
+            try FileTree.write("nothing", to: pins)
+            try await eventually("it is refused") { daemon.log.contains("not taken over") }
+            #expect(try await version() == second)
+            // With SIGHUP, as where files are behind symbolic links.
+            try FileTree.write(leaf.certificate, to: pins)
+            daemon.reload()
+            try await eventually("it is read") { try await version() != second }
+            try await daemon.complete(try await daemon.add("https://\(host)/f"))
+        }
+    }
+
+    @Test func aConfiguredPolicyThatClashesWithAStoredOneStopsTheStart() async throws {
+        for clash in [
+            "[{name: bank, hosts: [other.test]}]": "name", "[{name: other, hosts: [bank.test]}]": "hosts",
+        ] {
+            let daemon = try DaemonFixture(options())
+            try await daemon.start()
+            let stored = try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
+            try await daemon.stop()
+            try daemon.configure(options(clash.key).settings)
+            let process = try await Command.run(
+                "\(Command.productsDirectory)/xferd", daemon.arguments, environment: daemon.environment)
+            // EX_CONFIG: the unit does not try again.
+            #expect(process.exit == .code(78), "\(process)")
+            #expect(process.errors.contains("\(clash.value):") && process.errors.contains("bank"), "\(process)")
+            // Nothing of it was stored.
+            try daemon.configure(options().settings)
+            try await daemon.start()
+            #expect(try await daemon.policyNames == ["bank", "default"])
+            #expect(try await daemon.call("policy.get", ["name": "bank"])["policy"] == stored)
+            try await daemon.stop()
+        }
+    }
+
+    @Test func aReloadThatClashesChangesNothing() async throws {
+        let before = "[{name: own, hosts: [own.test], min_tls: \"1.3\"}]"
+        try await withDaemon(options(before)) { daemon in
+            try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
+            var settings = options("[{name: own, hosts: [bank.test]}]").settings
+            settings["queue"] = ["max_active": "7"]
+            try daemon.configure(settings)
+            daemon.reload()
+            try await eventually("it is refused") { daemon.log.contains("not taken over") }
+            #expect(daemon.log.contains("bank.test is named twice"))
+            let own = try await daemon.call("policy.get", ["name": "own"])["policy"]
+            #expect(own?["hosts"] == ["own.test"] && own?["min_tls"] == "1.3")
+            // Not the other half either.
+            let shown = try await daemon.call("daemon.config")["settings"]?.arrayValue ?? []
+            #expect(shown.first { $0["key"] == "queue.max_active" }?["value"] == "60")
+        }
+    }
+
+    /// Each use of a policy that believes anybody is logged, also over a connection that was there already.
+    @Test func everyTaskThatALaxPolicyLetsPassIsLogged() async throws {
+        let stranger = try TestCA.selfSigned()
+        let server = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
+        let host = "localhost:\(server.port)"
+        try await withDaemon(options()) { daemon in
+            try await daemon.pin(
+                "lax", host, [],
+                ["mode": "none", "allow_invalid_certificates": true, "validates_domain_name": false])
+            for _ in 0..<3 { try await daemon.complete(try await daemon.add("https://\(host)/f")) }
+            #expect(server.counts.connections == 1)
+            let lines = daemon.log.split(separator: "\n").filter { $0.contains("allows invalid certificates") }
+            #expect(lines.count == 3, "\(lines)")
+            for (id, line) in zip(1..., lines) {
+                #expect(line.lowercased().contains("warning"), "\(line)")
+                #expect(line.contains("task=\(id)") && line.contains("policy=lax") && line.contains("host=\(host)"))
+            }
+        }
+    }
+
+    @Test func aPolicyThatAppearsIsForWhatRunsToo() async throws {
+        let server = try trust.server(leaf) { $0.body = String(repeating: "0123456789abcdef", count: 1 << 16) }
+        let host = "localhost:\(server.port)"
+        try await withDaemon(options()) { daemon in
+            let id = try await daemon.add("https://\(host)/f", ["max_recv_rate": 50_000])
+            try await daemon.waitForBytes(1, of: id)
+            try await daemon.pin("site", "localhost", [TrustFixture.foreignPin])
+            try await daemon.fails(id, "pin_mismatch")
+        }
+    }
+
+    @Test func policiesOfBothKindsSurviveAKillWhileTheyAreWritten() async throws {
+        try await withDaemon(options("[{name: own, hosts: [own.test]}]")) { daemon in
+            for round in 0..<5 {
+                // Answered is kept, whatever is under way when the end comes.
+                try await daemon.pin("kept\(round)", "kept\(round).test", [TrustFixture.foreignPin])
+                let session = try daemon.session()
+                let more = Task {
+                    for index in 0..<1000 {
+                        _ = try await session.call(
+                            "policy.set",
+                            [
+                                "policy": [
+                                    "name": .string("x\(round)"), "hosts": [.string("x\(round).test")],
+                                    "min_tls": .string(index % 2 == 0 ? "1.2" : "1.3"),
+                                ]
+                            ])
+                    }
+                }
+                try await eventually("it is written") { try await daemon.policyNames.contains("x\(round)") }
+                await daemon.kill9()
+                _ = await more.result
+                try await daemon.start()
+                let names = try await daemon.policyNames
+                #expect(
+                    names.contains("own")
+                        && (0...round).allSatisfy { names.contains("kept\($0)") && names.contains("x\($0)") })
+            }
+        }
+    }
+}
