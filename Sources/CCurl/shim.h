@@ -6,6 +6,9 @@
 // A macro for an enumerator, which Swift does not import.
 static const CURLversion xfer_curl_version_now = CURLVERSION_NOW;
 
+// A macro with a cast, which Swift does not import.
+static const unsigned long xfer_auth_basic = CURLAUTH_BASIC;
+
 // curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift cannot call: one wrapper per type
 // of argument.
 
@@ -19,6 +22,14 @@ static inline CURLcode xfer_easy_set_pointer(CURL *easy, CURLoption option, void
 
 static inline CURLcode xfer_easy_set_string(CURL *easy, CURLoption option, const char *value) {
     return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode xfer_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode xfer_easy_set_seek_function(CURL *easy, curl_seek_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
 }
 
 static inline CURLcode xfer_easy_set_data_function(CURL *easy, CURLoption option, curl_write_callback function) {
@@ -42,6 +53,10 @@ static inline CURLcode xfer_easy_set_debug_function(CURL *easy, curl_debug_callb
 }
 
 static inline CURLcode xfer_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode xfer_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(easy, info, value);
 }
 

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-// For the transfer engine's loop: epoll, eventfd, one socket option.
+// For the transfer engine's loop: epoll, eventfd, two socket options.
 
 // struct epoll_event is packed and holds a union: callers see the mask and one 64-bit token instead.
 static inline int xfer_epoll_control(int epoll, int operation, int fd, unsigned int mask, unsigned long long token) {
@@ -42,4 +42,18 @@ static inline void xfer_name_thread(const char *name) { prctl(PR_SET_NAME, name)
 // Glibc's module does not hold TCP_WINDOW_CLAMP.
 static inline int xfer_clamp_tcp_window(int socket, int bytes) {
     return setsockopt(socket, IPPROTO_TCP, TCP_WINDOW_CLAMP, &bytes, sizeof bytes);
+}
+
+// Glibc's struct tcp_info ends before tcpi_bytes_acked (linux/tcp.h, which cannot be included beside netinet/tcp.h).
+static inline int xfer_tcp_acknowledged(int socket, unsigned long long *bytes, unsigned int *milliseconds_ago) {
+    struct {
+        struct tcp_info known;
+        unsigned long long pacing_rate, max_pacing_rate, bytes_acked;
+    } info = {0};
+    socklen_t size = sizeof info;
+    _Static_assert(sizeof(struct tcp_info) == 104, "what follows struct tcp_info has moved");
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < sizeof info) return -1;
+    *bytes = info.bytes_acked;
+    *milliseconds_ago = info.known.tcpi_last_ack_recv;
+    return 0;
 }

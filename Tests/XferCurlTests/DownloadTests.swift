@@ -102,7 +102,7 @@ import XferTestSupport
         server.serve("/file", .tagged(9, length: 100))
         let attempt = try Attempt.get(server.url("/file")) { attempt in
             attempt.request.headers = [HeaderField(name: "X-One", value: "1"), HeaderField(name: "X-Empty", value: "")]
-            attempt.request.credential = Credential(user: "me", password: "se:cret")
+            attempt.credential = .basic("me", "se:cret", for: attempt.request.url)
         }
         _ = try await Harness().run(attempt)
         let request = try #require(server.requests.first)

@@ -77,7 +77,7 @@ import XferTestSupport
 
     @Test func a401WantsOtherCredentials() async throws {
         let record = try await fetch(.reply(.unauthorized)) { attempt in
-            attempt.request.credential = Credential(user: "me", password: "swordfish")
+            attempt.credential = .basic("me", "swordfish", for: attempt.request.url)
         }
         #expect(record.error?.reason == .authFailed)
         #expect(record.error?.isRetriable == false)

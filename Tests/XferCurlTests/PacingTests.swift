@@ -36,7 +36,7 @@ import XferTestSupport
                 committed = offset
                 await harness.engine.committed(handle.id, offset: offset)
             case .finished(let outcome): #expect(outcome.result == .complete)
-            case .head, .redirected, .judged: break
+            case .head, .redirected, .judged, .informational, .response: break
             }
         }
         #expect(checkpoints >= 8)
@@ -61,7 +61,7 @@ import XferTestSupport
                 await harness.engine.committed(handle.id, offset: offset)
                 gate.open()
             case .finished(let outcome): #expect(outcome.result == .complete)
-            case .head, .redirected, .judged: break
+            case .head, .redirected, .judged, .informational, .response: break
             }
         }
     }

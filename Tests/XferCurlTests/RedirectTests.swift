@@ -34,7 +34,7 @@ import XferTestSupport
         other.on("/b") { _ in .redirect(to: home.url("/file")) }
         home.serve("/file", version)
         let attempt = try Attempt.get(home.url("/a")) { attempt in
-            attempt.request.credential = Credential(user: "me", password: "secret")
+            attempt.credential = .basic("me", "secret", for: attempt.request.url)
             attempt.request.headers = [
                 HeaderField(name: "Cookie", value: "a=b"), HeaderField(name: "X-Api-Key", value: "k"),
                 HeaderField(name: "X-Plain", value: "p"), HeaderField(name: "Host", value: "virtual.test"),

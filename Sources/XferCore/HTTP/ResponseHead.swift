@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Status and header fields of one final response (RFC 9112 §2.1, RFC 9113 §8.1), as received.
+/// Status and header fields of one response (RFC 9112 §2.1, RFC 9113 §8.1), as received.
 public struct ResponseHead: Hashable, Sendable {
-    /// 200 … 999; interim responses (1xx) never get here.
+    /// 100 … 999; below 200 only where interim responses are spoken of.
     public var status: Int
     /// 1 or 2: decides whether a limited transfer has to change connections.
     public var majorVersion: Int
@@ -36,6 +36,13 @@ public struct ResponseHead: Hashable, Sendable {
         let codings = fields.filter { $0.name.equalsIgnoringASCIICase("Content-Encoding") }.map(\.value)
             .filter { !$0.isEmpty && !$0.equalsIgnoringASCIICase("identity") }
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
+    }
+
+    /// The media type (RFC 9110 §8.3) without parameters, lower case; nil when the server does not say one.
+    public var mediaType: String? {
+        guard let text = value("Content-Type") else { return nil }
+        let type = text.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        return type.isEmpty ? nil : type
     }
 
     /// Octets of the body as announced; nil when it ends with the last chunk or the connection.

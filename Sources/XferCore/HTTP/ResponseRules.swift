@@ -1,21 +1,56 @@
 public import XferModel
 
-/// What a status that is no success means: worth another try or not, and when.
+/// Whether a response is a success, and what it means if it is not: worth another try or not, and when.
 public enum ResponseRules {
     /// Longest wait a server can ask for, in seconds.
     public static let longestRetryAfter: Int64 = 3600
 
-    /// The failure a refused response stands for. `now` is the wall clock, which a `Retry-After` date is measured
-    /// against.
-    public static func failure(_ head: ResponseHead, from url: HTTPURL, now: Timestamp) -> TransferError {
+    /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too, both
+    /// are told.
+    public static func refusal(
+        of head: ResponseHead, from url: HTTPURL, acceptedStatus: ClosedRange<Int>, acceptedTypes: [String],
+        now: Timestamp
+    ) -> TransferError? {
+        acceptedStatus.contains(head.status)
+            ? typeFailure(head, from: url, acceptedTypes: acceptedTypes)
+            : failure(head, from: url, acceptedTypes: acceptedTypes, now: now)
+    }
+
+    /// The failure a response with a wrong media type stands for, whatever its status; nil when the type is right. Only a
+    /// response that certainly has no content need not say its type.
+    public static func typeFailure(
+        _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String]
+    ) -> TransferError? {
+        guard let complaint = complaint(about: head, acceptedTypes: acceptedTypes) else { return nil }
+        return TransferError(
+            .unacceptableType, "\(url.hostKey) answered with \(complaint)", httpStatus: head.status,
+            host: url.hostKey)
+    }
+
+    private static func complaint(about head: ResponseHead, acceptedTypes: [String]) -> String? {
+        if acceptedTypes.isEmpty { return nil }
+        let wanted = acceptedTypes.joined(separator: ", ")
+        guard let type = head.mediaType else {
+            return head.contentLength == 0 ? nil : "no media type, expected \(wanted)"
+        }
+        return acceptedTypes.contains(type) ? nil : "media type \(type.prefix(100)), expected \(wanted)"
+    }
+
+    /// The failure a response with a refused status stands for. `now` is the wall clock, which a `Retry-After` date is
+    /// measured against.
+    public static func failure(
+        _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String] = [], now: Timestamp
+    ) -> TransferError {
         if head.status == 401 {
             return TransferError(
                 .authFailed, "\(url.hostKey) answered 401: it wants other credentials", httpStatus: 401,
                 host: url.hostKey)
         }
         let isRetriable = isRetriable(status: head.status)
+        let complaint = complaint(about: head, acceptedTypes: acceptedTypes).map { ", and with \($0)" } ?? ""
         return TransferError(
-            .httpStatus, "\(url.hostKey) answered \(head.status)\(phrase(head.status))", isRetriable: isRetriable,
+            .httpStatus, "\(url.hostKey) answered \(head.status)\(phrase(head.status))\(complaint)",
+            isRetriable: isRetriable,
             httpStatus: head.status, host: url.hostKey, retryAfter: isRetriable ? retryAfter(head, now: now) : nil)
     }
 

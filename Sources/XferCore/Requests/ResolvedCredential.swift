@@ -17,5 +17,14 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
         self.origins = origins
     }
 
+    /// A credential that holds its secret itself; nil for one that has to be read from somewhere. `home` is the request's
+    /// origin, which it is for unless it says otherwise.
+    public init?(inline credential: Credential?, home: Origin) {
+        guard let credential, case .value(let secret) = credential.secret else { return nil }
+        self.init(
+            scheme: credential.scheme, user: credential.user, secret: secret,
+            origins: credential.origins.isEmpty ? [home] : credential.origins)
+    }
+
     public var description: String { Redaction.mask }
 }

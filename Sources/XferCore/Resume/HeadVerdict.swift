@@ -61,13 +61,15 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
     case codedBody
     case rangeIgnored
     case rangeNotSatisfiable
+    case methodWithoutRanges
     case unusableRange(String)
 
     /// Whether the source is, or may be, another version now: the event `task.source_changed` is due.
     public var isSourceChange: Bool {
         switch self {
         case .etagChanged, .lastModifiedChanged, .lengthChanged, .codingChanged, .rangeNotSatisfiable: true
-        case .validatorMissing, .noStrongValidator, .codedBody, .rangeIgnored, .unusableRange: false
+        case .validatorMissing, .noStrongValidator, .codedBody, .rangeIgnored, .methodWithoutRanges, .unusableRange:
+            false
         }
     }
 
@@ -82,6 +84,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
         case .codedBody: "a content-coded body cannot be continued"
         case .rangeIgnored: "the server sent the whole instead of the range"
         case .rangeNotSatisfiable: "the server does not have the range any more"
+        case .methodWithoutRanges: "only a GET can ask for the rest"
         case .unusableRange(let detail): "the server's range cannot be used: \(detail)"
         }
     }

@@ -24,9 +24,12 @@ public struct RequestPlan: Hashable, Sendable {
     public let reason: RestartReason?
     /// The client's checksum will be verified at the end, whatever the server claims.
     public let digestIsKnown: Bool
+    public let method: HTTPMethod
     /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.
     public let conditions: [HeaderField]
     public let acceptedStatus: ClosedRange<Int>
+    /// As in `TransferRequest`.
+    public let acceptedTypes: [String]
 
     /// First offset that is not kept.
     public var offset: Int64 { segment.committed }

@@ -1,16 +1,24 @@
 public import XferModel
 
 extension ResumeRules {
-    /// What a response's head means. Redirects do not get here: the engine follows them first.
+    /// What a response's head means: first the status, then the version, then the media type. Redirects do not get here: the engine follows them first.
     ///
     /// `url` is where the response came from, `now` the wall clock (for `Retry-After`).
     public static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp) -> HeadVerdict {
-        switch head.status {
-        case 206: judgePartial(head, plan: plan, url: url)
-        case 304 where !plan.conditions.isEmpty: .notModified
-        case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
-        case plan.acceptedStatus: judgeWhole(head, plan: plan)
-        default: .fail(ResponseRules.failure(head, from: url, now: now))
+        let verdict: HeadVerdict =
+            switch head.status {
+            case 206: judgePartial(head, plan: plan, url: url)
+            case 304 where !plan.conditions.isEmpty: .notModified
+            case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
+            case plan.acceptedStatus: judgeWhole(head, plan: plan)
+            default: .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
+            }
+        switch verdict {
+        case .write, .restart:
+            let failure = ResponseRules.typeFailure(head, from: url, acceptedTypes: plan.acceptedTypes)
+            return failure.map { .fail($0) } ?? verdict
+        case .complete, .startOver, .retryPlainRange, .notModified, .fail:
+            return verdict
         }
     }
 
@@ -40,7 +48,9 @@ extension ResumeRules {
     // MARK: The whole, asked for or not
 
     private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
-        let whole = BodyPlan(offset: 0, end: head.contentLength, total: head.contentLength)
+        // A HEAD's answer tells the length of a content that does not come.
+        let length = plan.method == .head ? 0 : head.contentLength
+        let whole = BodyPlan(offset: 0, end: length, total: length)
         guard plan.segment.committed > 0 else { return .write(whole) }
         guard plan.range != nil else { return .restart(whole, plan.reason ?? .rangeIgnored) }
         if let reason = difference(head, plan: plan) { return retryOrRestart(head, plan: plan, whole, reason) }

@@ -12,19 +12,23 @@ public enum ResumeRules {
     ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole.
     ///   - allowsUnsafe: continue without any validator (`resume: unsafe`).
     ///   - digestIsKnown: the finished bytes will be verified against a digest the client gave.
+    ///   - method: only a GET is continued.
     ///   - plainRange: this is the one retry without `If-Range`.
     public static func plan(
-        kept: ResumeData, segment: Segment? = nil, allowsUnsafe: Bool = false, digestIsKnown: Bool = false,
-        plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: ClosedRange<Int> = 200...299
+        kept: ResumeData, segment: Segment? = nil, method: HTTPMethod = .get, allowsUnsafe: Bool = false,
+        digestIsKnown: Bool = false,
+        plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: ClosedRange<Int> = 200...299,
+        acceptedTypes: [String] = []
     ) -> RequestPlan {
         let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
         func plan(_ check: RequestPlan.Guard, _ reason: RestartReason? = nil) -> RequestPlan {
             let range = check == .none ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0 - 1 })
             return RequestPlan(
                 kept: kept, segment: segment, range: range, check: check, reason: reason, digestIsKnown: digestIsKnown,
-                conditions: conditions, acceptedStatus: acceptedStatus)
+                method: method, conditions: conditions, acceptedStatus: acceptedStatus, acceptedTypes: acceptedTypes)
         }
         guard segment.committed > 0 else { return plan(.none) }
+        guard method == .get else { return plan(.none, .methodWithoutRanges) }
         guard kept.contentEncoding == nil else { return plan(.none, .codedBody) }
         switch validator(of: kept.validators) {
         case .etag(let tag): return plan(plainRange ? .answerOnly : .etag(tag))

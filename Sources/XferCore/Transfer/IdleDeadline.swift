@@ -12,7 +12,7 @@ public struct IdleDeadline: Hashable, Sendable {
     }
 
     public mutating func onActivity(_ now: MonotonicInstant) {
-        lastActivity = now
+        lastActivity = max(lastActivity ?? now, now)
         if pausedAt != nil { pausedAt = now }
     }
 

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Where a redirect may lead (RFC 9110 §15.4). Counts the hops of one attempt.
+/// Where a redirect may lead and what is asked there (RFC 9110 §15.4). Counts the hops of one attempt.
 public struct RedirectRules: Hashable, Sendable {
     /// Most redirects in a row.
     public static let limit = 20
@@ -12,6 +12,18 @@ public struct RedirectRules: Hashable, Sendable {
     public init(policy: RedirectPolicy, allowsDowngrade: Bool) {
         self.policy = policy
         self.allowsDowngrade = allowsDowngrade
+    }
+
+    /// The method to go on with: when it is still `method`, the content goes along, byte for byte; else nothing of it does.
+    ///
+    /// 303 asks for the answer elsewhere; 301 and 302 do so after a POST, as everybody reads them; 307 and 308 repeat the
+    /// request.
+    public static func method(after status: Int, to method: HTTPMethod) -> HTTPMethod {
+        switch status {
+        case 303 where method != .head: .get
+        case 301 where method == .post, 302 where method == .post: .get
+        default: method
+        }
     }
 
     /// Throws why the hop is refused, for good.

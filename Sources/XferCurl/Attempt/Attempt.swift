@@ -13,8 +13,18 @@ public struct Attempt: Sendable {
     /// The finished bytes will be verified against a digest the client gave.
     public var digestIsKnown: Bool
     public var sink: BodySink
+    /// Whether the response is a representation to keep, or an answer to judge.
+    public var mode: AttemptMode
+    /// What is sent; nil sends none.
+    public var content: AttemptContent?
+    /// Sent to its origins only.
+    public var credential: ResolvedCredential?
+    /// Name of the cookie jar that is used; nil neither sends nor keeps cookies.
+    public var cookieJar: String?
     /// Bytes per second, 0 is unlimited. A limited transfer uses HTTP/1.1.
     public var maxReceiveRate: Int64
+    /// Bytes of content per second, 0 is unlimited.
+    public var maxSendRate: Int64
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
     public var checkpoints: CheckpointWindow.Limits
@@ -25,9 +35,11 @@ public struct Attempt: Sendable {
 
     public init(
         request: TransferRequest, resumeData: ResumeData = ResumeData(), segment: Segment? = nil,
-        allowsUnsafeResume: Bool = false, digestIsKnown: Bool = false, sink: BodySink, maxReceiveRate: Int64 = 0,
-        conditions: [HeaderField] = [], checkpoints: CheckpointWindow.Limits = CheckpointWindow.Limits(),
-        session: @escaping SessionChooser, onServer: (@Sendable (SourceEvidence) -> Void)? = nil
+        allowsUnsafeResume: Bool = false, digestIsKnown: Bool = false, sink: BodySink, mode: AttemptMode = .download,
+        content: AttemptContent? = nil, credential: ResolvedCredential? = nil, cookieJar: String? = nil,
+        maxReceiveRate: Int64 = 0, maxSendRate: Int64 = 0, conditions: [HeaderField] = [],
+        checkpoints: CheckpointWindow.Limits = CheckpointWindow.Limits(), session: @escaping SessionChooser,
+        onServer: (@Sendable (SourceEvidence) -> Void)? = nil
     ) {
         self.request = request
         self.resumeData = resumeData
@@ -35,7 +47,12 @@ public struct Attempt: Sendable {
         self.allowsUnsafeResume = allowsUnsafeResume
         self.digestIsKnown = digestIsKnown
         self.sink = sink
+        self.mode = mode
+        self.content = content
+        self.credential = credential
+        self.cookieJar = cookieJar
         self.maxReceiveRate = maxReceiveRate
+        self.maxSendRate = maxSendRate
         self.conditions = conditions
         self.checkpoints = checkpoints
         self.session = session
@@ -43,13 +60,26 @@ public struct Attempt: Sendable {
     }
 }
 
-/// Where the body goes.
+/// What an attempt wants of the response.
+public enum AttemptMode: Sendable, Hashable {
+    /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
+    case download
+    /// Any final response, whatever its status: its body, with the content codings libcurl knows undone, goes into the
+    /// sink, and the caller judges it. Nothing is resumed: `resumeData` and `segment` are not looked at.
+    case exchange
+}
+
+/// Where the response's body goes.
 public enum BodySink: Sendable, Hashable {
     /// Written with `pwrite` at each byte's offset within the representation. The descriptor is borrowed: it has to stay
     /// open until the attempt's `finished` event or the return of `TransferEngine.stop`.
     case file(descriptor: Int32)
     /// Collected for `AttemptOutcome.body`; a larger body fails with `length_mismatch`.
     case memory(limit: Int)
+    /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes; beyond that all of it is written
+    /// to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. The descriptor is borrowed as
+    /// with `file`, and expected to be of an empty file.
+    case spilling(limit: Int, descriptor: Int32)
 }
 
 /// Names an attempt within its engine; never reused.

@@ -7,7 +7,12 @@ public enum AttemptEvent: Sendable {
     /// A server's certificates were judged and there is something to tell an operator. When they were refused, `finished`
     /// follows. Told once for each handshake, not for each request on the connection.
     case judged(TrustVerdict)
-    /// The head of a final response and what it means. `keeping` is the resume data that describes the bytes the body
+    /// An interim response (1xx) but 100, for instance 104 (Upload Resumption Supported). A server that sends thousands for
+    /// one request is not listened to for ever.
+    case informational(ResponseHead)
+    /// The head of the final response, whatever its status, in exchange mode.
+    case response(ResponseHead)
+    /// The head of a final response and what it means, in download mode. `keeping` is the resume data that describes the bytes the body
     /// brings: commit it with the first checkpoint, or, when the verdict is `restart`, before `proceed`, for which the
     /// engine waits without writing.
     case head(ResponseHead, HeadVerdict, keeping: ResumeData)
@@ -19,7 +24,8 @@ public enum AttemptEvent: Sendable {
 /// How an attempt ended.
 public struct AttemptOutcome: Sendable {
     public enum Result: Hashable, Sendable {
-        /// The segment, or the whole, was received to its last byte. Not yet verified against any digest.
+        /// The segment, or the whole, was received to its last byte. Not yet verified against any digest. In exchange
+        /// mode: a final response was received whole, whatever its status.
         case complete
         /// The published file is current (`on_conflict: update`).
         case notModified
@@ -41,14 +47,19 @@ public struct AttemptOutcome: Sendable {
     public var finalURL: HTTPURL
     /// The last final response, nil when there was none.
     public var head: ResponseHead?
-    /// The body, for a memory sink.
+    /// The body, for a memory sink, and for a spilling one whose limit was not passed.
     public var body: [UInt8]?
+    /// Bytes in a spilling sink's file, when its limit was passed.
+    public var spilledLength: Int64?
+    /// Whether the server may have begun to act on the request: bytes of it went out. A redirect that leaves the method as
+    /// it is shows that the server did not act, and the count begins anew.
+    public var requestWasSent: Bool
     /// What describes the bytes below `offset`.
     public var resumeData: ResumeData
 
     public init(
         result: Result, offset: Int64, total: Int64?, finalURL: HTTPURL, head: ResponseHead?, body: [UInt8]?,
-        resumeData: ResumeData
+        spilledLength: Int64? = nil, requestWasSent: Bool = false, resumeData: ResumeData
     ) {
         self.result = result
         self.offset = offset
@@ -56,6 +67,8 @@ public struct AttemptOutcome: Sendable {
         self.finalURL = finalURL
         self.head = head
         self.body = body
+        self.spilledLength = spilledLength
+        self.requestWasSent = requestWasSent
         self.resumeData = resumeData
     }
 }

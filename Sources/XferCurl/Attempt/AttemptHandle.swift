@@ -19,12 +19,18 @@ public final class AttemptProgress: Sendable {
         public var total: Int64?
         /// Body bytes received over the network in this attempt, those thrown away included.
         public var received: Int64
+        /// Bytes of content handed to the system for sending, in the present request: a redirect that wants the content
+        /// again begins at 0.
+        public var sent: Int64
+        /// Length of the present request's content; nil while that is unknown, as multipart's is before the first byte.
+        public var sendTotal: Int64?
     }
 
     private let box: NIOLockedValueBox<Snapshot>
 
     init(offset: Int64, total: Int64?) {
-        box = NIOLockedValueBox(Snapshot(isTransferring: false, offset: offset, total: total, received: 0))
+        box = NIOLockedValueBox(
+            Snapshot(isTransferring: false, offset: offset, total: total, received: 0, sent: 0, sendTotal: nil))
     }
 
     public var snapshot: Snapshot { box.withLockedValue { $0 } }

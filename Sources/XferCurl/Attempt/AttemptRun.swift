@@ -8,7 +8,7 @@ import XferModel
 final class AttemptRun {
     /// What follows an exchange.
     enum Next {
-        case hop(HTTPURL)
+        case hop(HTTPURL, HTTPMethod)
         case ask(RequestPlan)
         case finish(AttemptOutcome.Result)
     }
@@ -24,6 +24,9 @@ final class AttemptRun {
     /// The present hop's; nil before the first one, and after the outcome.
     private var exchange: Exchange?
     private var url: HTTPURL
+    private var method: HTTPMethod
+    /// Given up when a redirect changes the method.
+    private var content: RequestContent?
     private var redirects: RedirectRules
     private var plan: RequestPlan
     private(set) var kept: ResumeData
@@ -31,6 +34,7 @@ final class AttemptRun {
     private var head: ResponseHead?
     private(set) var writer: BodyWriter
     private var pacing: Pacing
+    private var requestWasSent = false
 
     init(id: AttemptID, attempt: Attempt, core: EngineCore, events: AsyncStream<AttemptEvent>.Continuation) {
         self.id = id
@@ -39,12 +43,15 @@ final class AttemptRun {
         self.events = events
         maxReceiveRate = max(0, attempt.maxReceiveRate)
         url = attempt.request.url
+        method = attempt.request.method
         redirects = RedirectRules(
             policy: attempt.request.redirect, allowsDowngrade: attempt.request.allowsDowngrade)
-        kept = attempt.resumeData
-        plan = Self.plan(attempt, kept: attempt.resumeData, segment: attempt.segment)
+        let isDownload = attempt.mode == .download
+        kept = isDownload ? attempt.resumeData : ResumeData()
+        plan = Self.plan(attempt, kept: kept, segment: isDownload ? attempt.segment : nil)
         writer = BodyWriter(sink: attempt.sink, offset: plan.offset)
-        pacing = Pacing(timeouts: attempt.request.timeouts, rate: maxReceiveRate, now: core.now)
+        pacing = Pacing(
+            timeouts: attempt.request.timeouts, rate: maxReceiveRate, sendRate: attempt.maxSendRate, now: core.now)
         progress = AttemptProgress(offset: plan.offset, total: kept.totalLength)
     }
 
@@ -52,9 +59,9 @@ final class AttemptRun {
         _ attempt: Attempt, kept: ResumeData, segment: Segment?, plainRange: Bool = false
     ) -> RequestPlan {
         ResumeRules.plan(
-            kept: kept, segment: segment, allowsUnsafe: attempt.allowsUnsafeResume,
+            kept: kept, segment: segment, method: attempt.request.method, allowsUnsafe: attempt.allowsUnsafeResume,
             digestIsKnown: attempt.digestIsKnown, plainRange: plainRange, conditions: attempt.conditions,
-            acceptedStatus: attempt.request.acceptedStatus)
+            acceptedStatus: attempt.request.acceptedStatus, acceptedTypes: attempt.request.acceptedTypes)
     }
 
     /// How to go on with the segment as it stands now.
@@ -67,7 +74,23 @@ final class AttemptRun {
     func start() {
         if core.isShutDown { return finish(.stopped) }
         if plan.isWhole { return finish(.complete) }
+        do throws(TransferError) {
+            content = try makeContent()
+        } catch {
+            return finish(.failed(error))
+        }
         request()
+    }
+
+    private func makeContent() throws(TransferError) -> RequestContent? {
+        guard method.allowsContent else { return nil }
+        if let content = attempt.content { return try RequestContent(content) }
+        return method == .delete ? nil : .empty
+    }
+
+    private func dropContent() {
+        content?.end(core)
+        content = nil
     }
 
     func stop() { finish(.stopped) }
@@ -88,10 +111,20 @@ final class AttemptRun {
 
     func setMaxReceiveRate(_ rate: Int64) {
         maxReceiveRate = max(0, rate)
-        if maxReceiveRate > 0, exchange?.isMultiplexed == true { return finish(.restartWithHTTP1) }
+        if maxReceiveRate > 0, mayRestart, exchange?.isMultiplexed == true { return finish(.restartWithHTTP1) }
         if maxReceiveRate > 0 { exchange?.handle?.clampWindow(rate: maxReceiveRate) }
         changePacing { pacing, now in
             pacing.setRate(max(0, rate), now: now)
+            return nil
+        }
+    }
+
+    /// Whether the request can be given up and made again over HTTP/1.1 for the sake of a limit.
+    var mayRestart: Bool { attempt.mode == .download && attempt.request.method == .get }
+
+    func setMaxSendRate(_ rate: Int64) {
+        changePacing { pacing, now in
+            pacing.setSendRate(max(0, rate), now: now)
             return nil
         }
     }
@@ -100,9 +133,13 @@ final class AttemptRun {
 
     private func request() {
         pacing.onRequest()
+        progress.update { snapshot in
+            snapshot.sent = 0
+            snapshot.sendTotal = content.map(\.length) ?? 0
+        }
         do throws(TransferError) {
             let spec = try attempt.session(url)
-            let exchange = Exchange(url: url, plan: plan, run: self)
+            let exchange = Exchange(url: url, method: method, content: content, plan: plan, run: self)
             self.exchange = exchange
             try exchange.begin(spec)
             core.schedule(self, at: pacing.deadline)
@@ -124,7 +161,7 @@ final class AttemptRun {
             }
             try redirects.onRedirect(status: head.status, from: url, to: target)
             events.yield(.redirected(status: head.status, from: url, to: target))
-            return .hop(target)
+            return .hop(target, RedirectRules.method(after: head.status, to: method))
         } catch {
             return .finish(.failed(error))
         }
@@ -134,7 +171,11 @@ final class AttemptRun {
     func perform(_ next: Next) {
         exchange?.end()
         switch next {
-        case .hop(let target):
+        case .hop(let target, let method):
+            // Had the server acted, it would not want the same again elsewhere.
+            requestWasSent = method != self.method && (requestWasSent || exchange?.wasSent == true)
+            if method != self.method { dropContent() }
+            self.method = method
             url = target
             request()
         case .ask(let next):
@@ -150,10 +191,12 @@ final class AttemptRun {
         if isEnded { return }
         isEnded = true
         exchange?.end()
+        if exchange?.wasSent == true { requestWasSent = true }
         exchange = nil
-        let body: [UInt8]? = if case .memory = attempt.sink { writer.memory } else { nil }
+        dropContent()
         let outcome = AttemptOutcome(
-            result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head, body: body,
+            result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
+            body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,
             resumeData: kept)
         events.yield(.finished(outcome))
         events.finish()
@@ -167,6 +210,7 @@ final class AttemptRun {
         if let (next, deadline) = exchange?.drain {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
+        if pacing.expired(now) == .idleTimeout, let heard = exchange?.lastAcknowledgement(now) { onActivity(heard) }
         if let reason = pacing.expired(now) { return finish(.failed(timeout(reason))) }
         changePacing { pacing, now in pacing.onTime(now) }
     }
@@ -181,23 +225,22 @@ final class AttemptRun {
 
     // MARK: Pausing
 
-    var isPaused: Bool { !pacing.pauses.isEmpty }
+    var isReceivingPaused: Bool { pacing.isReceivingPaused }
+    var isSendingPaused: Bool { pacing.isSendingPaused }
 
     /// Changes the pacing outside libcurl's callbacks and does what follows from it.
     private func changePacing(_ change: (inout Pacing, MonotonicInstant) -> Int64?) {
         if isEnded { return }
-        let wasPaused = isPaused
+        let (wasReceivingPaused, wasSendingPaused) = (isReceivingPaused, isSendingPaused)
         let due = change(&pacing, core.now)
         if let due { events.yield(.checkpointDue(offset: due)) }
-        if wasPaused, !isPaused { core.unpauseSoon(self) }
-        if !wasPaused, isPaused { _ = exchange?.handle?.setPaused(true) }
+        if !wasReceivingPaused, isReceivingPaused { exchange?.pauseReceiving() }
+        if wasReceivingPaused && !isReceivingPaused || wasSendingPaused && !isSendingPaused { core.unpauseSoon(self) }
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The loop's turn: reading goes on, unless something holds it back again.
-    func continueReading() {
-        if !isPaused { exchange?.continueReading() }
-    }
+    /// The loop's turn: what nothing holds back any more goes on.
+    func unpause() { exchange?.unpause() }
 
     // MARK: From the exchange, inside libcurl's callbacks
 
@@ -217,7 +260,7 @@ final class AttemptRun {
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
         kept = keeping
         try writer.begin(body)
-        if case .file = attempt.sink, isNew || !pacing.isWatching {
+        if case .file = attempt.sink, attempt.mode == .download, isNew || !pacing.isWatching {
             pacing.watch(from: body.offset, limits: attempt.checkpoints)
         }
         progress.update { snapshot in
@@ -240,10 +283,21 @@ final class AttemptRun {
 
     /// Part of the body was written: checkpoints and limits may want a pause, which libcurl takes even here.
     func onWritten(_ count: Int, now: MonotonicInstant) {
-        let wasPaused = isPaused
+        let wasPaused = isReceivingPaused
         pacing.onReceived(count, now: now)
         if let due = pacing.onWritten(to: writer.offset, now: now) { events.yield(.checkpointDue(offset: due)) }
-        if !wasPaused, isPaused { _ = exchange?.handle?.setPaused(true) }
+        if !wasPaused, isReceivingPaused { exchange?.pauseReceiving() }
+        core.schedule(self, at: pacing.deadline)
+    }
+
+    /// Most bytes of content that may be handed over at once.
+    var sendChunk: Int { pacing.sendChunk }
+
+    /// Part of the content was handed over. libcurl asks for the next one when the system has taken it.
+    func onSent(_ count: Int) {
+        let now = core.now
+        pacing.onActivity(now)
+        pacing.onSent(count, now: now)
         core.schedule(self, at: pacing.deadline)
     }
 }

@@ -16,23 +16,40 @@ struct BodyWriter {
     private(set) var offset: Int64
     /// Octets thrown away at the start of the present body.
     private(set) var skipped: Int64 = 0
-    private(set) var memory: [UInt8] = []
 
     private let sink: BodySink
     private var plan: BodyPlan?
+    private var memory: [UInt8] = []
+    /// A spilling sink has passed its limit.
+    private var hasSpilled = false
 
     init(sink: BodySink, offset: Int64) {
         self.sink = sink
         self.offset = offset
     }
 
+    /// The body, where it is kept in memory.
+    var collected: [UInt8]? {
+        switch sink {
+        case .file: nil
+        case .memory: memory
+        case .spilling: hasSpilled ? nil : memory
+        }
+    }
+
+    /// Bytes in a spilling sink's file, once its limit was passed.
+    var spilledLength: Int64? { hasSpilled ? offset : nil }
+
     /// A new body begins. Throws when it cannot fit.
     mutating func begin(_ plan: BodyPlan) throws(TransferError) {
         self.plan = plan
         offset = plan.offset
         skipped = 0
+        if plan.offset == 0 {
+            memory = []
+            hasSpilled = false
+        }
         guard case .memory(let limit) = sink else { return }
-        if plan.offset == 0 { memory = [] }
         if let end = plan.end, end > Int64(limit) { throw Self.tooLarge(limit) }
     }
 
@@ -66,7 +83,25 @@ struct BodyWriter {
             return nil
         case .file(let descriptor):
             return append(bytes, to: descriptor)
+        case .spilling(let limit, let descriptor):
+            return spill(bytes, beyond: limit, to: descriptor)
         }
+    }
+
+    private mutating func spill(_ bytes: UnsafeRawBufferPointer, beyond limit: Int, to descriptor: Int32)
+        -> TransferError?
+    {
+        if hasSpilled { return append(bytes, to: descriptor) }
+        if memory.count + bytes.count <= limit {
+            memory.append(contentsOf: bytes)
+            offset += Int64(bytes.count)
+            return nil
+        }
+        hasSpilled = true
+        offset = 0
+        let collected = memory
+        memory = []
+        return collected.withUnsafeBytes { append($0, to: descriptor) } ?? append(bytes, to: descriptor)
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> TransferError? {

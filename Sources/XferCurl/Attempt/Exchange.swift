@@ -21,6 +21,9 @@ final class Exchange {
     }
 
     let url: HTTPURL
+    let method: HTTPMethod
+    /// What is sent along; nil for methods that send nothing.
+    let content: RequestContent?
     unowned let run: AttemptRun
     private let plan: RequestPlan
     private(set) var connection: (session: TransferSession, handle: EasyHandle)?
@@ -33,13 +36,25 @@ final class Exchange {
     private var head: ResponseHead?
     private var body: BodyPlan?
     private var drained = 0
+    /// Bytes of the request went out.
+    private(set) var wasSent = false
+    /// Something was heard of the server since the present connection was there.
+    private var hasHeard = false
+    /// libcurl was told to ask for content later.
+    var isSendingHeld = false
+    /// The present chunk has waited for what the server may have to say.
+    var hasYielded = false
+    /// See `lastAcknowledgement`.
+    var acknowledged: UInt64 = 0
 
     /// Most bytes of an unwanted body that are read to save the connection, and for how long.
     private static let drainLimit = 64 << 10
     private static let drainTime = Duration.seconds(1)
 
-    init(url: HTTPURL, plan: RequestPlan, run: AttemptRun) {
+    init(url: HTTPURL, method: HTTPMethod, content: RequestContent?, plan: RequestPlan, run: AttemptRun) {
         self.url = url
+        self.method = method
+        self.content = content
         self.plan = plan
         self.run = run
     }
@@ -50,10 +65,15 @@ final class Exchange {
     func begin(_ spec: SessionSpec) throws(TransferError) {
         let wanted = run.attempt.request
         let core = run.core
-        sentFields = HopHeaders.fields(for: wanted, plan: plan, hop: url, userAgent: core.configuration.userAgent)
+        sentFields = HopHeaders.fields(
+            for: wanted, plan: plan,
+            hop: HopHeaders.Hop(url: url, method: method, hasParts: content?.isMultipart ?? false),
+            credential: run.attempt.credential, userAgent: core.configuration.userAgent)
+        try content?.begin(for: self)
         let request = EasyHandle.Request(
-            url: url, headers: try HeaderList(sentFields), spec: spec, httpVersion: wanted.httpVersion,
-            connectTimeout: wanted.timeouts.connect, maxReceiveRate: run.maxReceiveRate)
+            url: url, method: method, content: content, headers: try HeaderList(sentFields), spec: spec,
+            httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
+            maxReceiveRate: run.maxReceiveRate, decodesContent: run.attempt.mode == .exchange)
         let key = core.poolKey(for: spec, isLimited: run.maxReceiveRate > 0, isSecure: url.scheme == .https)
         guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
@@ -69,6 +89,8 @@ final class Exchange {
 
     private func disconnect() {
         guard let (session, handle) = connection else { return }
+        noteSent()
+        wasSent = handle.requestSize > 0
         connection = nil
         session.end(handle)
     }
@@ -102,14 +124,25 @@ final class Exchange {
         return isBodyOver
     }
 
+    var hasAnswer: Bool { head != nil }
+
     // MARK: From the loop
 
-    /// What libcurl still holds comes at once and may pause again.
-    func continueReading() {
+    /// Stops receiving.
+    func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: isSendingHeld) }
+
+    /// Continues what nothing holds back any more. What libcurl still holds comes at once and may pause again.
+    func unpause() {
         guard let handle else { return }
-        let code = handle.setPaused(false)
-        // libcurl tells a refusal only here, not by a message.
-        if code != CURLE_OK { onRequestDone(code) }
+        let isReleased = isSendingHeld && !run.isSendingPaused
+        if isReleased { isSendingHeld = false }
+        // A form's part that said "later" is only asked again after a pause of libcurl's own, to which it may not have come
+        // yet: it sends the lines before the part first.
+        for isSendingPaused in isReleased ? [true, false] : [isSendingHeld] {
+            let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingPaused)
+            // libcurl tells a refusal only here, not by a message.
+            if code != CURLE_OK { return onRequestDone(code) }
+        }
     }
 
     /// The request has ended; the handle still knows how.
@@ -170,13 +203,25 @@ final class Exchange {
 
     /// False keeps the request from going out.
     func onConnected() -> Bool {
-        guard isJudged() else { return false }
+        guard isJudged(), !isRepetition() else { return false }
+        hasHeard = false
         run.onConnected()
+        return true
+    }
+
+    /// When a connection that was used before breaks without a word, libcurl sends the request once more over a new one.
+    /// The server may have got it the first time: whether to try again is not libcurl's to decide unless that is harmless.
+    private func isRepetition() -> Bool {
+        guard !hasHeard, !method.isIdempotent, let handle, handle.requestSize > 0 else { return false }
+        refusal = TransferError(
+            .connectionLost, "\(url.hostKey) closed the connection without answering the \(method.rawValue)",
+            host: url.hostKey)
         return true
     }
 
     /// False refuses the response.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        hasHeard = true
         run.onActivity(run.core.now)
         switch parser.onLine(line) {
         case .more:
@@ -186,7 +231,11 @@ final class Exchange {
                 .protocolError, "\(url.hostKey) sent a head larger than \(HeadParser.maxBytes) bytes", host: url.hostKey
             )
             return false
+        case .informational(let head):
+            run.events.yield(.informational(head))
+            return true
         case .head(let head):
+            noteSent()
             self.head = head
             noteServer()
             run.onHead(head)
@@ -196,7 +245,10 @@ final class Exchange {
 
     private func onHead(_ head: ResponseHead) -> Bool {
         if head.isRedirect { return drain(run.follow(head), head) }
-        if head.majorVersion >= 2, run.maxReceiveRate > 0 { return drain(.finish(.restartWithHTTP1), head) }
+        if run.attempt.mode == .exchange { return receiveAnswer(head) }
+        if head.majorVersion >= 2, run.maxReceiveRate > 0, run.mayRestart {
+            return drain(.finish(.restartWithHTTP1), head)
+        }
         let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall)
         let keeping = ResumeRules.resumeData(
             after: head, verdict: verdict, plan: plan, finalURL: url, sent: sentFields)
@@ -219,6 +271,16 @@ final class Exchange {
         }
     }
 
+    /// In exchange mode every final response is the answer.
+    private func receiveAnswer(_ head: ResponseHead) -> Bool {
+        run.events.yield(.response(head))
+        // How long a coded body becomes when it is decoded only its end will tell.
+        let isDecoded = head.contentEncoding != nil && head.contentLength != 0
+        let length = method == .head ? 0 : isDecoded ? nil : head.contentLength
+        let body = BodyPlan(offset: 0, end: length, total: length)
+        return receive(body, keeping: ResumeData(totalLength: length, finalURL: url), head, isNew: false)
+    }
+
     private func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
         do throws(TransferError) {
@@ -226,7 +288,7 @@ final class Exchange {
         } catch {
             return drain(.finish(.failed(error)), head)
         }
-        if head.majorVersion < 2, head.contentLength != nil { handle?.listenForExcess() }
+        if head.majorVersion < 2, head.contentLength != nil, method != .head { handle?.listenForExcess() }
         stage = isNew ? .holding(isBodyOver: false) : .receiving
         return true
     }

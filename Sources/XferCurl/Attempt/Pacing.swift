@@ -1,11 +1,11 @@
 import XferCore
 import XferModel
 
-/// Everything that makes an attempt wait or give up: checkpoints, the receive limit, silence, the total time.
+/// Everything that makes an attempt wait or give up: checkpoints, the limits both ways, silence, the total time.
 ///
 /// A value: it says what to do, the attempt does it.
 struct Pacing {
-    /// Why nothing is read at the moment.
+    /// Why nothing is read, or nothing sent, at the moment.
     struct Pauses: OptionSet {
         let rawValue: UInt8
 
@@ -15,6 +15,8 @@ struct Pacing {
         static let checkpoint = Pauses(rawValue: 2)
         /// The receive limit's debt.
         static let rate = Pauses(rawValue: 4)
+        /// The send limit's debt.
+        static let sendRate = Pauses(rawValue: 8)
     }
 
     private(set) var pauses: Pauses = []
@@ -22,17 +24,23 @@ struct Pacing {
     private var window: CheckpointWindow?
     private var bucket: TokenBucket?
     private var rateDebtEnds: MonotonicInstant?
+    private var sendBucket: TokenBucket?
+    private var sendDebtEnds: MonotonicInstant?
     private let totalDeadline: MonotonicInstant?
 
-    init(timeouts: Timeouts, rate: Int64, now: MonotonicInstant) {
+    init(timeouts: Timeouts, rate: Int64, sendRate: Int64, now: MonotonicInstant) {
         idle = IdleDeadline(timeout: timeouts.idle)
         totalDeadline = timeouts.total > 0 ? now.advanced(by: .seconds(min(timeouts.total, 1e9))) : nil
         bucket = rate > 0 ? TokenBucket(rate: rate, now: now) : nil
+        sendBucket = sendRate > 0 ? TokenBucket(rate: sendRate, now: now) : nil
     }
+
+    var isReceivingPaused: Bool { !pauses.subtracting(.sendRate).isEmpty }
+    var isSendingPaused: Bool { pauses.contains(.sendRate) }
 
     /// The next instant at which `onTime` or `expired` has something to say.
     var deadline: MonotonicInstant? {
-        [idle.deadline, totalDeadline, window?.deadline, rateDebtEnds].compactMap(\.self).min()
+        [idle.deadline, totalDeadline, window?.deadline, rateDebtEnds, sendDebtEnds].compactMap(\.self).min()
     }
 
     /// Which timeout has run out, if any.
@@ -51,6 +59,7 @@ struct Pacing {
     mutating func onRequest() {
         pauses = []
         rateDebtEnds = nil
+        sendDebtEnds = nil
         idle.onRestart()
     }
 
@@ -80,6 +89,10 @@ struct Pacing {
             rateDebtEnds = nil
             set(.rate, false, now)
         }
+        if let end = sendDebtEnds, end <= now {
+            sendDebtEnds = nil
+            set(.sendRate, false, now)
+        }
         return apply(window?.onTime(now), now)
     }
 
@@ -107,6 +120,31 @@ struct Pacing {
         guard rateDebtEnds != nil else { return }
         rateDebtEnds = bucket?.take(0, now: now)
         set(.rate, rateDebtEnds != nil, now)
+    }
+
+    /// Most bytes of content that may be sent at once: a low limit sends little at a time rather than falling silent for long.
+    var sendChunk: Int {
+        guard let rate = sendBucket?.rate else { return .max }
+        return Int(min(max(rate / 8, 256), 64 << 10))
+    }
+
+    mutating func onSent(_ count: Int, now: MonotonicInstant) {
+        guard let end = sendBucket?.take(count, now: now) else { return }
+        sendDebtEnds = end
+        set(.sendRate, true, now)
+    }
+
+    /// 0 is unlimited.
+    mutating func setSendRate(_ rate: Int64, now: MonotonicInstant) {
+        if rate > 0 {
+            if sendBucket == nil { sendBucket = TokenBucket(rate: rate, now: now) }
+            sendBucket?.setRate(rate, now: now)
+        } else {
+            sendBucket = nil
+        }
+        guard sendDebtEnds != nil else { return }
+        sendDebtEnds = sendBucket?.take(0, now: now)
+        set(.sendRate, sendDebtEnds != nil, now)
     }
 
     private mutating func set(_ reason: Pauses, _ isSet: Bool, _ now: MonotonicInstant) {

@@ -20,7 +20,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var anchors: [String?: TrustAnchors] = [:]
     private var handles: [UInt: EasyHandle] = [:]
     private var lastHandle: UInt = 0
-    /// Attempts that may read again: libcurl is told outside its callbacks.
+    /// Attempts that may go on: libcurl is told outside its callbacks.
     private var toUnpause: [AttemptRun] = []
     private(set) var isShutDown = false
 
@@ -101,7 +101,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         while !toUnpause.isEmpty {
             let batch = toUnpause
             toUnpause = []
-            for run in batch { run.continueReading() }
+            for run in batch { run.unpause() }
         }
     }
 

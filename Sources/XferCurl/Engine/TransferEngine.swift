@@ -40,6 +40,9 @@ public actor TransferEngine {
     /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
     public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxReceiveRate(rate) }
 
+    /// Bytes of content per second, 0 is unlimited.
+    public func setMaxSendRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxSendRate(rate) }
+
     /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
     public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) {
         core.retireSessions(where: isRetired)
@@ -57,7 +60,7 @@ public actor TransferEngine {
     nonisolated var isResting: Bool { loop.isResting }
 
     /// Whether something holds the attempt's reading back; nil after its end.
-    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isPaused }
+    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isReceivingPaused }
 }
 
 /// What all attempts of an engine have in common.

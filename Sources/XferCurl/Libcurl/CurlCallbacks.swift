@@ -83,7 +83,7 @@ func curlTimerCallback(
     return 0
 }
 
-private func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
     EngineCore.current?.handle(UInt(bitPattern: context))?.exchange
 }
 

@@ -37,15 +37,19 @@ enum CurlError {
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_AGAIN, CURLE_SSL_SHUTDOWN_FAILED,
             CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:
             (.connectionLost, nil)
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL,
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_UNSUPPORTED_PROTOCOL,
             CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR, CURLE_CHUNK_FAILED:
             (.protocolError, nil)
+        case CURLE_BAD_CONTENT_ENCODING:
+            (.protocolError, false)
         case CURLE_LOGIN_DENIED, CURLE_AUTH_ERROR:
             (.authFailed, nil)
         case CURLE_TOO_MANY_REDIRECTS:
             (.tooManyRedirects, nil)
         case CURLE_FILESIZE_EXCEEDED:
             (.lengthMismatch, nil)
+        case CURLE_SEND_FAIL_REWIND:
+            (.bodyNotRewindable, nil)
         case CURLE_WRITE_ERROR:
             (.diskError, nil)
         case CURLE_OUT_OF_MEMORY:

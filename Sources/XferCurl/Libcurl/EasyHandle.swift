@@ -3,7 +3,8 @@ import Glibc
 import XferModel
 
 /// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
-/// session cache would carry one session's trust into another.
+/// session cache would carry one session's trust into another; but for the one a form is bound to, which lives as long as
+/// its attempt and whose cache is never used at all (`setCommonOptions`).
 ///
 /// Confined to the loop's thread.
 final class EasyHandle {
@@ -18,6 +19,7 @@ final class EasyHandle {
 
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: HeaderList?
+    private(set) var content: RequestContent?
 
     /// Nil without memory.
     init?(id: UInt) {
@@ -36,6 +38,8 @@ final class EasyHandle {
     /// What one request needs beyond what all have in common.
     struct Request {
         var url: HTTPURL
+        var method: HTTPMethod
+        var content: RequestContent?
         var headers: HeaderList
         var spec: SessionSpec
         var httpVersion: HTTPVersion
@@ -43,18 +47,27 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
+        /// Whether the content codings libcurl knows are undone.
+        var decodesContent: Bool
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
     }
 
     func prepare(_ request: Request) {
-        curl_easy_reset(easy)
+        if carriesForm { takeBackOptions() } else { curl_easy_reset(easy) }
         errorBuffer[0] = 0
         headers = request.headers
+        content = request.content
         setCommonOptions()
         setTrust()
         setCallbacks()
         set(CURLOPT_URL, request.url.string)
+        setMethod(request.method, request.content)
+        if request.decodesContent {
+            // The first alone does nothing; what the second would ask for is said by our own header fields.
+            set(CURLOPT_HTTP_CONTENT_DECODING, 1)
+            set(CURLOPT_ACCEPT_ENCODING, "")
+        }
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         set(CURLOPT_HTTP_VERSION, Self.version(request))
         set(CURLOPT_PROXY, request.spec.key.proxy ?? "")
@@ -73,12 +86,20 @@ final class EasyHandle {
         }
     }
 
-    /// Frees what the last request needed and lets callbacks find nobody.
-    func finish() {
+    /// Lets callbacks find nobody.
+    func rest() {
         exchange = nil
         socket = nil
+    }
+
+    /// Frees what the last request needed, too.
+    func finish() {
+        rest()
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
+        // Unbinds the form, whether or not it goes along to the next hop.
+        if content?.isMultipart == true { set(CURLOPT_MIMEPOST, pointer: nil) }
+        content = nil
     }
 
     private func setCommonOptions() {
@@ -136,10 +157,13 @@ final class EasyHandle {
 
     // MARK: While the request runs
 
-    /// Stops or continues reading. Continuing hands over at once what libcurl still holds; a refusal of that comes back as
-    /// the code.
-    func setPaused(_ isPaused: Bool) -> CURLcode {
-        curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    /// Stops or continues each direction. Continuing to receive hands over at once what libcurl still holds; a refusal of
+    /// that comes back as the code.
+    func setPaused(receiving: Bool, sending: Bool) -> CURLcode {
+        let code = curl_easy_pause(
+            easy, (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0))
+        // Before its connection, and after its end, a request has nothing to pause.
+        return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
     /// libcurl tells only by its log that a server sent more than it announced: the log is read from the head on.
@@ -195,9 +219,9 @@ final class EasyHandle {
     // MARK: Options
 
     // libcurl only refuses options it does not know or has no memory for; the tests would see the first.
-    private func set(_ option: CURLoption, _ value: Int) { xfer_easy_set_long(easy, option, value) }
-    private func set(_ option: CURLoption, _ value: String) { xfer_easy_set_string(easy, option, value) }
-    private func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+    func set(_ option: CURLoption, _ value: Int) { xfer_easy_set_long(easy, option, value) }
+    func set(_ option: CURLoption, _ value: String) { xfer_easy_set_string(easy, option, value) }
+    func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
         xfer_easy_set_pointer(easy, option, pointer)
     }
 }

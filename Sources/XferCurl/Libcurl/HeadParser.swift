@@ -5,6 +5,8 @@ import XferModel
 struct HeadParser {
     enum Event {
         case more
+        /// The head of an interim response is whole: 1xx but 100.
+        case informational(ResponseHead)
         /// The head of a final response is whole.
         case head(ResponseHead)
         /// More than a head may hold.
@@ -13,9 +15,12 @@ struct HeadParser {
 
     static let maxFields = 1000
     static let maxBytes = 256 << 10
+    /// Most interim responses to one request that are told of.
+    static let maxInterim = 10_000
 
     private var head: ResponseHead?
     private var byteCount = 0
+    private var interimCount = 0
     /// Lines after the head are trailers; nobody needs them.
     private var isDone = false
 
@@ -25,7 +30,8 @@ struct HeadParser {
         guard byteCount <= Self.maxBytes, (head?.fields.count ?? 0) < Self.maxFields else { return .tooLarge }
         let line = Self.text(bytes)
         if line.isEmpty {
-            guard let whole = head, whole.status >= 200 else { return .more }
+            guard let whole = head else { return .more }
+            if whole.status < 200 { return interim(whole) }
             isDone = true
             return .head(whole)
         }
@@ -38,6 +44,14 @@ struct HeadParser {
             head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
         }
         return .more
+    }
+
+    /// A server may send any number of them while a content is sent: they do not count towards the final head's size.
+    private mutating func interim(_ whole: ResponseHead) -> Event {
+        head = nil
+        byteCount = 0
+        interimCount += 1
+        return whole.status > 100 && interimCount <= Self.maxInterim ? .informational(whole) : .more
     }
 
     /// `HTTP/1.1 200 OK`, `HTTP/2 200`.

@@ -6,7 +6,12 @@ final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
 
     /// Throws for text that would end a line early; clients' fields are checked long before.
-    init(_ fields: [HeaderField]) throws(TransferError) {
+    ///
+    /// `addingDefaults` keeps libcurl's own fields out of a request: `Expect` above all. With it libcurl would hold content
+    /// back for up to a second wherever a server does not answer 100, and would repeat the request by itself after a 417.
+    /// Without it a server that refuses early is heard all the same: what it says is read while content is being sent, and
+    /// ends the sending.
+    init(_ fields: [HeaderField], addingDefaults: Bool = true) throws(TransferError) {
         for field in fields {
             guard Self.isClean(field.name), !field.name.isEmpty, Self.isClean(field.value) else {
                 curl_slist_free_all(first)
@@ -16,8 +21,15 @@ final class HeaderList {
             // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)).
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // libcurl would wait for a 100 before larger bodies.
+        guard addingDefaults else { return }
         append("Expect:")
+        if fields.firstValue(named: "Accept-Encoding") == nil { append("Accept-Encoding:") }
+    }
+
+    /// The list, for whoever frees it; this one is empty then.
+    func release() -> UnsafeMutablePointer<curl_slist>? {
+        defer { first = nil }
+        return first
     }
 
     deinit { curl_slist_free_all(first) }
@@ -27,7 +39,7 @@ final class HeaderList {
         if let longer = curl_slist_append(first, line) { first = longer }
     }
 
-    private static func isClean(_ text: String) -> Bool {
+    static func isClean(_ text: String) -> Bool {
         !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
     }
 }

@@ -56,6 +56,8 @@ extension TransferRun {
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
+                credential: ResolvedCredential(
+                    inline: specification.request.credential, home: specification.request.url.origin),
                 maxReceiveRate: rate, conditions: conditions,
                 checkpoints: settings.checkpoints,
                 session: { [trust] url throws(TransferError) in try trust.session(for: url) },
@@ -84,6 +86,8 @@ extension TransferRun {
                     await services.engine.committed(handle.id, offset: offset)
                 case .finished(let outcome):
                     ended = outcome
+                case .informational, .response:
+                    break
                 }
             }
         } catch {

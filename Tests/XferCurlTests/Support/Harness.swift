@@ -62,7 +62,7 @@ final class Harness: Sendable {
                 part?.truncate()
                 await engine.proceed(handle.id)
             case .finished(let ended): outcome = ended
-            case .redirected, .head, .judged: break
+            case .redirected, .head, .judged, .informational, .response: break
             }
         }
         guard let outcome else { throw TimedOut("the events ended without an outcome") }
@@ -120,5 +120,24 @@ extension Attempt {
                 date: version.date ?? "Sat, 01 Jan 2050 00:00:00 GMT"),
             totalLength: version.length, segments: [Segment(start: 0, committed: count)])
         return attempt
+    }
+}
+
+extension Attempt {
+    /// A request whose answer is taken whatever it is, over the ordinary session.
+    static func exchange(
+        _ method: HTTPMethod, _ url: String, _ content: AttemptContent? = nil,
+        sink: BodySink = .memory(limit: 1 << 20), _ change: (inout Attempt) -> Void = { _ in }
+    ) throws -> Attempt {
+        let request = TransferRequest(url: try CurlURL.parse(url).url, method: method)
+        var attempt = Attempt(request: request, sink: sink, mode: .exchange, content: content) { _ in SessionSpec() }
+        change(&attempt)
+        return attempt
+    }
+}
+
+extension ResolvedCredential {
+    static func basic(_ user: String, _ password: String, for url: HTTPURL) -> ResolvedCredential {
+        ResolvedCredential(scheme: .basic, user: user, secret: password, origins: [url.origin])
     }
 }

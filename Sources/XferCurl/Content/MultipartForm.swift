@@ -1,0 +1,69 @@
+import CCurl
+import XferModel
+
+/// A `multipart/form-data` content (RFC 7578) made by libcurl: one for all hops of an attempt, so that its boundary, which
+/// is drawn when it is made, stays the same.
+///
+/// Confined to the loop's thread. Parts are read through our own guarded readers, never by libcurl itself, which neither
+/// sees that a file changes nor ends when one is too short.
+final class MultipartForm {
+    let mime: OpaquePointer
+    let readers: [ContentReader]
+    /// The handle all requests with the form go through, none others do. libcurl rewinds a form only where it has read it:
+    /// bound to another handle a form that was sent would be empty, and the server would wait for it.
+    var carrier: EasyHandle?
+    /// What libcurl says the form belongs to; outlives it.
+    private let owner: UnsafeMutableRawPointer
+
+    init(_ parts: [AttemptPart]) throws(TransferError) {
+        guard let owner = curl_easy_init() else { throw Self.outOfMemory }
+        guard let mime = curl_mime_init(owner) else {
+            curl_easy_cleanup(owner)
+            throw Self.outOfMemory
+        }
+        self.owner = owner
+        self.mime = mime
+        readers = parts.map { part in
+            switch part.content {
+            case .bytes(let bytes): ContentReader(GuardedSource(bytes))
+            case .file(let file): ContentReader(GuardedSource(file))
+            }
+        }
+        for (part, reader) in zip(parts, readers) { try Self.add(part, reader, to: mime) }
+    }
+
+    deinit {
+        curl_mime_free(mime)
+        curl_easy_cleanup(owner)
+    }
+
+    private static func add(_ part: AttemptPart, _ reader: ContentReader, to mime: OpaquePointer) throws(TransferError)
+    {
+        guard let added = curl_mime_addpart(mime) else { throw outOfMemory }
+        // libcurl escapes quotes and line breaks in names; a NUL would end them early.
+        let texts = [part.name, part.filename ?? "", part.contentType ?? ""]
+        guard !texts.contains(where: { $0.utf8.contains(0) }) else {
+            throw TransferError(.internalError, "a part's name, file name or type contains NUL")
+        }
+        let fields = try HeaderList(part.headers, addingDefaults: false)
+        var codes = [curl_mime_name(added, part.name)]
+        if let filename = part.filename { codes.append(curl_mime_filename(added, filename)) }
+        if let type = part.contentType {
+            // Written as it is, into a header line.
+            guard HeaderList.isClean(type) else {
+                throw TransferError(.internalError, "a part's type contains a line break")
+            }
+            codes.append(curl_mime_type(added, type))
+        }
+        // The form holds the reader, so it lives as long as libcurl may ask for it.
+        let context = Unmanaged.passUnretained(reader).toOpaque()
+        codes.append(
+            curl_mime_data_cb(added, curl_off_t(reader.length), curlPartCallback, curlPartSeekCallback, nil, context))
+        if let list = fields.release() { codes.append(curl_mime_headers(added, list, 1)) }
+        if codes.contains(where: { $0 != CURLE_OK }) { throw outOfMemory }
+    }
+
+    private static var outOfMemory: TransferError {
+        TransferError(.internalError, "out of memory", isRetriable: true)
+    }
+}

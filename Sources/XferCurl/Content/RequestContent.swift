@@ -1,0 +1,50 @@
+import XferModel
+
+/// An attempt's content, ready to be sent at one hop after the other.
+enum RequestContent {
+    case single(ContentReader)
+    case multipart(MultipartForm)
+
+    init(_ content: AttemptContent) throws(TransferError) {
+        switch content {
+        case .bytes(let bytes): self = .single(ContentReader(GuardedSource(bytes)))
+        case .file(let file): self = .single(ContentReader(GuardedSource(file)))
+        case .parts(let parts): self = .multipart(try MultipartForm(parts))
+        }
+    }
+
+    /// No bytes at all: where content is expected, its absence is said with `Content-Length: 0` (RFC 9110 §8.6).
+    static var empty: RequestContent { .single(ContentReader(GuardedSource([]))) }
+
+    var isMultipart: Bool {
+        if case .multipart = self { true } else { false }
+    }
+
+    /// Bytes; nil while only libcurl knows.
+    var length: Int64? {
+        if case .single(let reader) = self { reader.length } else { nil }
+    }
+
+    /// From the first byte on, for this request. Throws when a source is not what it is said to be.
+    func begin(for exchange: Exchange) throws(TransferError) {
+        for reader in readers {
+            try reader.rewind()
+            reader.exchange = exchange
+        }
+    }
+
+    /// After the last request with it.
+    func end(_ core: EngineCore) {
+        guard case .multipart(let form) = self, let carrier = form.carrier else { return }
+        form.carrier = nil
+        carrier.finish()
+        core.forgetHandle(carrier)
+    }
+
+    private var readers: [ContentReader] {
+        switch self {
+        case .single(let reader): [reader]
+        case .multipart(let form): form.readers
+        }
+    }
+}
