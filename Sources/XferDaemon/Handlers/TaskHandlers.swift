@@ -88,7 +88,7 @@ struct TaskHandlers: Sendable {
         _ params: TaskSetSource.Params, _ context: CallContext
     ) async throws -> TaskSetSource.Result {
         let task = try await manager.setSource(of: params.id, to: params.url, for: context.caller.principal)
-        return TaskSetSource.Result(task: await records(of: [task], .listing).first ?? TaskRecord(task))
+        return TaskSetSource.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 
     private func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
