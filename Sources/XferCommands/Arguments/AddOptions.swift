@@ -44,7 +44,7 @@ struct DestinationOptions: ParsableArguments {
     /// Whether anything says where the response goes.
     var isGiven: Bool { output != nil || directory != nil || usesRemoteName }
 
-    func resolved(_ paths: PathResolver) throws(CommandFailure) -> (directory: String?, name: String?) {
+    func resolved(_ paths: PathResolver) throws(CommandFailure) -> (dir: String?, output: String?) {
         try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
     }
 }

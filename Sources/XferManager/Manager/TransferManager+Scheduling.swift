@@ -34,6 +34,7 @@ extension TransferManager {
     private func discardUnlaunched() {
         let orphans = stopsBeforeLaunch.values.compactMap(\.self)
         stopsBeforeLaunch = [:]
+        ratesBeforeLaunch = [:]
         discard(orphans)
     }
 
@@ -72,6 +73,10 @@ extension TransferManager {
 
     private func launch(_ task: TransferTask, _ transfer: Transfer) {
         let id = task.id
+        var task = task
+        if let rates = ratesBeforeLaunch.removeValue(forKey: id) {
+            (task.specification.maxReceiveRate, task.specification.maxSendRate) = rates
+        }
         let control = RunControl(kind: task.specification.kind)
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,

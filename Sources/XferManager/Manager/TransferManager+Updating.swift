@@ -60,10 +60,12 @@ extension TransferManager {
         }
         if let orphan, !isInUse(id) { discard([orphan]) }
         let (rates, earlier) = (task.specification, before.specification)
-        if let live = runs[id],
-            rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate
-        {
-            await live.run.setMaxRates(receive: rates.maxReceiveRate, send: rates.maxSendRate)
+        if rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate {
+            if let live = runs[id] {
+                await live.run.setMaxRates(receive: rates.maxReceiveRate, send: rates.maxSendRate)
+            } else if isScheduling {
+                ratesBeforeLaunch[id] = (receive: rates.maxReceiveRate, send: rates.maxSendRate)
+            }
         }
         schedule()
         return task

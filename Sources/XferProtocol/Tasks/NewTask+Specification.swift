@@ -76,6 +76,9 @@ extension NewTask {
         return body?.content
     }
 
+    /// The field that names the directory.
+    public var directoryField: String { output?.contains("/") == true ? "output" : "dir" }
+
     /// Where the file goes.
     public func destination(defaultDirectory: String) -> Destination {
         let place = DestinationPath(directory: dir ?? defaultDirectory, output: output)

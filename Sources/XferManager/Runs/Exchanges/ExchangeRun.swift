@@ -68,7 +68,9 @@ actor ExchangeRun: AnsweredRun {
 
     /// Sends the request and hears the answer out.
     private func exchange(_ content: RequestContent, spill: SpoolFile) async throws -> AttemptOutcome {
+        trust.beginAttempt()
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
+        let rates = (maxReceiveRate, maxSendRate)
         // Until the engine says otherwise.
         requestWasSent = true
         let handle = await services.engine.start(
@@ -76,8 +78,11 @@ actor ExchangeRun: AnsweredRun {
                 request: specification.request,
                 sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
                 content: content.content, credential: access.credential, cookieJar: access.cookieJar,
-                maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate, session: access.sessions(heldTo: trust)))
+                maxReceiveRate: rates.0, maxSendRate: rates.1, session: access.sessions(heldTo: trust),
+                onServer: { [trust] in trust.note($0) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
+        // Changed while the attempt was being started, when nobody could be told.
+        if rates != (maxReceiveRate, maxSendRate) { await setMaxRates(receive: maxReceiveRate, send: maxSendRate) }
         var ended: AttemptOutcome?
         var failure: (any Error)?
         for await event in handle.events {
