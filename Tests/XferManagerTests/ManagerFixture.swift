@@ -47,25 +47,35 @@ final class ManagerFixture: Sendable {
     }
 
     func add(
-        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
+        _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false,
+        maxReceiveRate: Int64 = 0
     ) async throws -> TaskID {
-        try await add(url: server.url(path), as: name, to: manager, startsPaused: startsPaused)
+        try await add(
+            url: server.url(path), as: name, to: manager, startsPaused: startsPaused, maxReceiveRate: maxReceiveRate)
     }
 
     func add(
-        url: String, as name: String, to manager: TransferManager, startsPaused: Bool = false
+        url: String, as name: String, to manager: TransferManager, startsPaused: Bool = false,
+        maxReceiveRate: Int64 = 0
     ) async throws -> TaskID {
         let directory = downloads
         let draft = TaskDraft(url: url) { url, _ in
             TaskSpecification(
                 owner: Self.caller.owner, request: TransferRequest(url: url),
-                destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
+                destination: Destination(directory: directory, name: name), startsPaused: startsPaused,
+                maxReceiveRate: maxReceiveRate)
         }
-        return try await manager.add([draft], for: Self.caller)[0].id
+        guard let added = try await manager.add([draft], for: Self.caller).first else {
+            throw TimedOut("nothing was added")
+        }
+        return added.id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        try await manager.wait(for: [id], until: [], timeout: 60, for: Self.caller).tasks[0]
+        let waited = try await manager.wait(
+            for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
+        guard let task = waited.tasks.first, !waited.isTimedOut else { throw TimedOut("\(waited.tasks)") }
+        return task
     }
 
     /// Types of the task's events, oldest first.

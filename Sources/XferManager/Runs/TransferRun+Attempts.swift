@@ -50,17 +50,21 @@ extension TransferRun {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
         trust.beginAttempt()
+        let conditions = try await conditions(in: directory)
+        let rate = maxReceiveRate
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
                 credential: ResolvedCredential(
                     inline: specification.request.credential, home: specification.request.url.origin),
-                maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
+                maxReceiveRate: rate, conditions: conditions,
                 checkpoints: settings.checkpoints,
                 session: { [trust] url throws(TransferError) in try trust.session(for: url) },
                 onServer: { [trust] in trust.note($0) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
+        // Changed while the attempt was being started, when nobody could be told.
+        if maxReceiveRate != rate { await services.engine.setMaxReceiveRate(handle.id, maxReceiveRate) }
 
         var early: Result<RunEnd, any Error>?
         var ended: AttemptOutcome?
