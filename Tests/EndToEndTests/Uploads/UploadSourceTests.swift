@@ -39,8 +39,9 @@ import XferTestSupport
         let source = try UploadSource(seed: 94, length: 3_000_000)
         try await withUploads(.tus) { daemon, server in
             server.inject(.drop(after: 1_000_000), on: "PATCH")
-            // The second run waits for a lock, so that there is time to change the file.
-            server.inject(.answer(423, [HeaderField(name: "Retry-After", value: "3600")]), on: "HEAD")
+            // The next runs wait for a lock, so that there is time to change the file.
+            let patience = [HeaderField(name: "Retry-After", value: "3600")]
+            for _ in 0..<10 { server.inject(.answer(423, patience), on: "HEAD") }
             let id = try await daemon.upload(source, to: server.url(), by: "tus")
             try await eventually("the second run waits") {
                 let task = try await daemon.task(id)
