@@ -31,7 +31,7 @@ struct ProfileSetCommand: ParsableCommand {
     @Option(
         name: .customLong("header-rules"),
         help: ArgumentHelp(
-            "Changes to header fields by host, JSON: [{\"hosts\": [\"example.org\"], \"set\": {…}, \"remove\": […]}].",
+            "Changes to header fields by host, JSON: [{\"hosts\": [\"example.org\"], \"set\": {...}, \"remove\": [...]}].",
             valueName: "json"),
         transform: JSONValue.argument)
     var headerRules: JSONValue?
