@@ -69,6 +69,10 @@ struct GuardedSource {
     private func check(_ file: AttemptFile) throws(TransferError) {
         var facts = stat()
         guard fstat(file.descriptor, &facts) == 0 else { throw Self.unreadable(file, errno) }
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw TransferError(
+                .bodyNotRewindable, "\(file.source.path) is not a regular file and cannot be sent a second time")
+        }
         let source = file.source
         if Int64(facts.st_size) != source.length {
             throw Self.changed(file, "its size was \(source.length) bytes and is \(facts.st_size)")
@@ -86,9 +90,6 @@ struct GuardedSource {
     }
 
     private static func unreadable(_ file: AttemptFile, _ code: Int32) -> TransferError {
-        let text = String(cString: strerror(code))
-        return code == ESPIPE
-            ? TransferError(.bodyNotRewindable, "\(file.source.path) cannot be read from its beginning: \(text)")
-            : TransferError(.diskError, "\(file.source.path) cannot be read: \(text)")
+        TransferError(.diskError, "\(file.source.path) cannot be read: \(String(cString: strerror(code)))")
     }
 }

@@ -102,18 +102,22 @@ import XferTestSupport
         if !asPart { #expect(file.version.firstDifference(from: bytes) == nil) }
     }
 
-    @Test func aPipeCannotBeReadFromItsBeginning() async throws {
+    @Test func whatCannotBeReadTwiceIsNotSentOnce() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
-        let server = try await FaultServer()
-        var source = SentFile.facts(ends[0], "/dev/pipe")
-        source.length = 10
-        // Said to hold ten bytes, so that only reading can tell.
-        #expect(write(ends[1], Array(repeating: 7, count: 10), 10) == 10)
-        let content = AttemptFile(descriptor: ends[0], length: 10, source: source)
-        let record = try await Harness().run(.exchange(.put, server.url("/x"), .file(content)))
-        #expect([.bodyNotRewindable, .sourceFileChanged].contains(record.error?.reason))
+        let content = AttemptFile(descriptor: ends[0], source: SentFile.facts(ends[0], "/a/pipe"))
+        let record = try await Harness().run(.exchange(.put, "http://127.0.0.1:1/x", .file(content)))
+        #expect(record.error?.reason == .bodyNotRewindable)
+        #expect(record.error?.isRetriable == false)
+        #expect(record.error?.message.contains("/a/pipe") == true)
+    }
+
+    @Test func aDescriptorThatIsClosedIsADiskError() async throws {
+        var content = try SentFile(.tagged(87, length: 10)).whole
+        content.descriptor = -1
+        let record = try await Harness().run(.exchange(.put, "http://127.0.0.1:1/x", .file(content)))
+        #expect(record.error?.reason == .diskError)
     }
 
     @Test func whatLibcurlRepeatsByItselfIsRepeatedIdentically() async throws {

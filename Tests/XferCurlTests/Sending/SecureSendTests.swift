@@ -25,7 +25,7 @@ import XferTestSupport
             create_full_put_path on;
             client_max_body_size 16m;
             location /small/ { client_max_body_size 1k; }
-            location /moved/ { return 307 /stored/; }
+            location /moved/ { return 307 /stored/moved; }
             location /result/ { return 303 /index; }
             """
         return try await NginxFixture(options)
@@ -106,13 +106,19 @@ import XferTestSupport
         let nginx = try await serve()
         let file = try SentFile(.tagged(143, length: 2_000_000))
         let record = try await Harness().run(
-            exchange(.delete, nginx.secureURL("/moved/a")) { $0.request.httpVersion = version })
-        #expect(record.outcome.finalURL.target == "/stored/")
+            exchange(.put, nginx.secureURL("/moved/a"), .file(file.whole)) { $0.request.httpVersion = version })
+        #expect(record.outcome.head?.status == 201, "\(record.outcome.result)")
+        #expect(try file.version.equals(file: "\(nginx.root)/stored/moved"))
+        let parts = [AttemptPart(name: "f", content: .file(file.whole))]
+        let form = try await Harness().run(
+            exchange(.put, nginx.secureURL("/moved/b"), .parts(parts)) { $0.request.httpVersion = version })
+        #expect(form.outcome.head?.status == 204, "\(form.outcome.result)")
+        #expect((FileTree.size("\(nginx.root)/stored/moved") ?? 0) > 2_000_000)
         let result = try await Harness().run(
             exchange(.put, nginx.secureURL("/result/a"), .file(file.whole)) { $0.request.httpVersion = version })
         #expect(result.outcome.finalURL.target == "/index")
         #expect(result.outcome.head?.status == 404, "\(result.outcome.result)")
-        try await eventually("all requests are logged") { try nginx.log.count == 4 }
+        try await eventually("all requests are logged") { try nginx.log.count == 6 }
     }
 
     @Test func formsAndAbsentContentGoOverHTTP2() async throws {
