@@ -45,7 +45,10 @@ struct ContentTemplate {
 
     /// A URL that ends in a slash gets the uploaded file's name, as with curl.
     func url(_ text: String) -> String {
-        guard let file = options.uploadFile, text.hasSuffix("/"), let name = file.split(separator: "/").last else {
+        // Where uploads are created is a place of its own, not one for the file.
+        guard options.upload?.word ?? .plain == .plain, let file = options.uploadFile, text.hasSuffix("/"),
+            let name = file.split(separator: "/").last
+        else {
             return text
         }
         return text + name.utf8.map(Self.escaped).joined()

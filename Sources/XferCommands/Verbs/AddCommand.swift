@@ -9,7 +9,8 @@ struct AddCommand: ParsableCommand {
         commandName: "add", abstract: "Hand downloads, uploads and requests to the daemon.",
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. \
-            Without -d, -o and -O files go to the daemon's own download directory.
+            Without -d, -o and -O files go to the daemon's own download directory. With --wait the response of a \
+            single request of kind data is shown when it has ended.
 
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso
@@ -69,6 +70,15 @@ struct AddCommand: ParsableCommand {
         guard wait else { return }
         let status = try WaitCommand.wait(for: ids, timeout: timeout, options: options, isDaemonKnown: true)
         if status != .done { throw CommandFailure(status) }
+        try showResponse(of: ids, template)
+    }
+
+    /// As curl would: the response of a single request that was waited for.
+    private func showResponse(of ids: [TaskID], _ template: TaskTemplate) throws {
+        guard ids.count == 1, template.task("").kind == .data, !options.output.json else { return }
+        let daemon = try options.open()
+        try ResultCommand.write(
+            try daemon.call(TaskResult.self, TaskResult.Params(id: ids[0])).value, of: ids[0], from: daemon)
     }
 
     private func add(_ tasks: [NewTask]) throws(CommandFailure) -> [TaskID] {

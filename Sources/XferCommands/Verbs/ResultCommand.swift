@@ -36,10 +36,15 @@ struct ResultCommand: ParsableCommand {
             }
             return Output.standard.line(object.text)
         }
-        try write(first.value, from: daemon)
+        try Self.write(first.value, of: id.id, from: daemon, to: output)
     }
 
-    private func write(_ first: TaskResult.Result, from daemon: DaemonSession) throws {
+    /// Writes the whole response, of which `first` is the beginning.
+    ///
+    /// - Parameter output: a file; nil and `-` are standard output, which `-` insists on.
+    static func write(
+        _ first: TaskResult.Result, of id: TaskID, from daemon: DaemonSession, to output: String? = nil
+    ) throws {
         let file = try ResultFile(path: output == "-" ? nil : output)
         var page = first
         while true {
@@ -53,7 +58,7 @@ struct ResultCommand: ParsableCommand {
             try file.write(bytes)
             if page.eof || bytes.isEmpty { return try file.close() }
             let next = page.offset + Int64(bytes.count)
-            page = try daemon.call(TaskResult.self, TaskResult.Params(id: id.id, offset: next)).value
+            page = try daemon.call(TaskResult.self, TaskResult.Params(id: id, offset: next)).value
         }
     }
 }

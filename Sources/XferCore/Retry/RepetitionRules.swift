@@ -8,17 +8,32 @@ public enum RepetitionRules {
     /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) lets the server tell. An upload whose protocol asks
     /// the server for its offset first never does anything twice.
     public static func mayRepeat(_ specification: TaskSpecification) -> Bool {
+        mayRepeatRequest(of: specification)
+            || specification.kind == .upload && specification.upload.uploadProtocol != .plain
+    }
+
+    /// Of an upload the server may continue: whether its first request may be made again when the server has not said yet
+    /// where it keeps what it got.
+    public static func mayRepeatRequest(of specification: TaskSpecification) -> Bool {
         let request = specification.request
         return request.method.isIdempotent || specification.retriesNonIdempotent
             || request.headers.firstValue(named: idempotencyKey)?.isEmpty == false
-            || specification.kind == .upload && specification.upload.uploadProtocol != .plain
+            || specification.kind == .upload && specification.upload.uploadProtocol == .tus
     }
 
     /// Also after an answer by which the server says that it did not act: 408, 425 and 429 (RFC 9110 §15.5.9,
     /// RFC 8470 §5.2, RFC 6585 §4).
     public static func mayRepeat(_ specification: TaskSpecification, after error: TransferError) -> Bool {
-        if let status = error.httpStatus, [408, 425, 429].contains(status) { return true }
-        return mayRepeat(specification)
+        saysNothingWasDone(error) || mayRepeat(specification)
+    }
+
+    /// As `mayRepeatRequest(of:)`, after an answer.
+    public static func mayRepeatRequest(of specification: TaskSpecification, after error: TransferError) -> Bool {
+        saysNothingWasDone(error) || mayRepeatRequest(of: specification)
+    }
+
+    private static func saysNothingWasDone(_ error: TransferError) -> Bool {
+        error.httpStatus.map { [408, 425, 429].contains($0) } ?? false
     }
 
     /// What such a task fails with where another one would be tried again.

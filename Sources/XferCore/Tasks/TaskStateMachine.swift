@@ -162,9 +162,11 @@ public struct TaskStateMachine: Sendable {
 
     /// The daemon starts and finds the task as the last one left it. What must not be sent twice may have been sent: that
     /// task fails.
-    public mutating func onRestore(at now: Timestamp) -> TaskTransition {
+    ///
+    /// - Parameter canContinue: false for an upload that may have begun and that nobody knows how to continue.
+    public mutating func onRestore(at now: Timestamp, canContinue: Bool = true) -> TaskTransition {
         require(.running)
-        guard RepetitionRules.mayRepeat(task.specification) else {
+        guard canContinue, RepetitionRules.mayRepeat(task.specification) else {
             return onFail(RepetitionRules.outcomeUnknown(after: nil, of: task.specification.request), at: now)
         }
         move(to: .queued)

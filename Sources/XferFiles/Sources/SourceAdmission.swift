@@ -123,6 +123,6 @@ extension SourceFile {
     init(path: String, _ facts: stat) {
         self.init(
             path: path, identity: FileIdentity(facts), length: Int64(facts.st_size),
-            modifiedAt: Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec))
+            modifiedAt: facts.modificationNanoseconds)
     }
 }

@@ -1,9 +1,7 @@
 import Glibc
 import SystemPackage
-public import XferModel
 
-/// Why a file cannot be sent. `description` is a sentence for people; `transferError` is what a task that fails for it
-/// reports.
+/// Why a file that a client named cannot be sent. `description` is a sentence for people.
 public enum SourceError: Error, Hashable, Sendable {
     case notAbsolute(path: String)
     case containsNUL(path: String)
@@ -16,8 +14,6 @@ public enum SourceError: Error, Hashable, Sendable {
     case notAFile(path: String, kind: String)
     /// The client, or the service, may not read it.
     case unreadable(path: String, code: Int32)
-    /// It is no longer what it was when the task was added.
-    case changed(path: String, String)
     case system(path: String, code: Int32)
 }
 
@@ -58,16 +54,6 @@ extension SourceError {
         default: false
         }
     }
-
-    /// What a task that fails for this reports.
-    public var transferError: TransferError {
-        switch self {
-        case .system(_, let code) where [EMFILE, ENFILE, ENOMEM].contains(code):
-            TransferError(.internalError, description, isRetriable: true)
-        case .system: TransferError(.diskError, description)
-        default: TransferError(.sourceFileChanged, description)
-        }
-    }
 }
 
 extension SourceError: CustomStringConvertible {
@@ -81,7 +67,6 @@ extension SourceError: CustomStringConvertible {
         case .missing(let path): "\(path.quoted) does not exist"
         case .notAFile(let path, let kind): "\(path.quoted) is \(kind), expected a regular file"
         case .unreadable(let path, let code): "\(path.quoted) cannot be read: \(Errno(rawValue: code))"
-        case .changed(let path, let how): "\(path.quoted) changed since the task was added: \(how)"
         case .system(let path, let code): "cannot read \(path.quoted): \(Errno(rawValue: code))"
         }
     }

@@ -25,6 +25,7 @@ extension TransferManager {
     /// A publish that a cancel overtook is undone: the final name goes if it is this very file.
     private func discard(_ id: TransferID) async throws {
         guard let transfer = try await store.read({ try $0.transfer(id) }) else { return }
+        await abandonUpload(of: id)
         let partial = transfer.partial
         let name = transfer.partialName
         try await services.pool.run {

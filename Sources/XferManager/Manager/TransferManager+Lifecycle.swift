@@ -35,7 +35,7 @@ extension TransferManager {
                 let tasks = try tx.tasks(inState: .running, after: after, limit: 500)
                 for task in tasks where !live.contains(task.id) {
                     var machine = TaskStateMachine(task)
-                    let transition = machine.onRestore(at: now)
+                    let transition = machine.onRestore(at: now, canContinue: try !tx.mayHaveBegun(task))
                     try tx.update(machine.task)
                     if let event = transition.event {
                         try tx.append(event, taskID: task.id, owner: task.owner, at: now)

@@ -108,6 +108,10 @@ extension TransferManager {
             return TransferRun(
                 task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
                 onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        case .upload where task.specification.upload.uploadProtocol != .plain:
+            return UploadRun(
+                task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
+                onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
         case .data, .upload:
             return ExchangeRun(
                 task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,

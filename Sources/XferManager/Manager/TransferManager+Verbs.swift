@@ -117,7 +117,7 @@ extension TransferManager {
         let transition: TaskTransition
         switch verb {
         case .pause:
-            if try tx.isPublishing(task) { return nil }
+            if try tx.isPublishing(task) || tx.mayHaveBegun(task) { return nil }
             transition = machine.onPause()
         case .resume:
             // Trying now means now: a host that asked for patience is asked again.
@@ -299,6 +299,17 @@ extension StoreReader {
     func visibleTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
         guard let task = try task(id) else { return nil }
         return principal.isOperator || task.owner == principal.owner ? task : nil
+    }
+
+    /// Whether the task is an upload that may have begun, that the server has not said yet how to continue, and that must
+    /// not begin twice: it can be neither held back nor restored.
+    func mayHaveBegun(_ task: TransferTask) throws -> Bool {
+        let specification = task.specification
+        guard task.state == .running, specification.kind == .upload,
+            specification.upload.uploadProtocol == .resumable, !RepetitionRules.mayRepeatRequest(of: specification),
+            let id = task.transferID
+        else { return false }
+        return try upload(of: id) == nil
     }
 
     /// Whether the task has passed the point of no return: its final name is being given.

@@ -38,6 +38,15 @@ struct SettingsFileTests {
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
         let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
         expected.trust.policies = [.init(policy: lab, pins: [])]
+        var api = Profile(name: "api")
+        api.baseURL = HTTPURL(scheme: .https, host: "api.test", port: 443, target: "/")
+        api.keepsCookies = true
+        expected.profiles = [api]
+        expected.network.admission = AdmissionLists(
+            deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],
+            deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
+            allowedHosts: [try HostPattern(".test")])
+        expected.network.proxyFromEnvironment = true
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
         expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
@@ -154,7 +163,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, download, trust, network, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, download, trust, profiles, network, events, history, rpc, access, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {

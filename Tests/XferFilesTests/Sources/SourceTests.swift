@@ -4,7 +4,7 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("Files that are sent are looked at when the task is added, and again before they are sent")
+@Suite("Files that are sent are looked at when the task is added")
 struct SourceTests {
     let base: TestDirectory
     let mine: SourceAdmission
@@ -92,42 +92,5 @@ struct SourceTests {
         } else {
             #expect(refusal(path) == .unreadable(path: path, code: EACCES))
         }
-    }
-
-    // MARK: Before it is sent
-
-    @Test func anUnchangedFileIsOpened() throws {
-        let source = try mine.admit(base.at("root/file"))
-        let opening = try SourceOpening(source)
-        var bytes = [UInt8](repeating: 0, count: 9)
-        #expect(pread(opening.descriptor, &bytes, 9, 1) == 4)
-        #expect(throws: Never.self) { try opening.checkUnchanged() }
-    }
-
-    @Test func aChangedFileIsRefused() throws {
-        let path = base.at("root/file")
-        let source = try mine.admit(path)
-        let opening = try SourceOpening(source)
-        try base.write("root/file", "1234567")
-        #expect(throws: SourceError.changed(path: path, "it had 5 bytes and has 7")) { try SourceOpening(source) }
-        #expect { try opening.checkUnchanged() } throws: {
-            ($0 as? SourceError)?.transferError.reason == .sourceFileChanged
-        }
-        var earlier = source
-        earlier.length = 7
-        earlier.modifiedAt = 1
-        #expect(throws: SourceError.changed(path: path, "it was written to")) { try SourceOpening(earlier) }
-    }
-
-    @Test func anotherFileOrNoneInItsPlaceIsRefused() throws {
-        let path = base.at("root/file")
-        let source = try mine.admit(path)
-        try base.write("root/other", "12345")
-        #expect(rename(base.at("root/other"), path) == 0)
-        #expect(throws: SourceError.changed(path: path, "another file is there now")) { try SourceOpening(source) }
-        #expect(unlink(path) == 0)
-        #expect(throws: SourceError.changed(path: path, "it is gone")) { try SourceOpening(source) }
-        #expect(mkfifo(path, 0o666) == 0)
-        #expect(throws: SourceError.notAFile(path: path, kind: "a pipe")) { try SourceOpening(source) }
     }
 }

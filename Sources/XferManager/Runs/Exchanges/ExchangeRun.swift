@@ -11,7 +11,7 @@ import XferStore
 /// Whether the server may have acted on the request is known at every end, so that a request that must not be made twice is
 /// not. While the run lives, the task's state `running` in the database stands for it: a restart that finds such a task
 /// running has to take it for sent.
-actor ExchangeRun: TaskRun {
+actor ExchangeRun: AnsweredRun {
     let taskID: TaskID
     let specification: TaskSpecification
     let services: RunServices
@@ -24,7 +24,7 @@ actor ExchangeRun: TaskRun {
     var transfer: Transfer
     var outcome: TaskOutcome
     var pendingEvents: [EventPayload] = []
-    private(set) var keptResponse: KeptResponse?
+    var keptResponse: KeptResponse?
     private(set) var requestWasSent = false
     private var maxReceiveRate: Int64
     private var maxSendRate: Int64
@@ -151,57 +151,8 @@ actor ExchangeRun: TaskRun {
         case .notModified, .startOver, .restartWithHTTP1:
             throw TransferError(.internalError, "an exchange ended as \(ended.result)")
         }
-        guard let head = ended.head else { throw TransferError(.internalError, "an exchange without an answer") }
         await onBodyEnd()
-        outcome.httpStatus = head.status
-        outcome.finalURL = ended.finalURL
-        outcome.etag = head.etag
-        outcome.responseHeaders = head.fields
-        control.enter(.verifying)
-        let (object, refusal) = try await keep(ended, spill: spill)
-        let now = services.clock()
-        let request = specification.request
-        if let error = ResponseRules.refusal(
-            of: head, from: ended.finalURL, acceptedStatus: request.acceptedStatus,
-            acceptedTypes: request.acceptedTypes, now: now)
-        {
-            return .failed(error)
-        }
-        if let refusal { return .failed(refusal) }
-        keptResponse?.result.object = object
+        if let refusal = try await keepAndJudge(ended, spill: spill) { return .failed(refusal) }
         return .completed(size: specification.kind == .upload ? control.progress.sent : ended.offset)
-    }
-
-    /// Keeps the body, also of an answer that will be refused, and makes an object of it.
-    private func keep(
-        _ ended: AttemptOutcome, spill: SpoolFile
-    ) async throws -> (object: String?, refusal: TransferError?) {
-        let handling = specification.response
-        let body: [UInt8]
-        if let length = ended.spilledLength {
-            try await services.pool.run { () throws(FileError) in try spill.keep() }
-            keptResponse = KeptResponse(result: StoredResult(content: .file(spill.name), length: length), file: spill)
-            guard !handling.parsers.isEmpty else { return (nil, nil) }
-            guard length <= settings.largestParsedResult else {
-                let limit = settings.largestParsedResult
-                return (
-                    nil, TransferError(.parseFailed, "the body has \(length) bytes, and at most \(limit) are parsed")
-                )
-            }
-            body = try await services.pool.run { () throws(FileError) in try spill.read(upTo: Int(length)) }
-        } else {
-            body = ended.body ?? []
-            keptResponse = KeptResponse(result: StoredResult(content: .inline(body), length: Int64(body.count)))
-        }
-        guard !handling.parsers.isEmpty else { return (nil, nil) }
-        let reader = services.reader
-        do throws(TransferError) {
-            let object = try await services.pool.run { () throws(TransferError) in try handling.object(of: body, reader)
-            }
-            keptResponse?.result.object = object
-            return (object, nil)
-        } catch {
-            return (nil, error)
-        }
     }
 }

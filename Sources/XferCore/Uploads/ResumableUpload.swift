@@ -1,0 +1,436 @@
+public import XferModel
+
+/// An upload as "Resumable Uploads for HTTP" has it (draft-ietf-httpbis-resumable-upload, interop version 8).
+///
+/// The client's own request carries the whole source and invites the server to make it resumable. A server that does says
+/// so with a 104 whose `Location`, the upload resource, is kept at once; after a break `HEAD` asks it for the offset and
+/// `PATCH` appends there. A server that does not know the protocol ignores the invitation: then it was a plain upload, and
+/// whether it may be sent again is `mayRepeat`.
+public struct ResumableUpload: UploadMachine {
+    private enum State: Hashable {
+        /// → creating, asking, ended
+        case idle
+        /// The client's request in flight, with the whole source → asking, creatingEmpty, ended
+        case creating
+        /// The client's request in flight, without content: the parts come later → appending, ended
+        case creatingEmpty
+        /// HEAD in flight → appending, replaying, creating, ended
+        case asking
+        /// PATCH in flight → appending, asking, creating, ended
+        case appending(Range<Int64>)
+        /// A PATCH in flight that sends nothing, to hear the answer of a complete upload again → ended
+        case replaying
+        /// The client's request is being stopped, because the server wants it in parts → asking, ended
+        case interrupting
+        case ended
+    }
+
+    private let method: HTTPMethod
+    private let url: HTTPURL
+    private let length: Int64
+    private let mayRepeat: Bool
+    private var state = State.idle
+    private var fruitless = 0
+    private var creations = 0
+    private var limits = UploadLimits()
+    public private(set) var resumeData: UploadResumeData?
+
+    /// - Parameter mayRepeat: whether the client's request may be made a second time when nobody knows what became of the
+    ///   first: its method is idempotent, or the client said so.
+    public init(method: HTTPMethod, url: HTTPURL, length: Int64, mayRepeat: Bool, resumeData: UploadResumeData?) {
+        self.method = method
+        self.url = url
+        self.length = length
+        self.mayRepeat = mayRepeat
+        self.resumeData = resumeData
+        limits.largestAppend = resumeData?.largestAppend
+    }
+
+    public static func cancellation(of data: UploadResumeData) -> UploadRequest {
+        UploadRequest(.delete, data.url, headers: [version])
+    }
+
+    // MARK: Events
+
+    public mutating func onStart(at now: Timestamp) -> UploadStep {
+        precondition(state == .idle, "an upload that is \(state) cannot start")
+        guard let data = resumeData else { return create() }
+        // Not to be asked after its lifetime.
+        if let expiry = data.expiresAt, expiry <= now { return onGone("has expired") }
+        return ask()
+    }
+
+    public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
+        guard head.status == 104,
+            StructuredField.integer("Upload-Draft-Interop-Version", in: head.fields) == Self.interopVersion
+        else { return UploadStep(.goOn) }
+        switch state {
+        case .creating, .creatingEmpty: return onCreationInterim(head, location: location, at: now)
+        case .appending(let range): return onProgress(head, within: range)
+        case .asking, .replaying, .interrupting: return UploadStep(.goOn)
+        case .idle, .ended: preconditionFailure("an interim response to an upload that is \(state)")
+        }
+    }
+
+    public mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
+        let answered = state
+        state = .ended
+        let known = resumeData
+        if let objection = note(UploadLimits(in: head), at: now) { return .fail(objection) }
+        var step =
+            switch answered {
+            case .creating: onCreationAnswer(head, location: location, at: now)
+            case .creatingEmpty: onEmptyCreationAnswer(head, location: location, at: now)
+            case .asking: onOffset(head, at: now)
+            case .appending(let range): onAppended(head, range, at: now)
+            case .replaying: onReplayed(head, at: now)
+            case .interrupting: onCreationAnswer(head, location: location, at: now)
+            case .idle, .ended: preconditionFailure("an answer to an upload that is \(answered)")
+            }
+        if step.record == .unchanged, let resumeData, resumeData != known { step.record = .keep(resumeData) }
+        return step
+    }
+
+    public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
+        precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
+        if state == .interrupting { return ask() }
+        state = .ended
+        var error = error
+        // Without the upload resource nobody can say what became of the request.
+        if wasSent, resumeData == nil, !mayRepeat { error.isRetriable = false }
+        return UploadStep(.fail(error))
+    }
+
+    public mutating func onInterrupted() -> UploadStep {
+        precondition(state == .interrupting, "an upload that is \(state) asked for no interruption")
+        return ask()
+    }
+
+    // MARK: Interim responses
+
+    private mutating func onCreationInterim(
+        _ head: ResponseHead, location: HTTPURL?, at now: Timestamp
+    ) -> UploadStep {
+        let known = resumeData
+        if let location {
+            if let known, known.url != location {
+                return fail("the server names two different places for one upload")
+            }
+            if known == nil { resumeData = UploadResumeData(url: location, largestAppend: limits.largestAppend) }
+        }
+        if let objection = note(UploadLimits(in: head), at: now) { return fail(objection) }
+        guard resumeData != nil else { return UploadStep(.goOn) }
+        var step = onProgress(head, within: 0..<(state == .creating ? length : 0))
+        // The place is what must not be lost; the offset the server is asked for anyway.
+        if step.record == .unchanged, let data = resumeData, known == nil || known?.largestAppend != data.largestAppend
+        {
+            step.record = .keep(data)
+        }
+        if case .goOn = step.action, state == .creating, let most = limits.largestAppend, most < length {
+            state = .interrupting
+            step.action = .interrupt
+        }
+        return step
+    }
+
+    /// `Upload-Offset` while the content is on its way.
+    private mutating func onProgress(_ head: ResponseHead, within range: Range<Int64>) -> UploadStep {
+        guard let data = resumeData, let offset = StructuredField.integer("Upload-Offset", in: head.fields) else {
+            return UploadStep(.goOn)
+        }
+        if let objection = UploadJudgement.objection(to: offset, from: data.offset, through: range.upperBound) {
+            return fail(objection)
+        }
+        resumeData?.offset = offset
+        return UploadStep(.goOn)
+    }
+
+    // MARK: Answers
+
+    private mutating func onCreationAnswer(
+        _ head: ResponseHead, location: HTTPURL?, at now: Timestamp
+    ) -> UploadStep {
+        let complete = Self.complete(in: head)
+        if complete == true { return UploadStep(.answered(mayRetry: false)) }
+        guard resumeData == nil else {
+            switch head.status {
+            case 200...299: return complete == false ? ask() : UploadStep(.answered(mayRetry: false))
+            case 413: return onTooLarge(length)
+            default: return UploadJudgement.failure(head, from: url, now: now)
+            }
+        }
+        // Without any sign of the protocol it was a plain upload.
+        let isSpoken = complete == false || head.value("Upload-Limit") != nil
+        guard isSpoken else { return UploadStep(.answered(mayRetry: mayRepeat)) }
+        switch head.status {
+        case 200...299:
+            guard let location else { return .fail("the server keeps the upload and does not say where (Location)") }
+            begin(at: location, head, at: now)
+            return ask()
+        case 413 where length > 0:
+            shrink(from: length)
+            return createEmpty()
+        default:
+            return UploadStep(.answered(mayRetry: mayRepeat))
+        }
+    }
+
+    private mutating func onEmptyCreationAnswer(
+        _ head: ResponseHead, location: HTTPURL?, at now: Timestamp
+    ) -> UploadStep {
+        guard (200...299).contains(head.status) else {
+            if Self.complete(in: head) == true { return UploadStep(.answered(mayRetry: false)) }
+            return UploadJudgement.failure(head, from: url, now: now)
+        }
+        if Self.complete(in: head) == true {
+            return .fail("the server calls an upload complete of which it has nothing")
+        }
+        guard let place = location ?? resumeData?.url else {
+            return .fail("the server made an upload and does not say where (Location)")
+        }
+        if let data = resumeData, data.url != place {
+            return .fail("the server names two different places for one upload")
+        }
+        if resumeData == nil { begin(at: place, head, at: now) }
+        guard let offset = StructuredField.integer("Upload-Offset", in: head.fields) else { return append(from: 0) }
+        if let objection = UploadJudgement.objection(to: offset, from: 0, through: 0) { return .fail(objection) }
+        return append(from: 0)
+    }
+
+    private mutating func onOffset(_ head: ResponseHead, at now: Timestamp) -> UploadStep {
+        guard let data = resumeData else { preconditionFailure("the offset of no upload") }
+        switch head.status {
+        case 200...299:
+            if let stated = StructuredField.integer("Upload-Length", in: head.fields), stated != length {
+                return .fail("the server says the upload has \(stated) bytes, not \(length)")
+            }
+            let stated = StructuredField.integer("Upload-Offset", in: head.fields)
+            if let objection = UploadJudgement.objection(to: stated, from: data.offset, through: length) {
+                return .fail(objection)
+            }
+            let offset = stated ?? 0
+            advance(to: offset)
+            guard Self.complete(in: head) == true else { return append(from: offset) }
+            guard offset == length else {
+                return .fail("the server calls the upload complete with \(offset) of \(length) bytes")
+            }
+            state = .replaying
+            return patch(offset..<offset)
+        case 404, 410:
+            return onGone("is gone (\(head.status))")
+        default:
+            return UploadJudgement.failure(head, from: data.url, now: now)
+        }
+    }
+
+    private mutating func onAppended(_ head: ResponseHead, _ range: Range<Int64>, at now: Timestamp) -> UploadStep {
+        guard let data = resumeData else { preconditionFailure("bytes appended to no upload") }
+        let isLast = range.upperBound == length
+        let isSuccess = (200...299).contains(head.status)
+        if Self.complete(in: head) == true {
+            guard isLast || !isSuccess else {
+                return .fail("the server calls the upload complete with \(range.upperBound) of \(length) bytes")
+            }
+            return UploadStep(.answered(mayRetry: false))
+        }
+        let stated = StructuredField.integer("Upload-Offset", in: head.fields)
+        switch head.status {
+        case 200...299:
+            guard !isLast, stated != nil else { return askAfterFruitless() }
+            return goOn(at: stated)
+        case 409:
+            guard stated != nil else { return askAfterFruitless() }
+            // What it names now may be less than what it acknowledged only if the server has lost bytes.
+            return goOn(at: stated)
+        case 413:
+            return onTooLarge(Int64(range.count))
+        case 404, 410:
+            return onGone("is gone (\(head.status))")
+        default:
+            return UploadJudgement.failure(head, from: data.url, now: now)
+        }
+    }
+
+    /// The server has everything; only its words are missing, and it need not say them twice.
+    private mutating func onReplayed(_ head: ResponseHead, at now: Timestamp) -> UploadStep {
+        if Self.complete(in: head) == true || (200...299).contains(head.status) {
+            return UploadStep(.answered(mayRetry: false))
+        }
+        if head.status >= 500 { return UploadJudgement.failure(head, from: url, now: now) }
+        return UploadStep(.completed(keepsResponse: false))
+    }
+
+    /// Appends at the offset the server just named.
+    private mutating func goOn(at stated: Int64?) -> UploadStep {
+        let acknowledged = resumeData?.offset ?? 0
+        if let objection = UploadJudgement.objection(to: stated, from: acknowledged, through: length) {
+            return .fail(objection)
+        }
+        let offset = stated ?? acknowledged
+        if offset == acknowledged {
+            fruitless += 1
+            if let step = failureForFruitlessness() { return step }
+        }
+        advance(to: offset)
+        return append(from: offset)
+    }
+
+    private mutating func askAfterFruitless() -> UploadStep {
+        fruitless += 1
+        return failureForFruitlessness() ?? ask()
+    }
+
+    private mutating func failureForFruitlessness() -> UploadStep? {
+        guard fruitless >= UploadJudgement.mostFruitless else { return nil }
+        return .fail("the server's answers contradict each other: \(fruitless) requests made no progress")
+    }
+
+    /// 413: the server's word on the part's size, else half of what was too large.
+    private mutating func onTooLarge(_ count: Int64) -> UploadStep {
+        guard shrink(from: count) else {
+            return .fail("\(count) bytes in one request are too large for the server (413)")
+        }
+        return ask()
+    }
+
+    /// False when smaller makes no sense.
+    @discardableResult
+    private mutating func shrink(from count: Int64) -> Bool {
+        if let most = limits.largestAppend, most < count { return true }
+        let least = max(limits.smallestAppend ?? 0, UploadJudgement.smallestPart)
+        guard let smaller = UploadJudgement.smallerPart(than: count, atLeast: least) else { return false }
+        limits.largestAppend = smaller
+        resumeData?.largestAppend = smaller
+        return true
+    }
+
+    /// The upload resource will not come back. Whether it ended because it was complete nobody can say any more.
+    private mutating func onGone(_ what: String) -> UploadStep {
+        resumeData = nil
+        creations += 1
+        guard mayRepeat, creations < UploadJudgement.mostFruitless else {
+            state = .ended
+            return .fail("the server's upload \(what)", record: .forget)
+        }
+        var step = create()
+        step.record = .forget
+        return step
+    }
+
+    // MARK: Requests
+
+    private mutating func create() -> UploadStep {
+        if let most = limits.largestAppend, most < length { return createEmpty() }
+        state = .creating
+        return creation(0..<length)
+    }
+
+    private mutating func createEmpty() -> UploadStep {
+        state = .creatingEmpty
+        return creation(0..<0)
+    }
+
+    private func creation(_ content: Range<Int64>) -> UploadStep {
+        let headers = [
+            Self.version, Self.complete(content.upperBound == length),
+            HeaderField(name: "Upload-Length", value: String(length)),
+        ]
+        return UploadStep(
+            .send(UploadRequest(method, url, headers: headers, content: content, describesRepresentation: true)))
+    }
+
+    private mutating func ask() -> UploadStep {
+        guard let data = resumeData else { preconditionFailure("no upload to ask for") }
+        state = .asking
+        return UploadStep(.send(UploadRequest(.head, data.url, headers: [Self.version])))
+    }
+
+    private mutating func append(from offset: Int64) -> UploadStep {
+        let end = min(length, offset + (limits.largestAppend ?? length))
+        state = .appending(offset..<end)
+        return patch(offset..<end)
+    }
+
+    private func patch(_ range: Range<Int64>) -> UploadStep {
+        guard let data = resumeData else { preconditionFailure("no upload to append to") }
+        let headers = [
+            Self.version, Self.complete(range.upperBound == length),
+            HeaderField(name: "Upload-Offset", value: String(range.lowerBound)),
+            HeaderField(name: "Content-Type", value: "application/partial-upload"),
+        ]
+        return UploadStep(.send(UploadRequest(.patch, data.url, headers: headers, content: range)))
+    }
+
+    private mutating func advance(to offset: Int64) {
+        if let data = resumeData, offset > data.offset { fruitless = 0 }
+        resumeData?.offset = offset
+    }
+
+    /// Ends the upload while a request may be in flight.
+    private mutating func fail(_ message: String) -> UploadStep {
+        state = .ended
+        return .fail(message)
+    }
+
+    private mutating func begin(at place: HTTPURL, _ head: ResponseHead, at now: Timestamp) {
+        resumeData = UploadResumeData(url: place, largestAppend: limits.largestAppend)
+        _ = note(UploadLimits(in: head), at: now)
+    }
+
+    /// Takes over what a response says about limits; gives what makes the upload impossible.
+    private mutating func note(_ told: UploadLimits, at now: Timestamp) -> String? {
+        if let most = told.largest, most < length {
+            return "\(length) bytes are too large for the server (at most \(most))"
+        }
+        limits.smallestAppend = told.smallestAppend ?? limits.smallestAppend
+        if let most = told.largestAppend {
+            limits.largestAppend = most
+            resumeData?.largestAppend = most
+        }
+        if let seconds = told.lifetime { resumeData?.expiresAt = now.advanced(by: .seconds(seconds)) }
+        return nil
+    }
+
+    private static let interopVersion: Int64 = 8
+    private static let version = HeaderField(name: "Upload-Draft-Interop-Version", value: String(interopVersion))
+
+    private static func complete(_ isComplete: Bool) -> HeaderField {
+        HeaderField(name: "Upload-Complete", value: isComplete ? "?1" : "?0")
+    }
+
+    private static func complete(in head: ResponseHead) -> Bool? {
+        StructuredField.boolean("Upload-Complete", in: head.fields)
+    }
+}
+
+/// `Upload-Limit` of one response, or the sum of what several said (draft-ietf-httpbis-resumable-upload, Limits).
+struct UploadLimits: Hashable, Sendable {
+    /// `max-size`, bytes.
+    var largest: Int64?
+    /// `max-append-size`, bytes; at least 1.
+    var largestAppend: Int64?
+    /// `min-append-size`, bytes.
+    var smallestAppend: Int64?
+    /// `max-age`, seconds from now.
+    var lifetime: Int64?
+
+    init() {}
+
+    /// Empty when the field is absent or one of the known members is not what it has to be.
+    init(in head: ResponseHead) {
+        guard let members = StructuredField.dictionary("Upload-Limit", in: head.fields) else { return }
+        var found: [String: Int64] = [:]
+        for key in ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"] {
+            switch members[key] {
+            case nil: continue
+            case .integer(let value) where value >= 0: found[key] = value
+            case .integer, .boolean, .other: return
+            }
+        }
+        if found["max-append-size"] == 0 { return }
+        largest = found["max-size"]
+        largestAppend = found["max-append-size"]
+        smallestAppend = found["min-append-size"]
+        lifetime = found["max-age"]
+    }
+}

@@ -1,0 +1,245 @@
+public import XferModel
+
+/// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, expiration and termination
+/// extensions.
+///
+/// `POST` creates the upload resource, whose URL is kept before a byte is sent; `PATCH` appends at the offset the server
+/// named last; whenever that is not known for certain, `HEAD` asks for it.
+public struct TusUpload: UploadMachine {
+    private enum State: Hashable {
+        /// → creating, asking
+        case idle
+        /// POST in flight → appending, ended
+        case creating
+        /// HEAD in flight → appending, creating, ended
+        case asking(UploadResumeData)
+        /// PATCH in flight → appending, asking, creating, ended
+        case appending(UploadResumeData, Range<Int64>)
+        case ended
+    }
+
+    /// Where uploads are created.
+    private let url: HTTPURL
+    /// Bytes of the source.
+    private let length: Int64
+    private let metadata: String
+    private var state = State.idle
+    private var fruitless = 0
+    private var creations = 0
+    /// Learned from a 413; outlives the upload resource.
+    private var largestAppend: Int64?
+    public private(set) var resumeData: UploadResumeData?
+
+    /// - Parameter metadata: the value of `Upload-Metadata`, see `metadata(filename:mediaType:)`.
+    public init(url: HTTPURL, length: Int64, metadata: String, resumeData: UploadResumeData?) {
+        self.url = url
+        self.length = length
+        self.metadata = metadata
+        self.resumeData = resumeData
+        largestAppend = resumeData?.largestAppend
+    }
+
+    /// `Upload-Metadata` with the two keys servers look for.
+    public static func metadata(filename: String, mediaType: String) -> String {
+        "filename \(Base64.encode(filename.utf8)),filetype \(Base64.encode(mediaType.utf8))"
+    }
+
+    public static func cancellation(of data: UploadResumeData) -> UploadRequest {
+        UploadRequest(.delete, data.url, headers: [version])
+    }
+
+    // MARK: Events
+
+    public mutating func onStart(at now: Timestamp) -> UploadStep {
+        precondition(state == .idle, "an upload that is \(state) cannot start")
+        guard let data = resumeData else { return create() }
+        if let expiry = data.expiresAt, expiry <= now { return createAnew() }
+        return ask(data)
+    }
+
+    public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
+        UploadStep(.goOn)
+    }
+
+    public mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
+        let answered = state
+        state = .ended
+        if let spoken = head.value("Tus-Resumable"), spoken != Self.version.value {
+            return .fail("the server speaks tus \(spoken), not \(Self.version.value)")
+        }
+        switch answered {
+        case .creating:
+            return onCreated(head, location: location, at: now)
+        case .asking(let data):
+            return onOffset(head, of: data, at: now)
+        case .appending(let data, let range):
+            return onAppended(head, range, of: data, at: now)
+        case .idle, .ended:
+            preconditionFailure("an answer to an upload that is \(answered)")
+        }
+    }
+
+    public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
+        precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
+        // A creation whose answer is lost leaves at worst an empty upload behind, which expires.
+        state = .ended
+        return UploadStep(.fail(error))
+    }
+
+    public mutating func onInterrupted() -> UploadStep {
+        preconditionFailure("no request of this protocol is ever interrupted")
+    }
+
+    // MARK: Answers
+
+    private mutating func onCreated(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
+        switch head.status {
+        case 201:
+            guard let location else {
+                return .fail("the server made an upload and does not say where (Location)")
+            }
+            let data = UploadResumeData(
+                url: location, offset: 0, expiresAt: Self.expiry(in: head), largestAppend: largestAppend)
+            resumeData = data
+            return goOn(with: data, recording: true)
+        case 412:
+            let versions = head.value("Tus-Version").map { ": it speaks \($0)" } ?? ""
+            return .fail("the server does not speak tus \(Self.version.value)\(versions)")
+        case 413:
+            let most = head.value("Tus-Max-Size").map { " (at most \($0) bytes)" } ?? ""
+            return .fail("\(length) bytes are too large for the server\(most)")
+        case 200...299:
+            return .fail("the server answered \(head.status) where tus has 201: does it speak tus?")
+        default:
+            return UploadJudgement.failure(head, from: url, now: now)
+        }
+    }
+
+    private mutating func onOffset(_ head: ResponseHead, of data: UploadResumeData, at now: Timestamp) -> UploadStep {
+        switch head.status {
+        case 200...299:
+            if let stated = head.value("Upload-Length"), Decimal64.parse(stated) != length {
+                return .fail("the server says the upload has \(stated) bytes, not \(length)")
+            }
+            return take(Self.offset(in: head), through: length, head, of: data)
+        case 404, 410:
+            return createAnew()
+        default:
+            return UploadJudgement.failure(head, from: data.url, now: now)
+        }
+    }
+
+    private mutating func onAppended(
+        _ head: ResponseHead, _ range: Range<Int64>, of data: UploadResumeData, at now: Timestamp
+    ) -> UploadStep {
+        switch head.status {
+        case 200...299:
+            let offset = Self.offset(in: head)
+            if offset == range.lowerBound {
+                fruitless += 1
+                if fruitless >= UploadJudgement.mostFruitless {
+                    return .fail("the server took none of \(range.count) bytes, \(fruitless) times")
+                }
+            }
+            return take(offset, through: range.upperBound, head, of: data)
+        case 404, 410:
+            return createAnew()
+        case 409:
+            fruitless += 1
+            guard fruitless < UploadJudgement.mostFruitless else {
+                return .fail("the server refuses the offset it names itself (409), \(fruitless) times")
+            }
+            return ask(data)
+        case 413:
+            guard let smaller = UploadJudgement.smallerPart(than: Int64(range.count)) else {
+                return .fail("\(range.count) bytes in one request are too large for the server (413)")
+            }
+            largestAppend = smaller
+            var smallerData = data
+            smallerData.largestAppend = smaller
+            resumeData = smallerData
+            var step = ask(smallerData)
+            step.record = .keep(smallerData)
+            return step
+        default:
+            return UploadJudgement.failure(head, from: data.url, now: now)
+        }
+    }
+
+    /// The server's word on how much it has.
+    private mutating func take(
+        _ offset: Int64?, through end: Int64, _ head: ResponseHead, of data: UploadResumeData
+    ) -> UploadStep {
+        if let objection = UploadJudgement.objection(to: offset, from: data.offset, through: end) {
+            return .fail(objection)
+        }
+        var told = data
+        told.offset = offset ?? data.offset
+        told.expiresAt = Self.expiry(in: head) ?? data.expiresAt
+        if told.offset > data.offset { fruitless = 0 }
+        resumeData = told
+        return goOn(with: told, recording: told != data)
+    }
+
+    // MARK: Requests
+
+    private mutating func goOn(with data: UploadResumeData, recording isNew: Bool) -> UploadStep {
+        let record: UploadRecord = isNew ? .keep(data) : .unchanged
+        guard data.offset < length else {
+            state = .ended
+            return UploadStep(.completed(keepsResponse: true), record: record)
+        }
+        let end = min(length, data.offset + (data.largestAppend ?? length))
+        state = .appending(data, data.offset..<end)
+        return UploadStep(
+            .send(
+                UploadRequest(
+                    .patch, data.url,
+                    headers: [
+                        Self.version, HeaderField(name: "Upload-Offset", value: String(data.offset)),
+                        HeaderField(name: "Content-Type", value: "application/offset+octet-stream"),
+                    ], content: data.offset..<end)),
+            record: record)
+    }
+
+    private mutating func ask(_ data: UploadResumeData) -> UploadStep {
+        state = .asking(data)
+        return UploadStep(.send(UploadRequest(.head, data.url, headers: [Self.version])))
+    }
+
+    private mutating func create() -> UploadStep {
+        state = .creating
+        return UploadStep(
+            .send(
+                UploadRequest(
+                    .post, url,
+                    headers: [
+                        Self.version, HeaderField(name: "Upload-Length", value: String(length)),
+                        HeaderField(name: "Upload-Metadata", value: metadata),
+                    ], content: 0..<0)))
+    }
+
+    /// The server has forgotten the upload.
+    private mutating func createAnew() -> UploadStep {
+        resumeData = nil
+        creations += 1
+        guard creations < UploadJudgement.mostFruitless else {
+            state = .ended
+            return .fail("the server forgot the upload \(creations) times", record: .forget)
+        }
+        var step = create()
+        step.record = .forget
+        return step
+    }
+
+    private static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
+
+    private static func offset(in head: ResponseHead) -> Int64? {
+        head.value("Upload-Offset").flatMap { Decimal64.parse($0) }
+    }
+
+    /// Nil when the server does not say, or says it in a way nobody understands.
+    private static func expiry(in head: ResponseHead) -> Timestamp? {
+        head.value("Upload-Expires").flatMap(HTTPDate.parse)
+    }
+}

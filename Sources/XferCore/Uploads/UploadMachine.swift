@@ -1,0 +1,139 @@
+public import XferModel
+
+/// The course of one upload by a protocol whose server keeps what arrived: which request comes next, what has to be
+/// committed before it, and what each answer means.
+///
+/// Made for one run, from what earlier runs left. At most one request is in flight at any time: after `send` the caller
+/// tells of interim responses and then of exactly one of `onAnswer`, `onBroken` and, when it was asked to interrupt,
+/// `onInterrupted`. Waiting before another try is not decided here: a failure that may pass ends the run, and the next one
+/// begins by asking the server for its offset.
+public protocol UploadMachine: Sendable {
+    /// What the next run has to know, as of the last step; the offset may be ahead of what was recorded.
+    var resumeData: UploadResumeData? { get }
+
+    /// The first step of the run.
+    mutating func onStart(at now: Timestamp) -> UploadStep
+
+    /// An interim response (1xx) to the request in flight. `location` is its `Location` resolved against the URL that was
+    /// asked, nil when it has none or one that is no http URL.
+    mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
+
+    /// The final response to the request in flight, its content received.
+    mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
+
+    /// The request in flight ended without a whole response. `wasSent` tells whether the server may have begun to act on it.
+    mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep
+
+    /// The request in flight was stopped because the last step asked for it.
+    mutating func onInterrupted() -> UploadStep
+
+    /// Tells the server that nobody wants the upload any more.
+    static func cancellation(of data: UploadResumeData) -> UploadRequest
+}
+
+/// One request of an upload, as its protocol wants it.
+public struct UploadRequest: Hashable, Sendable {
+    public var method: HTTPMethod
+    public var url: HTTPURL
+    /// The protocol's own fields, which win over the client's.
+    public var headers: [HeaderField]
+    /// The part of the source that is sent; nil sends no content.
+    public var content: Range<Int64>?
+    /// Whether the client's fields about the representation (`Content-Type` …) belong to this request.
+    public var describesRepresentation: Bool
+
+    public init(
+        _ method: HTTPMethod, _ url: HTTPURL, headers: [HeaderField], content: Range<Int64>? = nil,
+        describesRepresentation: Bool = false
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.content = content
+        self.describesRepresentation = describesRepresentation
+    }
+
+    /// The fields to send, given the client's.
+    public func fields(with own: [HeaderField]) -> [HeaderField] {
+        own.filter { field in
+            headers.firstValue(named: field.name) == nil
+                && (describesRepresentation || !field.name.lowercased().hasPrefix("content-"))
+        } + headers
+    }
+}
+
+/// What an event means for an upload: first `record` is committed, then `action` is taken.
+public struct UploadStep: Hashable, Sendable {
+    public var record: UploadRecord
+    public var action: UploadAction
+
+    public init(_ action: UploadAction, record: UploadRecord = .unchanged) {
+        self.record = record
+        self.action = action
+    }
+
+    static func fail(_ message: String, record: UploadRecord = .unchanged) -> UploadStep {
+        UploadStep(.fail(TransferError(.uploadRejected, message)), record: record)
+    }
+}
+
+/// What a restart has to know before the step's action is taken.
+public enum UploadRecord: Hashable, Sendable {
+    case unchanged
+    case keep(UploadResumeData)
+    /// The upload resource is of no use any more.
+    case forget
+}
+
+/// What is to be done next.
+public enum UploadAction: Hashable, Sendable {
+    case send(UploadRequest)
+    /// The request in flight goes on.
+    case goOn
+    /// Stop the request in flight, then tell `onInterrupted`.
+    case interrupt
+    /// The final response just received is the upload's answer, to be judged as any other request's. `mayRetry` says whether
+    /// the request may be made again if it is a failure that may pass.
+    case answered(mayRetry: Bool)
+    /// The server has the whole source and says so. `keepsResponse` tells whether the last response is the one to keep: there
+    /// is nothing in it to judge.
+    case completed(keepsResponse: Bool)
+    /// Stops the request in flight, if there is one.
+    case fail(TransferError)
+}
+
+/// What both protocols judge alike.
+enum UploadJudgement {
+    /// Answers without progress in a row, and upload resources the server forgot within one run, before it is taken to be
+    /// out of its mind.
+    static let mostFruitless = 3
+
+    /// The smallest part that is tried after a 413, in bytes.
+    static let smallestPart: Int64 = 64 << 10
+
+    /// How a response that is no part of the protocol's normal course ends the run. 423 (RFC 4918 §11.3) means that the
+    /// server still holds on to an earlier request: it passes.
+    static func failure(_ head: ResponseHead, from url: HTTPURL, now: Timestamp) -> UploadStep {
+        var error = ResponseRules.failure(head, from: url, now: now)
+        if head.status == 423 || head.status >= 500 {
+            error.isRetriable = true
+            error.retryAfter = ResponseRules.retryAfter(head, now: now)
+        }
+        return UploadStep(.fail(error))
+    }
+
+    /// Why the server cannot mean this offset, nil when it can.
+    static func objection(to offset: Int64?, from acknowledged: Int64, through end: Int64) -> String? {
+        guard let offset else { return "the server does not say in any valid way how much it has (Upload-Offset)" }
+        if offset < 0 { return "the server says it has \(offset) bytes" }
+        if offset < acknowledged {
+            return "the server says it has \(offset) bytes, after it had acknowledged \(acknowledged)"
+        }
+        return offset > end ? "the server says it has \(offset) bytes where at most \(end) can be" : nil
+    }
+
+    /// The next smaller part after one of `count` bytes was too large for the server; nil when smaller makes no sense.
+    static func smallerPart(than count: Int64, atLeast smallest: Int64 = smallestPart) -> Int64? {
+        count > smallest ? max(smallest, count / 2) : nil
+    }
+}

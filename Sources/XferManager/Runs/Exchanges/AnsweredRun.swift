@@ -1,0 +1,84 @@
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// A run that ends with an answer, which is judged and kept for `task.result`.
+protocol AnsweredRun: TaskRun {
+    var specification: TaskSpecification { get }
+    var settings: ManagerSettings { get }
+    var keptResponse: KeptResponse? { get set }
+}
+
+extension AnsweredRun {
+    /// Keeps the answer of an exchange that is complete; gives why it is not what the task wants.
+    func keepAndJudge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> TransferError? {
+        let head = try note(ended)
+        control.enter(.verifying)
+        let (object, refusal) = try await keep(ended, spill: spill, parsing: specification.response.parsers)
+        let now = services.clock()
+        let request = specification.request
+        if let error = ResponseRules.refusal(
+            of: head, from: ended.finalURL, acceptedStatus: request.acceptedStatus,
+            acceptedTypes: request.acceptedTypes, now: now)
+        {
+            return error
+        }
+        if refusal == nil { keptResponse?.result.object = object }
+        return refusal
+    }
+
+    /// Facts about the answer that go into the task's row.
+    @discardableResult
+    func note(_ ended: AttemptOutcome) throws(TransferError) -> ResponseHead {
+        guard let head = ended.head else { throw TransferError(.internalError, "an exchange without an answer") }
+        outcome.httpStatus = head.status
+        outcome.finalURL = ended.finalURL
+        outcome.etag = head.etag
+        outcome.responseHeaders = head.fields
+        return head
+    }
+
+    /// Keeps the body, also of an answer that will be refused, and makes an object of it.
+    func keep(
+        _ ended: AttemptOutcome, spill: SpoolFile, parsing parsers: [ResponseParser]
+    ) async throws -> (object: String?, refusal: TransferError?) {
+        let handling = specification.response
+        let body: [UInt8]
+        if let length = ended.spilledLength {
+            try await services.pool.run { () throws(FileError) in try spill.keep() }
+            keptResponse = KeptResponse(result: StoredResult(content: .file(spill.name), length: length), file: spill)
+            guard !parsers.isEmpty else { return (nil, nil) }
+            guard length <= settings.largestParsedResult else {
+                let limit = settings.largestParsedResult
+                return (
+                    nil, TransferError(.parseFailed, "the body has \(length) bytes, and at most \(limit) are parsed")
+                )
+            }
+            body = try await services.pool.run { () throws(FileError) in try spill.read(upTo: Int(length)) }
+        } else {
+            body = ended.body ?? []
+            keptResponse = KeptResponse(result: StoredResult(content: .inline(body), length: Int64(body.count)))
+        }
+        guard !parsers.isEmpty else { return (nil, nil) }
+        let reader = services.reader
+        do throws(TransferError) {
+            let object = try await services.pool.run { () throws(TransferError) in try handling.object(of: body, reader)
+            }
+            keptResponse?.result.object = object
+            return (object, nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+}
+
+extension ResponseRules {
+    static func refusal(
+        of head: ResponseHead, from url: HTTPURL, acceptedStatus: ClosedRange<Int>, acceptedTypes: [String],
+        now: Timestamp
+    ) -> TransferError? {
+        acceptedStatus.contains(head.status) ? nil : failure(head, from: url, now: now)
+    }
+}

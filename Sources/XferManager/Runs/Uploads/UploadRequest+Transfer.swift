@@ -1,0 +1,67 @@
+import XferCore
+import XferCurl
+import XferModel
+
+extension TransferRequest {
+    /// This request, turned into one of an upload's. Where the upload resource lies on another origin than the request's, the
+    /// secrets stay at home.
+    func forUpload(_ upload: UploadRequest) -> TransferRequest {
+        var request = self
+        request.url = upload.url
+        request.method = upload.method
+        if upload.url.origin != url.origin {
+            request.headers.removeAll {
+                Redaction.isSecretHeader($0.name) || $0.name.equalsIgnoringASCIICase("Host")
+            }
+            request.credential = nil
+            request.clientCertificate = nil
+        }
+        request.headers = upload.fields(with: request.headers)
+        return request
+    }
+}
+
+extension TusUpload {
+    /// The upload of a task. A client's own `Upload-Metadata` wins over the file's name and type.
+    init(
+        _ specification: TaskSpecification, _ content: RequestContent, length: Int64, _ resumeData: UploadResumeData?
+    ) {
+        let headers = specification.request.headers
+        let metadata =
+            headers.firstValue(named: "Upload-Metadata")
+            ?? Self.metadata(
+                filename: content.filename ?? "upload",
+                mediaType: headers.firstValue(named: "Content-Type") ?? "application/octet-stream")
+        self.init(url: specification.request.url, length: length, metadata: metadata, resumeData: resumeData)
+    }
+}
+
+extension ResumableUpload {
+    /// The upload of a task.
+    init(_ specification: TaskSpecification, length: Int64, _ resumeData: UploadResumeData?) {
+        self.init(
+            method: specification.request.method, url: specification.request.url, length: length,
+            mayRepeat: RepetitionRules.mayRepeatRequest(of: specification), resumeData: resumeData)
+    }
+}
+
+extension RequestContent {
+    /// The name of the one file it is.
+    var filename: String? {
+        guard case .file(let file) = content else { return nil }
+        return file.source.path.split(separator: "/").last.map(String.init)
+    }
+
+    /// A stretch of the content; nil when it is none of which stretches can be sent.
+    func part(_ range: Range<Int64>) -> AttemptContent? {
+        switch content {
+        case .bytes(let bytes): .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+        case .file(let file):
+            .file(
+                AttemptFile(
+                    descriptor: file.descriptor, offset: file.offset + range.lowerBound, length: Int64(range.count),
+                    source: file.source))
+        case .parts, nil: nil
+        }
+    }
+}

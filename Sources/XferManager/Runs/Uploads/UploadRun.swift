@@ -1,0 +1,277 @@
+import Logging
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// An upload whose server keeps what arrived: an `UploadMachine` decides, and this run sends its requests, one after another,
+/// commits what a restart has to know, and keeps the last answer.
+///
+/// What ends a run but not the upload, the task's retry follows; the next run asks the server how far it got.
+actor UploadRun: AnsweredRun {
+    let taskID: TaskID
+    let specification: TaskSpecification
+    let services: RunServices
+    let settings: ManagerSettings
+    let control: RunControl
+    let trust: RunTrust
+    /// Called once when the answer is there and the upload needs no slot any more.
+    let onBodyEnd: @Sendable () async -> Void
+
+    var transfer: Transfer
+    var outcome: TaskOutcome
+    var pendingEvents: [EventPayload] = []
+    var keptResponse: KeptResponse?
+    /// The upload resource as it was committed last.
+    private(set) var recorded: UploadResumeData?
+    private var maxReceiveRate: Int64
+    private var maxSendRate: Int64
+
+    init(
+        task: TransferTask, transfer: Transfer, services: RunServices, settings: ManagerSettings, control: RunControl,
+        trust: RunTrust, onBodyEnd: @escaping @Sendable () async -> Void
+    ) {
+        taskID = task.id
+        specification = task.specification
+        self.services = services
+        self.settings = settings
+        self.control = control
+        self.trust = trust
+        self.onBodyEnd = onBodyEnd
+        self.transfer = transfer
+        outcome = task.outcome
+        maxReceiveRate = task.specification.maxReceiveRate
+        maxSendRate = task.specification.maxSendRate
+    }
+
+    /// The server's part outlives this task's failure: a later try goes on from there.
+    var isResumable: Bool { recorded != nil }
+
+    func setMaxRates(receive: Int64, send: Int64) async {
+        (maxReceiveRate, maxSendRate) = (receive, send)
+        guard let attempt = control.attempt else { return }
+        await services.engine.setMaxReceiveRate(attempt.id, receive)
+        await services.engine.setMaxSendRate(attempt.id, send)
+    }
+
+    func run() async throws -> RunEnd {
+        let id = transfer.id
+        recorded = try await services.store.read { try $0.upload(of: id) }
+        guard !control.isStopRequested else { return .stopped }
+        let content = try await RequestContent.open(for: taskID, specification, services)
+        guard let length = content.length else {
+            throw TransferError(.internalError, "an upload that can be continued has a length")
+        }
+        control.note(sent: recorded?.offset ?? 0, total: length)
+        switch specification.upload.uploadProtocol {
+        case .tus: return try await run(TusUpload(specification, content, length: length, recorded), sending: content)
+        case .resumable:
+            return try await run(ResumableUpload(specification, length: length, recorded), sending: content)
+        case .plain: throw TransferError(.internalError, "a plain upload is one exchange")
+        }
+    }
+
+    private func run(_ made: some UploadMachine, sending content: RequestContent) async throws -> RunEnd {
+        let length = content.length ?? 0
+        var machine = made
+        var step = machine.onStart(at: services.clock())
+        var answer: Answer?
+        while true {
+            try await commit(step.record, length: length)
+            switch step.action {
+            case .send(let request):
+                guard !control.isStopRequested else { return .stopped }
+                switch try await exchange(request, of: &machine, sending: content) {
+                case .answered(let heard):
+                    answer = heard
+                    control.note(sent: machine.resumeData?.offset ?? 0, total: length)
+                    step = machine.onAnswer(heard.head, location: heard.location, at: services.clock())
+                case .goesOn(let next): step = next
+                case .stopped: return stopped(mayHaveCreated: machine.resumeData == nil)
+                }
+            case .goOn, .interrupt:
+                throw TransferError(.internalError, "an upload without a request in flight cannot go on")
+            case .answered(let mayRetry):
+                guard let answer else { throw TransferError(.internalError, "an upload without an answer") }
+                return try await end(with: answer, mayRetry: mayRetry, length: length)
+            case .completed(let keepsResponse):
+                await onBodyEnd()
+                if keepsResponse, let answer { try await keepUnjudged(answer) }
+                return .completed(size: length)
+            case .fail(let error):
+                return .failed(error)
+            }
+        }
+    }
+
+    // MARK: Ends
+
+    private func end(with answer: Answer, mayRetry: Bool, length: Int64) async throws -> RunEnd {
+        await onBodyEnd()
+        guard var refusal = try await keepAndJudge(answer.outcome, spill: answer.spill) else {
+            return .completed(size: length)
+        }
+        guard !mayRetry, refusal.isRetriable else { return .failed(refusal) }
+        // With an upload resource the answer is final. Without one it was a plain request.
+        if recorded == nil {
+            if RepetitionRules.mayRepeatRequest(of: specification, after: refusal) { return .failed(refusal) }
+            refusal = RepetitionRules.outcomeUnknown(after: refusal, of: specification.request)
+        }
+        refusal.isRetriable = false
+        return .failed(refusal)
+    }
+
+    private func keepUnjudged(_ answer: Answer) async throws {
+        try note(answer.outcome)
+        _ = try await keep(answer.outcome, spill: answer.spill, parsing: [])
+    }
+
+    /// A request that must not be made twice and that the server did not make resumable in time cannot go on later.
+    private func stopped(mayHaveCreated: Bool) -> RunEnd {
+        guard mayHaveCreated, requestWasSent, specification.upload.uploadProtocol == .resumable,
+            !RepetitionRules.mayRepeatRequest(of: specification)
+        else { return .stopped }
+        return .failed(RepetitionRules.outcomeUnknown(after: nil, of: specification.request))
+    }
+
+    /// Whether the last request may have been acted on.
+    private(set) var requestWasSent = false
+
+    // MARK: Commits
+
+    /// Commits what a restart has to know about the upload resource.
+    func commit(_ record: UploadRecord, length: Int64) async throws {
+        let data: UploadResumeData?
+        switch record {
+        case .unchanged: return
+        case .keep(let kept): data = kept
+        case .forget: data = nil
+        }
+        let id = transfer.id
+        let now = services.clock()
+        try await commit(data?.url == recorded?.url ? .gathered : .immediate) { tx, machine in
+            try tx.setUpload(data, of: id)
+            machine.onAcknowledged(sent: data?.offset ?? 0, total: length, at: now)
+        }
+        recorded = data
+    }
+
+    // MARK: Requests
+
+    /// A final response and where its content went.
+    struct Answer {
+        var outcome: AttemptOutcome
+        var head: ResponseHead
+        var location: HTTPURL?
+        var spill: SpoolFile
+    }
+
+    private enum Exchanged {
+        case answered(Answer)
+        case goesOn(UploadStep)
+        case stopped
+    }
+
+    /// Makes one request and hears it out.
+    private func exchange(
+        _ request: UploadRequest, of machine: inout some UploadMachine, sending content: RequestContent
+    ) async throws -> Exchanged {
+        let (pool, spool) = (services.pool, services.spool)
+        let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
+        if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
+        let access = try await services.access.access(to: specification.request, profile: specification.profile)
+        requestWasSent = true
+        trust.beginAttempt()
+        let handle = await services.engine.start(
+            Attempt(
+                request: specification.request.forUpload(request),
+                sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
+                content: request.content.flatMap(content.part), credential: access.credential,
+                cookieJar: access.cookieJar, maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate,
+                session: access.sessions(heldTo: trust)))
+        if !control.begin(handle) { await services.engine.stop(handle.id) }
+        var asked = request.url
+        var ended: AttemptOutcome?
+        var failure: (any Error)?
+        var isInterrupted = false
+        for await event in handle.events {
+            logLaxTrust()
+            do {
+                switch event {
+                case .redirected(let status, let from, let to):
+                    asked = to
+                    pendingEvents.append(
+                        .taskRedirected(status: status, from: from.description, to: to.description))
+                case .judged(let verdict):
+                    try await report(verdict)
+                case .informational(let head) where failure == nil && !isInterrupted:
+                    isInterrupted = try await onInterim(head, from: asked, of: &machine, length: content.length ?? 0)
+                    if isInterrupted { await services.engine.stop(handle.id) }
+                case .finished(let outcome):
+                    ended = outcome
+                case .informational, .response, .head, .checkpointDue:
+                    break
+                }
+            } catch {
+                failure = failure ?? error
+                await services.engine.stop(handle.id)
+            }
+        }
+        control.endAttempt(received: ended?.offset ?? 0)
+        // The source stays open until nothing reads it any more.
+        withExtendedLifetime(content) {}
+        guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
+        requestWasSent = ended.requestWasSent
+        if let failure { throw failure }
+        return try onFinished(ended, spill: spill, of: &machine, isInterrupted: isInterrupted)
+    }
+
+    /// Gives whether the request in flight is to be stopped, to be followed by another one.
+    private func onInterim(
+        _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, length: Int64
+    ) async throws -> Bool {
+        let step = machine.onInterim(head, location: try place(in: head, from: url), at: services.clock())
+        try await commit(step.record, length: length)
+        switch step.action {
+        case .goOn: return false
+        case .interrupt: return true
+        case .fail(let error): throw error
+        case .send, .answered, .completed:
+            throw TransferError(.internalError, "an interim response cannot end a request")
+        }
+    }
+
+    private func onFinished(
+        _ ended: AttemptOutcome, spill: SpoolFile, of machine: inout some UploadMachine, isInterrupted: Bool
+    ) throws -> Exchanged {
+        switch ended.result {
+        case .complete:
+            guard let head = ended.head else {
+                throw TransferError(.internalError, "an exchange without an answer")
+            }
+            pendingEvents.append(
+                .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
+            return .answered(
+                Answer(
+                    outcome: ended, head: head, location: try place(in: head, from: ended.finalURL), spill: spill))
+        case .stopped:
+            return isInterrupted && !control.isStopRequested ? .goesOn(machine.onInterrupted()) : .stopped
+        case .failed(let error):
+            return .goesOn(machine.onBroken(error, wasSent: ended.requestWasSent))
+        case .notModified, .startOver, .restartWithHTTP1:
+            throw TransferError(.internalError, "an exchange ended as \(ended.result)")
+        }
+    }
+
+    /// `Location`, resolved; nil when there is none that is a URL.
+    private func place(in head: ResponseHead, from url: HTTPURL) throws(TransferError) -> HTTPURL? {
+        guard let text = head.location, let place = try? CurlURL.resolve(text, against: url) else { return nil }
+        if url.scheme == .https, place.scheme == .http, !specification.request.allowsDowngrade {
+            throw TransferError(
+                .insecureRedirect, "\(url.hostKey) keeps the upload at a place without encryption",
+                host: place.hostKey)
+        }
+        return place
+    }
+}

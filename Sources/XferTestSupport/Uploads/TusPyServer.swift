@@ -1,0 +1,97 @@
+import Glibc
+
+/// tuspyserver, a tus 1.0 server from PyPI, under uvicorn on a free port of 127.0.0.1.
+///
+/// Its interpreter is the one `.ci/packages test` prepares beside the build. What it stores lies in a temporary directory; it
+/// ends with the last reference.
+public final class TusPyServer: Sendable {
+    /// Whether it is installed here.
+    public static var isInstalled: Bool { (try? python) ?? nil != nil }
+
+    public let port: Int
+    /// Where it keeps uploads: one file each, and beside it an `.info`.
+    public let files: String
+    private let directory: TemporaryDirectory
+    private let process: ChildProcess
+
+    public init() async throws {
+        guard let python = try Self.python else { throw TimedOut("tuspyserver is not installed: .ci/packages test") }
+        let directory = try TemporaryDirectory("xfer-tus")
+        files = try directory.makeDirectory("files")
+        try FileTree.write(
+            """
+            from fastapi import FastAPI
+            from tuspyserver import create_tus_router
+
+            app = FastAPI()
+            app.include_router(create_tus_router(prefix="files", files_dir="\(files)", strict_offset_validation=True))
+
+            """, to: directory.file("served.py"))
+        var attempt = 0
+        while true {
+            let port = try FreePort.any()
+            if let started = try await Self.start(python, directory, port) {
+                self.port = port
+                process = started
+                break
+            }
+            attempt += 1
+            guard attempt < 5 else {
+                throw TimedOut("tuspyserver does not start: \((try? FileTree.text(directory.file("output"))) ?? "")")
+            }
+        }
+        self.directory = directory
+    }
+
+    /// Where uploads are created.
+    public var url: String { "http://127.0.0.1:\(port)/files" }
+
+    /// The files uploaded so far, whole or not.
+    public var uploads: [String] {
+        get throws {
+            try FileTree.entries(below: files).filter { !$0.contains(".") && !$0.contains("/") }.map {
+                "\(files)/\($0)"
+            }
+        }
+    }
+
+    /// One line per request, as uvicorn logs them.
+    public var log: String { (try? FileTree.text(directory.file("output"))) ?? "" }
+
+    /// Ends the server; also done when the last reference goes.
+    public func stop() async {
+        process.signal(SIGKILL)
+        await process.exit()
+    }
+
+    /// `.build/python` lies some levels above the products.
+    private static var python: String? {
+        get throws {
+            var directory = try Command.productsDirectory
+            while let slash = directory.lastIndex(of: "/") {
+                directory = String(directory[..<slash])
+                for home in ["\(directory)/python", "\(directory)/.build/python"] {
+                    if access("\(home)/bin/uvicorn", X_OK) == 0 { return "\(home)/bin/python" }
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func start(_ python: String, _ directory: TemporaryDirectory, _ port: Int) async throws
+        -> ChildProcess?
+    {
+        var options = ChildProcess.Options()
+        options.directory = directory.path
+        options.output = directory.file("output")
+        options.errors = directory.file("output")
+        let process = try ChildProcess(
+            python,
+            ["-m", "uvicorn", "--host", "127.0.0.1", "--port", String(port), "--lifespan", "off", "served:app"],
+            options: options)
+        try await eventually("tuspyserver starts", within: .seconds(120)) {
+            !process.isRunning || ((try? FileTree.text(directory.file("output")).contains("running on")) ?? false)
+        }
+        return process.isRunning ? process : nil
+    }
+}

@@ -1,0 +1,56 @@
+public import XferModel
+
+/// What an `UploadServer` does wrong with one request.
+public enum UploadFault: Sendable {
+    /// Resets the connection when so many bytes of the content have arrived and been stored.
+    case drop(after: Int64)
+    /// Stores the content, then closes the connection without a word.
+    case loseAnswer
+    /// Answers at once and does nothing else; the connection ends.
+    case answer(Int, [HeaderField] = [])
+    /// Does what is right and names another offset in its answer; nil names none.
+    case misstate(offset: String?)
+    /// Forgets the upload, then answers with this status.
+    case forget(Int)
+    /// Stops reading when so many bytes have arrived, until the gate opens.
+    case hold(after: Int64, Gate)
+    /// Creates the upload and does not say where.
+    case omitLocation
+    /// Sends no 104 for this request.
+    case silence
+    /// Sends the 104 with another interop version.
+    case misversion(String)
+    /// Sends a 104 with this offset before it reads.
+    case claim(offset: String)
+}
+
+/// One request an `UploadServer` got.
+public struct RecordedUploadRequest: Sendable {
+    public let method: String
+    public let target: String
+    public let headers: [HeaderField]
+    /// Content bytes that arrived.
+    public internal(set) var received: Int64 = 0
+    /// Status of the final response; nil when there was none.
+    public internal(set) var status: Int?
+    /// Whether a request about the same upload was under way when this one came.
+    public internal(set) var wasConcurrent = false
+
+    public func header(_ name: String) -> String? { headers.firstValue(named: name) }
+}
+
+/// One upload an `UploadServer` holds.
+public struct StoredUpload: Sendable {
+    /// Path of its resource.
+    public let target: String
+    /// What was announced; nil when nothing was.
+    public var length: Int64?
+    /// Bytes stored.
+    public var offset: Int64 = 0
+    public var isComplete = false
+    /// Header fields of the request that made it.
+    public var headers: [HeaderField]
+    /// File its bytes lie in.
+    public let file: String
+    let descriptor: Int32
+}

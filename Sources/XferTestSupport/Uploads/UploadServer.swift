@@ -1,0 +1,172 @@
+import Glibc
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+public import XferModel
+
+/// An HTTP/1.1 server on 127.0.0.1 that takes uploads by one of three customs, written from the protocols' texts, and goes
+/// wrong where a test tells it to.
+///
+/// Uploads are made at `/files`; what arrives is stored as it arrives, so that a broken request leaves its beginning. A new
+/// request about an upload ends the one that is under way (draft-ietf-httpbis-resumable-upload, Concurrency). Stops when the
+/// last reference goes.
+public final class UploadServer: Sendable {
+    /// What it speaks.
+    public enum Dialect: Sendable {
+        case tus
+        /// draft-ietf-httpbis-resumable-upload, interop version 8.
+        case resumable
+        /// Neither: one request, one file.
+        case plain
+    }
+
+    /// How it behaves when nothing goes wrong.
+    public struct Behaviour: Sendable {
+        /// Bytes per second it reads of a content; 0 is unlimited.
+        public var readRate: Int64 = 0
+        /// Most bytes it takes in one request; more is refused with 413.
+        public var largestAppend: Int64?
+        /// Whether it says so (`Upload-Limit`).
+        public var announcesLimit = true
+        /// Seconds until an upload is gone; nil keeps it.
+        public var lifetime: Int64?
+        /// Bytes between two 104s that tell the offset.
+        public var progressInterval: Int64 = 1 << 20
+        /// Answer to a complete upload.
+        public var finalStatus = 200
+        public var finalHeaders: [HeaderField] = []
+        public var finalBody = ""
+        /// Whether it gives the final answer again when asked about a complete upload.
+        public var replaysAnswer = true
+
+        public init() {}
+    }
+
+    public let port: Int
+    private let state: UploadServerState
+    private let channel: any Channel
+
+    /// Listens on a free port.
+    public init(_ dialect: Dialect, _ behaviour: Behaviour = Behaviour()) async throws {
+        let state = UploadServerState(dialect, behaviour, directory: try TemporaryDirectory("xfer-uploads"))
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let executor = ServerExecutor(eventLoop)
+        channel = try await ServerBootstrap(group: eventLoop)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)
+                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(decoder))
+                    let wire = try UploadConnection.Wire(wrappingChannelSynchronously: channel)
+                    Task(executorPreference: executor) { await UploadConnection(wire: wire, state: state).run() }
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let port = channel.localAddress?.port else { throw TimedOut("the server has no port") }
+        self.port = port
+        self.state = state
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    /// `http://127.0.0.1:port` and the path.
+    public func url(_ path: String = "/files") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// The next requests with this method go wrong so, in this order, one fault each.
+    public func inject(_ faults: UploadFault..., on method: String) {
+        state.box.withLockedValue { $0.faults[method, default: []] += faults }
+    }
+
+    /// Every request so far, in the order their heads arrived.
+    public var requests: [RecordedUploadRequest] { state.box.withLockedValue(\.requests) }
+
+    /// The methods of all requests so far.
+    public var methods: [String] { requests.map(\.method) }
+
+    /// Every upload there is, in the order they were made.
+    public var uploads: [StoredUpload] {
+        state.box.withLockedValue { values in values.order.compactMap { values.uploads[$0] } }
+    }
+
+    /// Number of uploads ever made.
+    public var creationCount: Int { state.box.withLockedValue(\.order.count) }
+
+    /// Content bytes that arrived in all requests.
+    public var receivedBytes: Int64 { requests.reduce(0) { $0 + $1.received } }
+}
+
+/// What the server's connections share.
+final class UploadServerState: Sendable {
+    struct Values {
+        var requests: [RecordedUploadRequest] = []
+        var faults: [String: [UploadFault]] = [:]
+        var uploads: [String: StoredUpload] = [:]
+        var order: [String] = []
+        /// Connections with a request about an upload under way.
+        var active: [String: any Channel] = [:]
+        var hasHeld = false
+    }
+
+    let dialect: UploadServer.Dialect
+    let behaviour: UploadServer.Behaviour
+    let directory: TemporaryDirectory
+    let box = NIOLockedValueBox(Values())
+
+    init(_ dialect: UploadServer.Dialect, _ behaviour: UploadServer.Behaviour, directory: TemporaryDirectory) {
+        self.dialect = dialect
+        self.behaviour = behaviour
+        self.directory = directory
+    }
+
+    deinit {
+        for upload in box.withLockedValue(\.uploads).values { close(upload.descriptor) }
+    }
+
+    /// Notes a request; gives its number and what is to go wrong with it.
+    func record(_ request: RecordedUploadRequest) -> (index: Int, fault: UploadFault?) {
+        box.withLockedValue { values in
+            values.requests.append(request)
+            let index = values.requests.count - 1
+            guard let fault = values.faults[request.method]?.first else { return (index, nil) }
+            values.faults[request.method]?.removeFirst()
+            return (index, fault)
+        }
+    }
+
+    func makeUpload(length: Int64?, headers: [HeaderField]) throws -> StoredUpload {
+        try box.withLockedValue { values in
+            let target = "/uploads/\(values.order.count + 1)"
+            let file = directory.file("\(values.order.count + 1)")
+            let descriptor = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw PosixError("open \(file)") }
+            let upload = StoredUpload(
+                target: target, length: length, headers: headers, file: file, descriptor: descriptor)
+            values.uploads[target] = upload
+            values.order.append(target)
+            return upload
+        }
+    }
+
+    func upload(_ target: String) -> StoredUpload? { box.withLockedValue { $0.uploads[target] } }
+
+    func forget(_ target: String) {
+        if let upload = box.withLockedValue({ $0.uploads.removeValue(forKey: target) }) { close(upload.descriptor) }
+    }
+
+    func complete(_ target: String) { box.withLockedValue { $0.uploads[target]?.isComplete = true } }
+
+    /// Appends to an upload; false when it is gone, or another request has taken it over.
+    func append(_ bytes: [UInt8], to target: String, request: Int, from channel: any Channel) -> Bool {
+        box.withLockedValue { values in
+            guard let upload = values.uploads[target], values.active[target] === channel else { return false }
+            values.requests[request].received += Int64(bytes.count)
+            guard pwrite(upload.descriptor, bytes, bytes.count, off_t(upload.offset)) == bytes.count else {
+                return false
+            }
+            values.uploads[target]?.offset += Int64(bytes.count)
+            return true
+        }
+    }
+}

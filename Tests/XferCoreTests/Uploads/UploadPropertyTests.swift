@@ -1,0 +1,43 @@
+import Testing
+import XferCore
+import XferModel
+import XferTestSupport
+
+/// Whatever a server does, an upload called complete lies there from first to last byte, and every byte was sent at the
+/// offset the server had named.
+///
+/// The server is a model that breaks off, refuses, forgets, sets limits, and talks nonsense. It stores honestly and tells no
+/// lie that nobody could see: an offset that is possible is true.
+@Suite struct UploadPropertyTests {
+    @Test(arguments: UInt64(0)..<20) func tus(block: UInt64) {
+        for seed in block * 250..<(block + 1) * 250 {
+            check(UploadWorld(seed: seed, isTus: true, troubles: .all), seed: seed)
+        }
+    }
+
+    @Test(arguments: UInt64(0)..<20) func resumable(block: UInt64) {
+        for seed in block * 250..<(block + 1) * 250 {
+            check(UploadWorld(seed: seed, isTus: false, troubles: .all), seed: seed)
+        }
+    }
+
+    @Test(arguments: [true, false]) func serversThatOnlyBreakOffAreFinishedWith(isTus: Bool) {
+        for seed in UInt64(0)..<500 {
+            var world = UploadWorld(seed: seed, isTus: isTus, troubles: .breaks)
+            world.run()
+            if world.outcome != .completed || !world.holdsSource || !world.violations.isEmpty {
+                Issue.record("seed \(seed): \(world.outcome)\n\(world.log.joined(separator: "\n"))")
+                return
+            }
+        }
+    }
+
+    private func check(_ made: UploadWorld, seed: UInt64) {
+        var world = made
+        world.run()
+        let isWhole = world.outcome != .completed || world.holdsSource
+        if !isWhole || !world.violations.isEmpty {
+            Issue.record("seed \(seed): \(world.outcome) \(world.violations)\n\(world.log.joined(separator: "\n"))")
+        }
+    }
+}
