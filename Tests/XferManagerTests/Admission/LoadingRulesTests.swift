@@ -123,14 +123,14 @@ import XferTestSupport
         _ = try await manager.setProfile(Profile(name: "p"))
         var settings = await manager.settings
         settings.profiles = [Profile(name: "p")]
-        await manager.reload(settings)
+        try await manager.reload(settings)
         #expect(try await manager.profile(named: "p").isConfigured)
         await #expect(throws: ManagerError.profileIsConfigured("p")) { try await manager.removeProfile(named: "p") }
         await #expect(throws: ManagerError.profileIsConfigured("p")) {
             try await manager.setProfile(Profile(name: "p"))
         }
         settings.profiles = []
-        await manager.reload(settings)
+        try await manager.reload(settings)
         await #expect(throws: ManagerError.profileNotFound("p")) { try await manager.profile(named: "p") }
         await manager.shutdown(.suspend)
     }

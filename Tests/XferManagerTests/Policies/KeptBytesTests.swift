@@ -238,9 +238,9 @@ import XferTestSupport
         })
         try await manager.start()
         let directory = fixture.downloads
-        let draft = TaskDraft(url: "https://localhost:\(server.port)/a") { url, _ in
+        let draft = TaskDraft(url: "https://localhost:\(server.port)/a") { request in
             TaskSpecification(
-                owner: ManagerFixture.caller.owner, request: TransferRequest(url: url),
+                owner: ManagerFixture.caller.owner, request: request,
                 destination: Destination(directory: directory, name: "a"), policy: "bank")
         }
         let id = try await manager.add([draft], for: ManagerFixture.caller)[0].id
@@ -262,12 +262,12 @@ import XferTestSupport
     }
 
     @Test func aWishToStopComesInTimeOrItsAskerWaits() {
-        let control = RunControl()
+        let control = RunControl(kind: .download)
         #expect(control.beginPublishing() && control.isPublishing)
         _ = control.requestStop()
         // Another name is tried: it goes on.
         #expect(control.beginPublishing())
-        let stopped = RunControl()
+        let stopped = RunControl(kind: .download)
         _ = stopped.requestStop()
         #expect(!stopped.beginPublishing() && !stopped.isPublishing)
     }
