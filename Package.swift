@@ -80,7 +80,7 @@ let package = Package(
             "XferManager",
             [
                 "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", logging, metrics,
-                nioLocks, deque,
+                nioLocks,
             ]),
         library(
             "XferDaemon",
@@ -113,7 +113,7 @@ let package = Package(
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
-        tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON"]),
+        tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(
             "XferManagerTests",

@@ -15,3 +15,11 @@ static inline int xfer_timerfd_set(int timer, long seconds, long nanoseconds) {
     struct { long interval[2], value[2]; } when = {{0, 0}, {seconds, nanoseconds}};
     return (int)syscall(SYS_timerfd_settime, timer, 1 /* TFD_TIMER_ABSTIME */, &when, (void *)0);
 }
+
+// clock_gettime(2) in nanoseconds. Not in Swift, where whoever names `struct timespec` beside CLinux makes it CLinux's own
+// for the whole module; -1 on failure.
+static inline long long xfer_clock_nanoseconds(int clock) {
+    struct { long seconds, nanoseconds; } now;
+    if (syscall(SYS_clock_gettime, clock, &now) != 0) return -1;
+    return now.seconds * 1000000000LL + now.nanoseconds;
+}

@@ -27,7 +27,7 @@ enum ImportTable {
         // The service.
         "XferManager": posix + [
             "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", "Metrics",
-            "NIOConcurrencyHelpers", "DequeModule",
+            "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
             "CLinux", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams",

@@ -3,10 +3,9 @@ import Glibc
 import StrictJSON
 import Testing
 import XferProtocol
+import XferTestSupport
 
 @testable import XferClient
-
-private let patience = Duration.seconds(20)
 
 private func note(_ number: Int) -> String {
     #"{"jsonrpc":"2.0","method":"tick","params":{"n":\#(number)}}"# + "\n"
@@ -22,7 +21,7 @@ struct XferConnectionTests {
             peer.write(#"{"jsonrpc":"2.0","id":1,"result":{"paused":\#(isRight),"since":"a newer daemon"}}"# + "\n")
         }
         let connection = try XferConnection.connect(to: server.path)
-        let result = try connection.call(QueuePause.self, QueuePause.Params(running: true), timeout: patience)
+        let result = try connection.call(QueuePause.self, QueuePause.Params(running: true), timeout: Patience.limit)
         #expect(result.paused)
     }
 
@@ -34,7 +33,7 @@ struct XferConnectionTests {
                     + "\n")
         }
         let connection = try XferConnection.connect(to: server.path)
-        let error = #expect(throws: CallError.self) { try connection.call("task.add", [:], timeout: patience) }
+        let error = #expect(throws: CallError.self) { try connection.call("task.add", [:], timeout: Patience.limit) }
         #expect(
             error
                 == .refused(RPCFailure(.invalidParams, "url: missing", data: ErrorData(reason: "missing", path: "url")))
@@ -47,7 +46,7 @@ struct XferConnectionTests {
             peer.write(#"{"jsonrpc":"2.0","id":1,"result":{"paused":"yes"}}"# + "\n")
         }
         let connection = try XferConnection.connect(to: server.path)
-        let error = #expect(throws: CallError.self) { try connection.call(QueueResume.self, timeout: patience) }
+        let error = #expect(throws: CallError.self) { try connection.call(QueueResume.self, timeout: Patience.limit) }
         guard case .malformedResult("queue.resume", let fault) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -63,7 +62,7 @@ struct XferConnectionTests {
         }
         let connection = try XferConnection.connect(to: server.path)
         let ids = try (0..<3).map { _ in try connection.send("x.y") }
-        for id in ids { #expect(try connection.answer(to: id, timeout: patience) == .integer(id * 10)) }
+        for id in ids { #expect(try connection.answer(to: id, timeout: Patience.limit) == .integer(id * 10)) }
     }
 
     @Test func anAnswerInPiecesIsPutTogether() throws {
@@ -73,7 +72,7 @@ struct XferConnectionTests {
             peer.awaitClose()
         }
         let connection = try XferConnection.connect(to: server.path)
-        #expect(try connection.call("x.y", timeout: patience) == "ä")
+        #expect(try connection.call("x.y", timeout: Patience.limit) == "ä")
         #expect(try connection.nextNotification(timeout: .zero)?.params == ["n": 1])
     }
 
@@ -87,12 +86,12 @@ struct XferConnectionTests {
             for number in 2000..<3000 { peer.write(note(number)) }
         }
         let connection = try XferConnection.connect(to: server.path)
-        #expect(try connection.call("x.y", timeout: patience) == true)
+        #expect(try connection.call("x.y", timeout: Patience.limit) == true)
         for number in 0..<3000 {
-            #expect(try connection.nextNotification(timeout: patience)?.params == ["n": .integer(Int64(number))])
+            #expect(try connection.nextNotification(timeout: Patience.limit)?.params == ["n": .integer(Int64(number))])
         }
         // What arrived before the end is given out before the end is told.
-        #expect(throws: ConnectionError.closed) { try connection.nextNotification(timeout: patience) }
+        #expect(throws: ConnectionError.closed) { try connection.nextNotification(timeout: Patience.limit) }
     }
 
     @Test func anEventIsRead() throws {
@@ -103,8 +102,8 @@ struct XferConnectionTests {
             peer.awaitClose()
         }
         let connection = try XferConnection.connect(to: server.path)
-        #expect(try connection.nextNotification(timeout: patience)?.event()?.seq == 2)
-        #expect(try connection.nextNotification(timeout: patience)?.event() == nil)
+        #expect(try connection.nextNotification(timeout: Patience.limit)?.event()?.seq == 2)
+        #expect(try connection.nextNotification(timeout: Patience.limit)?.event() == nil)
     }
 
     @Test func silenceEndsWithTheTimeout() throws {
@@ -126,9 +125,9 @@ struct XferConnectionTests {
         let connection = try XferConnection.connect(to: server.path)
         connection.interruptDescriptor = ends[0]
         #expect(write(ends[1], "x", 1) == 1)
-        #expect(throws: CallError.connection(.interrupted)) { try connection.call("x.y", timeout: patience) }
+        #expect(throws: CallError.connection(.interrupted)) { try connection.call("x.y", timeout: Patience.limit) }
         connection.interruptDescriptor = nil
-        #expect(try connection.call("x.again", timeout: patience) == 1)
+        #expect(try connection.call("x.again", timeout: Patience.limit) == 1)
     }
 
     // MARK: Misbehaviour
@@ -136,7 +135,7 @@ struct XferConnectionTests {
     @Test func aDaemonThatGoesAwayIsNoticed() throws {
         let server = try ScriptedServer { _ = $0.readLine() }
         let connection = try XferConnection.connect(to: server.path)
-        #expect(throws: CallError.connection(.closed)) { try connection.call("x.y", timeout: patience) }
+        #expect(throws: CallError.connection(.closed)) { try connection.call("x.y", timeout: Patience.limit) }
     }
 
     @Test func anEndlessLineIsCutShort() throws {
@@ -146,7 +145,7 @@ struct XferConnectionTests {
         }
         let connection = try XferConnection.connect(to: server.path)
         #expect(throws: CallError.connection(.messageTooLong(limit: XferConnection.messageLimit))) {
-            try connection.call("x.y", timeout: patience)
+            try connection.call("x.y", timeout: Patience.limit)
         }
     }
 
@@ -158,9 +157,9 @@ struct XferConnectionTests {
         let connection = try XferConnection.connect(to: server.path)
         let long = String(repeating: "x", count: XferConnection.messageLimit)
         #expect(throws: CallError.connection(.messageTooLong(limit: XferConnection.messageLimit))) {
-            try connection.call("x.y", ["a": .string(long)], timeout: patience)
+            try connection.call("x.y", ["a": .string(long)], timeout: Patience.limit)
         }
-        #expect(try connection.call("x.y", timeout: patience) == 1)
+        #expect(try connection.call("x.y", timeout: Patience.limit) == 1)
     }
 
     @Test(arguments: ["nonsense\n", "[]\n", "{\"jsonrpc\":\"2.0\",\"id\":1}\n", "{\"id\":1,\"error\":3}\n", "\n"])
@@ -170,7 +169,7 @@ struct XferConnectionTests {
             peer.write(line)
         }
         let connection = try XferConnection.connect(to: server.path)
-        let error = #expect(throws: CallError.self) { try connection.call("x.y", timeout: patience) }
+        let error = #expect(throws: CallError.self) { try connection.call("x.y", timeout: Patience.limit) }
         guard case .connection(.malformedMessage) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -188,7 +187,7 @@ struct XferConnectionTests {
         }
         let connection = try XferConnection.connect(to: server.path)
         let long = String(repeating: "x", count: 3_000_000)
-        let length = try #require(try connection.call("x.y", .string(long), timeout: patience).integerValue)
+        let length = try #require(try connection.call("x.y", .string(long), timeout: Patience.limit).integerValue)
         #expect(length > 3_000_000)
         var received = 0
         while try connection.nextNotification(timeout: .zero) != nil { received += 1 }

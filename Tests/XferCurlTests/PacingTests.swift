@@ -30,7 +30,7 @@ import XferTestSupport
                     try await eventually("reading pauses") { await harness.engine.isPaused(handle.id) == true }
                     // Longer than the idle timeout: the time in which we pause does not count.
                     clock.advance(by: .seconds(5))
-                    _ = await harness.engine.turns
+                    await harness.turn()
                 }
                 highest = max(highest, handle.progress.snapshot.offset - committed)
                 committed = offset
@@ -111,19 +111,23 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test func silenceIsAnIdleTimeout() async throws {
+    @Test(arguments: [5000, 0] as [Int64]) func silenceIsAnIdleTimeout(after received: Int64) async throws {
         let server = try await FaultServer()
-        server.serve("/file", .tagged(54, length: 100_000), faults: [[.hang(after: 5000)]])
         let gate = Gate()
-        server.serve("/mute", .tagged(55, length: 10), faults: [[.stallHead(until: gate)]])
-        let harness = try Harness()
-        for path in ["/file", "/mute"] {
-            let record = try await harness.run(
-                .get(server.url(path)) { $0.request.timeouts.idle = 2 })
-            #expect(record.error?.reason == .idleTimeout)
-            #expect(record.error?.isRetriable == true)
-            #expect(record.outcome.offset == (path == "/file" ? 5000 : 0))
+        let silence: Fault = received > 0 ? .stall(at: received, until: gate) : .stallHead(until: gate)
+        server.serve("/file", .tagged(54, length: 100_000), faults: [[silence]])
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
+        let handle = await harness.engine.start(try .get(server.url("/file")) { $0.request.timeouts.idle = 2 })
+        try await eventually("the server falls silent") {
+            server.requests.count == 1 && handle.progress.snapshot.offset == received
         }
+        clock.advance(by: .seconds(2))
+        await harness.turn()
+        let record = try await harness.follow(handle)
+        #expect(record.error?.reason == .idleTimeout)
+        #expect(record.error?.isRetriable == true)
+        #expect(record.outcome.offset == received)
         gate.open()
     }
 
@@ -134,14 +138,32 @@ import XferTestSupport
                 404, headers: [HeaderField(name: "Content-Length", value: "100")], body: [.bytes([1, 2, 3])],
                 ending: .hang)
         }
-        let record = try await Harness().run(.get(server.url("/file")) { $0.request.timeouts.idle = 0.8 })
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
+        let handle = await harness.engine.start(try .get(server.url("/file")) { $0.request.timeouts.idle = 1e6 })
+        try await eventually("it ends") {
+            clock.advance(by: .seconds(1))
+            return await harness.engine.isPaused(handle.id) == nil
+        }
+        let record = try await harness.follow(handle)
         #expect(record.error?.httpStatus == 404)
     }
 
     @Test func aSlowButSteadyTransferNeverTimesOut() async throws {
         let server = try await FaultServer()
-        server.serve("/file", .tagged(56, length: 100), faults: [[.drip(5, every: .milliseconds(250))]])
-        let record = try await Harness().run(.get(server.url("/file")) { $0.request.timeouts.idle = 4 })
+        let gates = (0..<5).map { _ in Gate() }
+        let stalls = gates.enumerated().map { index, gate in Fault.stall(at: Int64(index + 1) * 20, until: gate) }
+        server.serve("/file", .tagged(56, length: 120), faults: [stalls])
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
+        let handle = await harness.engine.start(try .get(server.url("/file")) { $0.request.timeouts.idle = 4 })
+        for (index, gate) in gates.enumerated() {
+            try await eventually("the next bytes") { handle.progress.snapshot.offset == Int64(index + 1) * 20 }
+            clock.advance(by: .seconds(3))
+            await harness.turn()
+            gate.open()
+        }
+        let record = try await harness.follow(handle)
         #expect(record.outcome.result == .complete)
     }
 
@@ -155,11 +177,22 @@ import XferTestSupport
     @Test func aLimitDoesNotMakeATransferIdle() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(58, length: 40_000))
-        let record = try await Harness().run(
-            .get(server.url("/file")) { attempt in
+        let clock = ManualClock()
+        let start = clock.now
+        let harness = try Harness(clock: clock)
+        let handle = await harness.engine.start(
+            try .get(server.url("/file")) { attempt in
                 attempt.maxReceiveRate = 4000
-                attempt.request.timeouts.idle = 4
+                attempt.request.timeouts.idle = 2
             })
+        try await eventually("it ends") {
+            let isPaused = await harness.engine.isPaused(handle.id)
+            // Time passes only while the limit holds the transfer back.
+            if isPaused == true { clock.advance(by: .seconds(1)) }
+            return isPaused == nil
+        }
+        let record = try await harness.follow(handle)
         #expect(record.outcome.result == .complete)
+        #expect(start.duration(to: clock.now) >= .seconds(5))
     }
 }

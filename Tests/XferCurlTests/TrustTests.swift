@@ -88,7 +88,9 @@ import XferTrust
             }
             try await group.waitForAll()
         }
-        let asked = server.counts.requests.compactMap { Int($0.split(separator: " ")[1].dropFirst()) }
+        let asked = server.counts.requests.compactMap { line in
+            line.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) }
+        }
         #expect(asked.count == 30 && asked.allSatisfy { $0 % 2 == 0 })
     }
 

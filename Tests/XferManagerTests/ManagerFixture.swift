@@ -48,29 +48,39 @@ final class ManagerFixture: Sendable {
 
     func add(
         _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false, url: String? = nil,
-        for caller: Principal = caller, _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
+        maxReceiveRate: Int64 = 0, for caller: Principal = caller,
+        _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
         try await add(
-            url: url ?? server.url(path), as: name, to: manager, startsPaused: startsPaused, for: caller, change)
+            url: url ?? server.url(path), as: name, to: manager, startsPaused: startsPaused,
+            maxReceiveRate: maxReceiveRate, for: caller, change)
     }
 
     func add(
         url: String, as name: String, to manager: TransferManager, startsPaused: Bool = false,
-        for caller: Principal = caller, _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
+        maxReceiveRate: Int64 = 0, for caller: Principal = caller,
+        _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
         let directory = downloads
         let draft = TaskDraft(url: url) { url, _ in
             var specification = TaskSpecification(
                 owner: caller.owner, request: TransferRequest(url: url),
-                destination: Destination(directory: directory, name: name), startsPaused: startsPaused)
+                destination: Destination(directory: directory, name: name), startsPaused: startsPaused,
+                maxReceiveRate: maxReceiveRate)
             change(&specification)
             return specification
         }
-        return try await manager.add([draft], for: caller)[0].id
+        guard let added = try await manager.add([draft], for: caller).first else {
+            throw TimedOut("nothing was added")
+        }
+        return added.id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        try await manager.wait(for: [id], until: [], timeout: 60, for: Self.caller).tasks[0]
+        let waited = try await manager.wait(
+            for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
+        guard let task = waited.tasks.first, !waited.isTimedOut else { throw TimedOut("\(waited.tasks)") }
+        return task
     }
 
     /// Types of the task's events, oldest first.

@@ -181,7 +181,7 @@ struct GroupCommitTests {
         group.submit { try $0.add(1) }
         group.release()
         let outcomes = group.outcomes
-        #expect(outcomes.map { $0 == nil } == [true, true, false, true])
+        try #require(outcomes.map { $0 == nil } == [true, true, false, true])
         #expect(outcomes[2]?.contains("full") == true)
         group.close()
         try TaskStore.check(at: directory.database, thoroughly: true)

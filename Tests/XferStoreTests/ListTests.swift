@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -8,7 +9,7 @@ struct ListTests {
     private struct Sample {
         var filter = TaskQuery()
 
-        init(_ random: inout SplitMix) {
+        init(_ random: inout SplitMix64) {
             func maybe<T>(_ values: [T]) -> [T]? {
                 Bool.random(using: &random) && Bool.random(using: &random)
                     ? values.filter { _ in Bool.random(using: &random) } : nil
@@ -31,7 +32,7 @@ struct ListTests {
             && (filter.ids?.contains(task.id) ?? true)
     }
 
-    private static func fill(_ transaction: StoreTransaction, _ random: inout SplitMix, count: Int) throws {
+    private static func fill(_ transaction: StoreTransaction, _ random: inout SplitMix64, count: Int) throws {
         for _ in 0..<count {
             var spec = specification(["a", "b"].randomElement(using: &random) ?? "a")
             if Int.random(in: 0..<3, using: &random) == 0 {
@@ -48,11 +49,11 @@ struct ListTests {
     @Test(arguments: 1...8) func pagesThroughExactlyWhatMatches(seed: UInt64) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
-                var random = SplitMix(state: seed)
+                var random = SplitMix64(seed: seed)
                 try Self.fill(transaction, &random, count: 100)
             }
             try await store.read { reader throws in
-                var random = SplitMix(state: seed &+ 99)
+                var random = SplitMix64(seed: seed &+ 99)
                 let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
                 #expect(all.count == 100)
                 for _ in 0..<60 {

@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -14,6 +15,7 @@ struct MoveTests {
             try await store.write { transaction throws in
                 try transaction.add(5)
                 let start = try Self.order(transaction, order)
+                try #require(start.count == 5)
                 try transaction.move(start[3], to: .top, order: order)
                 #expect(try Self.order(transaction, order) == [3, 0, 1, 2, 4].map { start[$0] })
                 try transaction.move(start[0], to: .bottom, order: order)
@@ -71,6 +73,7 @@ struct MoveTests {
             try await store.write { transaction throws in
                 try transaction.add(40)
                 var expected = try Self.order(transaction, order)
+                try #require(expected.count == 40)
                 for round in 0..<200 {
                     let moved = expected.remove(at: 10 + round % 29)
                     let anchor = expected[5]
@@ -85,10 +88,11 @@ struct MoveTests {
     @Test(arguments: 1...6) func agreesWithAnArrayAfterAnyMoves(seed: UInt64) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
-                var random = SplitMix(state: seed)
+                var random = SplitMix64(seed: seed)
                 let order = QueueOrder.allCases.randomElement(using: &random) ?? .fifo
                 try transaction.add(12)
                 var expected = try Self.order(transaction, order)
+                try #require(expected.count == 12)
                 for _ in 0..<150 {
                     if Int.random(in: 0..<10, using: &random) == 0 {
                         let added = try transaction.add(1)

@@ -179,7 +179,7 @@ struct OpeningTests {
             #expect(stored.map(\.policy.version) == [3, 2])
             #expect(stored.map(\.isConfigured) == [false, true])
             #expect(stored.map(\.warned) == [30, nil])
-            #expect(stored[0].policy.pins.count == 1 && stored[0].policy.mode == .publicKey)
+            #expect(stored.first?.policy.pins.count == 1 && stored.first?.policy.mode == .publicKey)
         }
         #expect(try await store.write { try $0.setPolicy(.fixture("other"), isConfigured: false).version } == 5)
         try store.close()

@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -210,7 +211,7 @@ struct QueueTests {
         struct Refused: Error {}
         for round in 0..<30 {
             _ = try? await store.write { transaction throws in
-                var random = SplitMix(state: seed &* 1000 &+ UInt64(round))
+                var random = SplitMix64(seed: seed &* 1000 &+ UInt64(round))
                 for _ in 0..<20 {
                     let host = "host\(Int.random(in: 0..<5, using: &random))"
                     let group = [nil, "x", "y"].randomElement(using: &random) ?? nil

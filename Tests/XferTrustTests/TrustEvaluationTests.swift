@@ -127,7 +127,7 @@ import XferTrust
         #expect(failure.host == "localhost" && failure.port == 443)
         #expect(failure.policy == "test" && failure.policyVersion == 3)
         #expect(failure.chain.map(\.key.description) == good.path.dropLast().map(\.keyPin))
-        #expect(failure.chain[0].subject == "CN=leaf")
+        #expect(failure.chain.first?.subject == "CN=leaf")
         let error = TransferError(failure)
         #expect(error.message.contains(good.leaf.keyPin) && error.message.contains("\"test\" version 3"))
         #expect(!error.isRetriable)

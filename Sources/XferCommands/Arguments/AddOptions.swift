@@ -41,7 +41,7 @@ struct DestinationOptions: ParsableArguments {
         if usesRemoteName && output != nil { throw ValidationError("-o and -O exclude each other.") }
     }
 
-    func resolved(_ paths: PathResolver) throws(CommandFailure) -> (directory: String?, name: String?) {
+    func resolved(_ paths: PathResolver) throws(CommandFailure) -> (dir: String?, output: String?) {
         try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
     }
 }

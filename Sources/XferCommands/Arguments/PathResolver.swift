@@ -28,10 +28,12 @@ struct PathResolver: Sendable {
         return "/" + components.joined(separator: "/")
     }
 
-    /// Where a file named by `-d` and `-o` goes. Either may be nil: no directory means the caller's once a name is
-    /// given, no name leaves it to the server.
-    func destination(directory: String?, output: String?) throws(CommandFailure) -> (directory: String?, name: String?)
-    {
+    /// The `dir` and `output` of a file named by `-d` and `-o`. Either may be nil: no directory means the caller's once a
+    /// name is given, no name leaves it to the server.
+    ///
+    /// What the user named with `-o` stays in `output`, an absolute path unless it lies right in the directory of `-d`, so
+    /// that an error names the option it came from.
+    func destination(directory: String?, output: String?) throws(CommandFailure) -> (dir: String?, output: String?) {
         guard let output else { return (directory.map(absolute), nil) }
         guard !output.isEmpty else { throw .usage("-o: expected a file name, found nothing") }
         guard !output.hasSuffix("/") else {
@@ -41,7 +43,9 @@ struct PathResolver: Sendable {
         guard let slash = path.lastIndex(of: "/"), path.count > 1, !output.hasSuffix("/.."), output != ".." else {
             throw .usage("-o: expected a file name, \"\(SafeText.sanitised(output))\" is a directory; use -d for those")
         }
-        let parent = path[..<slash]
-        return (parent.isEmpty ? "/" : String(parent), String(path[path.index(after: slash)...]))
+        guard let directory = directory.map(absolute), path[..<slash] == (directory == "/" ? "" : directory) else {
+            return (nil, path)
+        }
+        return (directory, String(path[path.index(after: slash)...]))
     }
 }

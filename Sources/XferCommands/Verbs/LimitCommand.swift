@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictJSON
+import XferModel
 import XferProtocol
 
 /// `xferctl limit`: shows the limits, or changes them with `queue.set_limits`.
@@ -17,11 +18,14 @@ struct LimitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"))
     var maxActivePerHost: LimitArgument<Int>?
 
+    @Option(help: ArgumentHelp("Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"))
+    var order: LimitArgument<QueueOrder>?
+
     @OptionGroup var options: VerbOptions
 
     func run() throws {
         let daemon = try options.open()
-        guard maxActive != nil || maxActivePerHost != nil else {
+        guard maxActive != nil || maxActivePerHost != nil || order != nil else {
             return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
                 QueueText(style: terminal.style).lines(stats.limits)
             }
@@ -29,6 +33,7 @@ struct LimitCommand: ParsableCommand {
         var params = QueueSetLimits.Params()
         params.maxActive = maxActive?.patch ?? .unchanged
         params.maxActivePerHost = maxActivePerHost?.patch ?? .unchanged
+        params.order = order?.patch ?? .unchanged
         options.show(try daemon.call(QueueSetLimits.self, params)) { result, terminal in
             QueueText(style: terminal.style).lines(result.limits)
         }

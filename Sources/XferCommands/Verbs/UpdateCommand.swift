@@ -109,8 +109,8 @@ struct UpdateCommand: ParsableCommand {
         changes.totalTimeout = totalTimeout?.seconds
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         let destination = try paths.destination(directory: directory, output: output)
-        changes.dir = destination.directory
-        changes.output = patch(destination.name, .output)
+        changes.dir = destination.dir
+        changes.output = patch(destination.output, .output)
         guard changes != TaskChanges() else { throw .usage("nothing to change; see `xferctl update --help`") }
         return changes
     }

@@ -37,6 +37,12 @@ public enum ResumeRules {
         }
     }
 
+    /// Whether bytes that are described so can be continued after a break; nil while no response has described any.
+    public static func isResumable(_ kept: ResumeData, allowsUnsafe: Bool = false) -> Bool? {
+        guard kept.finalURL != nil else { return nil }
+        return plan(kept: kept, segment: Segment(start: 0, committed: 1), allowsUnsafe: allowsUnsafe).range != nil
+    }
+
     enum StrongValidator: Hashable { case etag(String), date(String) }
 
     /// A strong entity tag; else, only where there is none at all, a modification date at least one second older than

@@ -21,6 +21,7 @@ public struct TaskStateMachine: Sendable {
             return TaskTransition(event: .taskPaused(received: task.received))
         case .running:
             move(to: .paused)
+            uncountTry()
             return TaskTransition(event: .taskPaused(received: task.received), action: .stopAttempt)
         case .paused, .staged, .completed, .failed, .cancelled:
             return .unchanged
@@ -104,12 +105,14 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskSourceChanged(reason: reason, dropped: dropped))
     }
 
-    /// The attempt ended and another may succeed later.
+    /// The attempt ended and another may succeed later. Only a failure that is retried uses up a try, not the lack of
+    /// something that is waited for.
     public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
         require(.running)
         move(to: .waiting)
         task.wait = wait
         task.error = error
+        if wait.reason != .retry { uncountTry() }
         return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
     }
 
@@ -124,7 +127,7 @@ public struct TaskStateMachine: Sendable {
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
         move(to: .queued)
-        task.attempts = max(0, task.attempts - 1)
+        uncountTry()
         return TaskTransition(event: nil, action: .schedule)
     }
 
@@ -132,7 +135,7 @@ public struct TaskStateMachine: Sendable {
     public mutating func onRestore() -> TaskTransition {
         require(.running)
         move(to: .queued)
-        task.attempts = max(0, task.attempts - 1)
+        uncountTry()
         return TaskTransition(event: .taskRestored(received: task.received), action: .schedule)
     }
 
@@ -180,6 +183,9 @@ public struct TaskStateMachine: Sendable {
     }
 
     // MARK: Moving
+
+    /// The start that was counted came to no failure: it does not use up a try.
+    private mutating func uncountTry() { task.attempts = max(0, task.attempts - 1) }
 
     private mutating func move(to state: TaskState) {
         task.state = state

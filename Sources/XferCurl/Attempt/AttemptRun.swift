@@ -88,6 +88,11 @@ final class AttemptRun {
         return method == .delete ? nil : .empty
     }
 
+    private func dropContent() {
+        content?.end(core)
+        content = nil
+    }
+
     func stop() { finish(.stopped) }
 
     func proceed() {
@@ -169,7 +174,7 @@ final class AttemptRun {
         case .hop(let target, let method):
             // Had the server acted, it would not want the same again elsewhere.
             requestWasSent = method != self.method && (requestWasSent || exchange?.wasSent == true)
-            if method != self.method { content = nil }
+            if method != self.method { dropContent() }
             self.method = method
             url = target
             request()
@@ -188,6 +193,7 @@ final class AttemptRun {
         exchange?.end()
         if exchange?.wasSent == true { requestWasSent = true }
         exchange = nil
+        dropContent()
         let outcome = AttemptOutcome(
             result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
             body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,

@@ -46,6 +46,8 @@ final class Exchange {
     private var hasHeard = false
     /// libcurl was told to ask for content later.
     var isSendingHeld = false
+    /// The present chunk has waited for what the server may have to say.
+    var hasYielded = false
     /// See `lastAcknowledgement`.
     var acknowledged: UInt64 = 0
 
@@ -131,6 +133,8 @@ final class Exchange {
         return isBodyOver
     }
 
+    var hasAnswer: Bool { head != nil }
+
     // MARK: From the loop
 
     /// Stops receiving.
@@ -139,10 +143,15 @@ final class Exchange {
     /// Continues what nothing holds back any more. What libcurl still holds comes at once and may pause again.
     func unpause() {
         guard let handle else { return }
-        if !run.isSendingPaused { isSendingHeld = false }
-        let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingHeld)
-        // libcurl tells a refusal only here, not by a message.
-        if code != CURLE_OK { onRequestDone(code) }
+        let isReleased = isSendingHeld && !run.isSendingPaused
+        if isReleased { isSendingHeld = false }
+        // A form's part that said "later" is only asked again after a pause of libcurl's own, to which it may not have come
+        // yet: it sends the lines before the part first.
+        for isSendingPaused in isReleased ? [true, false] : [isSendingHeld] {
+            let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingPaused)
+            // libcurl tells a refusal only here, not by a message.
+            if code != CURLE_OK { return onRequestDone(code) }
+        }
     }
 
     /// The request has ended; the handle still knows how.

@@ -5,7 +5,7 @@ import XferModel
 /// Confined to the loop's thread.
 final class ContentReader {
     private let source: GuardedSource
-    private var position: Int64 = 0
+    private(set) var position: Int64 = 0
     /// Whose request the bytes are for; nil between requests.
     weak var exchange: Exchange?
 

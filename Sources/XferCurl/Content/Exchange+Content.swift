@@ -13,14 +13,31 @@ extension Exchange {
         }
         do throws(TransferError) {
             let chunk = buffer.prefix(run.sendChunk)
+            let start = reader.position
             let count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: chunk))
             noteSent()
+            if yieldsToAnswer(), reader.seek(to: start) { return Int(CURL_READFUNC_PAUSE) }
             run.onSent(count)
             return count
         } catch {
             refusal = error
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// A server that refuses early may reset the connection right behind its answer. Sending into that would lose the answer,
+    /// so libcurl is made to read first, once for each chunk. HTTP/2 answers on streams, and there is always something to
+    /// read.
+    private func yieldsToAnswer() -> Bool {
+        guard !hasAnswer, url.scheme == .http || run.attempt.request.httpVersion == .http1 else { return false }
+        if hasYielded || handle?.hasUnreadBytes != true {
+            hasYielded = false
+            return false
+        }
+        hasYielded = true
+        isSendingHeld = true
+        run.core.unpauseSoon(run)
+        return true
     }
 
     /// Tells the progress what libcurl has handed to the system.

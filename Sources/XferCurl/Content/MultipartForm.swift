@@ -9,6 +9,9 @@ import XferModel
 final class MultipartForm {
     let mime: OpaquePointer
     let readers: [ContentReader]
+    /// The handle all requests with the form go through, none others do. libcurl rewinds a form only where it has read it:
+    /// bound to another handle a form that was sent would be empty, and the server would wait for it.
+    var carrier: EasyHandle?
     /// What libcurl says the form belongs to; outlives it.
     private let owner: UnsafeMutableRawPointer
 

@@ -33,6 +33,14 @@ enum RequestContent {
         }
     }
 
+    /// After the last request with it.
+    func end(_ core: EngineCore) {
+        guard case .multipart(let form) = self, let carrier = form.carrier else { return }
+        form.carrier = nil
+        carrier.finish()
+        core.forgetHandle(carrier)
+    }
+
     private var readers: [ContentReader] {
         switch self {
         case .single(let reader): [reader]

@@ -25,6 +25,29 @@ extension EasyHandle {
         set(CURLOPT_CUSTOMREQUEST, method.rawValue)
     }
 
+    /// Whether a form is bound to the handle.
+    var carriesForm: Bool { content?.isMultipart ?? false }
+
+    /// What `curl_easy_reset` would do, but for the form: everything that a request may set and the next one may not, above
+    /// all what is secret.
+    func takeBackOptions() {
+        for option in [
+            CURLOPT_PIPEWAIT, CURLOPT_VERBOSE, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,
+            CURLOPT_UNRESTRICTED_AUTH, CURLOPT_HTTPPROXYTUNNEL,
+        ] { set(option, 0) }
+        for option in [
+            CURLOPT_USERPWD, CURLOPT_XOAUTH2_BEARER, CURLOPT_AWS_SIGV4, CURLOPT_PROXY, CURLOPT_PROXYUSERPWD,
+            CURLOPT_NOPROXY, CURLOPT_PROXYHEADER, CURLOPT_COOKIE, CURLOPT_COOKIEFILE, CURLOPT_ACCEPT_ENCODING,
+            CURLOPT_REFERER, CURLOPT_USERAGENT, CURLOPT_RANGE, CURLOPT_RESOLVE, CURLOPT_CONNECT_TO, CURLOPT_SOCKOPTDATA,
+            CURLOPT_OPENSOCKETDATA,
+        ] { set(option, pointer: nil) }
+        set(CURLOPT_COOKIELIST, "ALL")
+        set(CURLOPT_HTTPAUTH, Int(xfer_auth_basic))
+        set(CURLOPT_PROXYAUTH, Int(xfer_auth_basic))
+        xfer_easy_set_sockopt_function(easy, nil)
+        xfer_easy_set_pointer(easy, CURLOPT_OPENSOCKETFUNCTION, nil)
+    }
+
     /// Bytes of content the system has taken in the present request.
     var contentSent: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) ?? 0 }
 

@@ -4,7 +4,8 @@ import XferCore
 import XferModel
 
 /// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
-/// session cache would carry one session's trust into another.
+/// session cache would carry one session's trust into another; but for the one a form is bound to, which lives as long as
+/// its attempt and whose cache is never used at all (`setCommonOptions`).
 ///
 /// Confined to the loop's thread.
 final class EasyHandle {
@@ -21,7 +22,7 @@ final class EasyHandle {
     private var headers: HeaderList?
     /// Whose cookies the present request sends and keeps.
     var jar: CookieJar?
-    private var content: RequestContent?
+    private(set) var content: RequestContent?
 
     /// Nil without memory.
     init?(id: UInt) {
@@ -58,7 +59,7 @@ final class EasyHandle {
     }
 
     func prepare(_ request: Request) {
-        curl_easy_reset(easy)
+        if carriesForm { takeBackOptions() } else { curl_easy_reset(easy) }
         errorBuffer[0] = 0
         headers = request.headers
         content = request.content
@@ -92,10 +93,15 @@ final class EasyHandle {
         }
     }
 
-    /// Frees what the last request needed and lets callbacks find nobody.
-    func finish() {
+    /// Lets callbacks find nobody.
+    func rest() {
         exchange = nil
         socket = nil
+    }
+
+    /// Frees what the last request needed, too.
+    func finish() {
+        rest()
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
         // Unbinds the form, whether or not it goes along to the next hop.

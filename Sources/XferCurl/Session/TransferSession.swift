@@ -48,7 +48,7 @@ final class TransferSession {
 
     /// Sends the exchange's request; nil when libcurl has no memory.
     func begin(_ request: EasyHandle.Request, for exchange: Exchange) -> EasyHandle? {
-        guard let handle = idleHandles.popLast() ?? core.makeHandle() else { return nil }
+        guard let handle = handle(for: request.content) else { return nil }
         handle.prepare(request)
         handle.exchange = exchange
         guard curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
@@ -59,11 +59,22 @@ final class TransferSession {
         return handle
     }
 
+    /// A form has a handle of its own.
+    private func handle(for content: RequestContent?) -> EasyHandle? {
+        guard case .multipart(let form) = content else { return idleHandles.popLast() ?? core.makeHandle() }
+        if form.carrier == nil { form.carrier = core.makeHandle() }
+        return form.carrier
+    }
+
     /// Takes a handle back, finished or not. After this no callback comes for its request any more.
     func end(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.easy)
-        handle.finish()
         activeCount -= 1
+        if handle.carriesForm {
+            handle.rest()
+            return closeIfDone()
+        }
+        handle.finish()
         if idleHandles.count < Self.maxIdle, !isRetired {
             idleHandles.append(handle)
         } else {

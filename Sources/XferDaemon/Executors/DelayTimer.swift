@@ -65,11 +65,7 @@ final class DelayTimer: Sendable {
         }
     }
 
-    private var now: Swift.Duration {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
+    private var now: Swift.Duration { .nanoseconds(xfer_clock_nanoseconds(clock)) }
 
     /// Wakes the thread at `instant`; zero would disarm the timer, and is long past.
     private func arm(_ instant: Swift.Duration) {

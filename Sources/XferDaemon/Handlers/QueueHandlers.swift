@@ -39,6 +39,7 @@ struct QueueHandlers: Sendable {
         try await manager.setLimits { limits in
             limits.maxActive = params.maxActive.applied(to: limits.maxActive)
             limits.maxActivePerHost = params.maxActivePerHost.applied(to: limits.maxActivePerHost)
+            limits.order = params.order.applied(to: limits.order)
         }
         return QueueSetLimits.Result(limits: QueueLimits(try await manager.stats(for: context.caller.principal)))
     }

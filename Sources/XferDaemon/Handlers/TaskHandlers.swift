@@ -23,7 +23,7 @@ struct TaskHandlers: Sendable {
         switch params {
         case .one(let task):
             let (task, isExisting) = try await manager.add(draft(task, for: principal), for: principal)
-            let record = await records(of: [task], .listing).first ?? TaskRecord(task)
+            let record = try await records(of: [task], .listing).first ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
             let drafts = tasks.map { draft($0, for: principal) }
@@ -35,15 +35,14 @@ struct TaskHandlers: Sendable {
 
     private func draft(_ task: NewTask, for principal: Principal) -> TaskDraft {
         let defaults = defaults()
-        return TaskDraft(url: task.url, directoryField: task.output?.contains("/") == true ? "output" : "dir") {
-            url, userInfo in
+        return TaskDraft(url: task.url, directoryField: task.directoryField) { url, userInfo in
             task.specification(owner: principal.owner, url: url, urlCredential: userInfo, defaults: defaults)
         }
     }
 
     private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
-        let record = try await record(of: params.id, for: context.caller.principal)
-        return TaskGet.Result(task: params.fields.map(record.selecting) ?? record)
+        let task = try await manager.task(params.id, for: context.caller.principal)
+        return TaskGet.Result(task: try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task))
     }
 
     private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
@@ -51,14 +50,14 @@ struct TaskHandlers: Sendable {
             params.filter?.stored ?? TaskQuery(), ascending: params.order == .ascending,
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
         return TaskList.Result(
-            tasks: await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor)
+            tasks: try await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor)
     }
 
     private func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> TaskWait.Result {
         let (tasks, isTimedOut) = try await manager.wait(
             for: params.ids, until: Set(params.until?.values ?? []), timeout: params.timeout,
             for: context.caller.principal)
-        return TaskWait.Result(tasks: await records(of: tasks, params.fields ?? .listing), timedOut: isTimedOut)
+        return TaskWait.Result(tasks: try await records(of: tasks, params.fields ?? .listing), timedOut: isTimedOut)
     }
 
     private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
@@ -67,9 +66,9 @@ struct TaskHandlers: Sendable {
             params.id,
             TransferManager.Update(
                 fieldRefusedWhileRunning: changes.fieldRefusedWhileRunning, path: "changes.",
-                change: { changes.apply(to: &$0) }),
+                directoryField: changes.directoryField, change: { changes.apply(to: &$0) }),
             for: context.caller.principal)
-        return TaskUpdate.Result(task: await records(of: [task], .listing).first ?? TaskRecord(task))
+        return TaskUpdate.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 
     private func move(_ params: TaskMove.Params, _ context: CallContext) async throws -> TaskMove.Result {
@@ -99,15 +98,13 @@ struct TaskHandlers: Sendable {
 
     // MARK: Records
 
-    private func record(of id: TaskID, for principal: Principal) async throws -> TaskRecord {
-        let task = try await manager.task(id, for: principal)
-        return TaskRecord(task, progress: await manager.progress(of: [id])[id])
-    }
-
-    private func records(of tasks: [TransferTask], _ columns: TaskColumns) async -> [TaskRecord] {
+    private func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
         let running = tasks.filter { $0.state == .running }.map(\.id)
         let progress = running.isEmpty ? [:] : await manager.progress(of: running)
-        return tasks.map { TaskRecord($0, progress: progress[$0.id]).selecting(columns) }
+        let resumable = columns.contains("resumable") ? try await manager.resumability(of: tasks) : [:]
+        return tasks.map { task in
+            TaskRecord(task, progress: progress[task.id], resumable: resumable[task.id]).selecting(columns)
+        }
     }
 }
 

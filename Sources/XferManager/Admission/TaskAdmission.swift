@@ -15,21 +15,22 @@ struct TaskAdmission: Sendable {
     let requests: RequestAdmission
     let now: Timestamp
 
-    /// Specifications in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
-    func admit(_ drafts: [TaskDraft], path: @Sendable (Int) -> String) async throws -> [TaskSpecification] {
+    /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
+    func admit(_ drafts: [TaskDraft], path: @Sendable (Int) -> String) async throws -> [AdmittedTask] {
         var directories: [String: FileIdentity] = [:]
-        var specifications: [TaskSpecification] = []
-        specifications.reserveCapacity(drafts.count)
+        var admitted: [AdmittedTask] = []
+        admitted.reserveCapacity(drafts.count)
         for (index, draft) in drafts.enumerated() {
             let parsed = try parseURL(draft.url, path: path(index))
             var specification = draft.specification(parsed.url, parsed.credential)
             try await requests.check(specification, path: path(index))
+            specification.request.bodySummary = draft.body.map { BodySummary($0) }
             try checkTrust(specification, path: path(index))
             try await admit(
                 &specification, knowing: &directories, path: path(index), directoryField: draft.directoryField)
-            specifications.append(specification)
+            admitted.append(AdmittedTask(specification: specification, body: draft.body))
         }
-        return specifications
+        return admitted
     }
 
     /// Checks priority and destination, and notes which directory the destination's is.

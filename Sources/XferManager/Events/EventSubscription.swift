@@ -1,4 +1,3 @@
-import DequeModule
 import NIOConcurrencyHelpers
 public import XferModel
 
@@ -13,7 +12,7 @@ public final class EventSubscription: Sendable {
     }
 
     private struct State {
-        var queue: Deque<Delivery> = []
+        var queue: [Delivery] = []
         var progress: [TaskID: ProgressSnapshot] = [:]
         /// The newest counters seen of each task, to complete them when it ends.
         var latest: [TaskID: ProgressSnapshot] = [:]
@@ -122,10 +121,10 @@ public final class EventSubscription: Sendable {
 
     private func takeAll() -> (batch: [Delivery], hasEnded: Bool) {
         state.withLockedValue { state in
-            var batch = Array(state.queue)
+            var batch = state.queue
             for case .event(let event) in batch { state.lastTaken = event.seq }
             batch += state.progress.values.sorted { $0.taskID < $1.taskID }.map(Delivery.progress)
-            state.queue.removeAll(keepingCapacity: false)
+            state.queue = []
             state.progress.removeAll(keepingCapacity: true)
             return (batch, state.hasEnded)
         }

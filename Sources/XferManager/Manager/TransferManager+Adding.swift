@@ -22,8 +22,8 @@ extension TransferManager {
     public func add(
         _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String = { _ in "" }
     ) async throws -> [Added] {
-        try await commit(drafts, for: principal, path: path) { specifications, tx, now in
-            try specifications.map { try Self.add($0, in: tx, at: now) }
+        try await commit(drafts, for: principal, path: path) { admitted, tx, now in
+            try admitted.map { try Self.add($0, in: tx, at: now) }
         }
     }
 
@@ -31,9 +31,9 @@ extension TransferManager {
     public func add(
         _ draft: TaskDraft, for principal: Principal
     ) async throws -> (task: TransferTask, isExisting: Bool) {
-        let added = try await commit([draft], for: principal, path: { _ in "" }) { specifications, tx, now in
-            try specifications.map { specification in
-                let added = try Self.add(specification, in: tx, at: now)
+        let added = try await commit([draft], for: principal, path: { _ in "" }) { admitted, tx, now in
+            try admitted.map { task in
+                let added = try Self.add(task, in: tx, at: now)
                 guard let task = try tx.task(added.id) else { throw ManagerError.notFound(added.id) }
                 return (task: task, isExisting: added.isExisting)
             }
@@ -43,19 +43,19 @@ extension TransferManager {
 
     private func commit<Answer: Sendable>(
         _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String,
-        _ body: @escaping @Sendable ([TaskSpecification], StoreTransaction, Timestamp) throws -> [Answer]
+        _ body: @escaping @Sendable ([AdmittedTask], StoreTransaction, Timestamp) throws -> [Answer]
     ) async throws -> [Answer] {
         guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
         guard drafts.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
         let admission = admission(for: principal)
-        let specifications = try await admission.admit(drafts, path: path)
+        let admitted = try await admission.admit(drafts, path: path)
         let now = clock()
         let added = try await translatingStoreErrors {
             try await store.write { tx in
-                try Self.requireRoom(for: specifications.count, of: principal, in: tx)
-                return try body(specifications, tx, now)
+                try Self.requireRoom(for: admitted.count, of: principal, in: tx)
+                return try body(admitted, tx, now)
             }
         }
         schedule()
@@ -63,15 +63,16 @@ extension TransferManager {
     }
 
     private static func add(
-        _ specification: TaskSpecification, in tx: StoreTransaction, at now: Timestamp
+        _ admitted: AdmittedTask, in tx: StoreTransaction, at now: Timestamp
     ) throws -> Added {
-        if specification.clientKey != nil, let earlier = try tx.earlierAdd(of: specification) {
+        let specification = admitted.specification
+        if specification.clientKey != nil, let earlier = try tx.earlierAdd(of: specification, body: admitted.body) {
             guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
             return Added(id: earlier.id, isExisting: true)
         }
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
-            specification, state: specification.startsPaused ? .paused : .queued, at: now)
+            specification, body: admitted.body, state: specification.startsPaused ? .paused : .queued, at: now)
         try tx.append(
             .taskAdded(
                 url: specification.request.url.description, label: specification.label, group: specification.group),

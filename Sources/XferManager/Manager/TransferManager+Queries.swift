@@ -12,6 +12,23 @@ extension TransferManager {
         return task
     }
 
+    /// Whether what is held of these tasks can be continued after a break; those of which that is not known are left out.
+    public func resumability(of tasks: [TransferTask]) async throws -> [TaskID: Bool] {
+        var known: [TaskID: Bool] = [:]
+        var stored: [TransferTask] = []
+        for task in tasks where task.transferID != nil {
+            if let live = runs[task.id] { known[task.id] = live.control.isResumable } else { stored.append(task) }
+        }
+        guard !stored.isEmpty else { return known }
+        return try await store.read { [known, stored] reader in
+            try stored.reduce(into: known) { known, task in
+                guard let transfer = try task.transferID.flatMap({ try reader.transfer($0) }) else { return }
+                known[task.id] = ResumeRules.isResumable(
+                    transfer.resumeData, allowsUnsafe: task.specification.resumesUnsafely)
+            }
+        }
+    }
+
     /// One page of tasks ordered by id.
     public func list(
         _ filter: TaskQuery, ascending: Bool, limit: Int, cursor: String?, for principal: Principal

@@ -33,6 +33,7 @@ extension TransferManager {
     private func discardUnlaunched() {
         let orphans = stopsBeforeLaunch.values.compactMap(\.self)
         stopsBeforeLaunch = [:]
+        ratesBeforeLaunch = [:]
         discard(orphans)
     }
 
@@ -71,6 +72,8 @@ extension TransferManager {
 
     private func launch(_ task: TransferTask, _ transfer: Transfer) {
         let id = task.id
+        var task = task
+        if let rate = ratesBeforeLaunch.removeValue(forKey: id) { task.specification.maxReceiveRate = rate }
         let control = RunControl()
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,

@@ -54,8 +54,13 @@ extension TransferManager {
             }
         }
         if let orphan, !isInUse(id) { discard([orphan]) }
-        if let live = runs[id], task.specification.maxReceiveRate != before.specification.maxReceiveRate {
-            await live.run.setMaxReceiveRate(task.specification.maxReceiveRate)
+        let rate = task.specification.maxReceiveRate
+        if rate != before.specification.maxReceiveRate {
+            if let live = runs[id] {
+                await live.run.setMaxReceiveRate(rate)
+            } else if isScheduling {
+                ratesBeforeLaunch[id] = rate
+            }
         }
         schedule()
         return task

@@ -37,6 +37,8 @@ public actor TransferManager {
     /// Stops asked for while a pass may have committed a start it has not launched yet: the launch obeys them. The
     /// transfer is what is to be discarded if there was no such start.
     var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
+    /// Receive limits changed meanwhile, for the same launches.
+    var ratesBeforeLaunch: [TaskID: Int64] = [:]
     var timer = WakeTimer()
     /// Wakes for warnings before a policy's expiry.
     var expiryTimer = WakeTimer()

@@ -13,6 +13,7 @@ final class RunControl: Sendable {
         var attempt: AttemptHandle?
         var received: Int64 = 0
         var total: Int64?
+        var isResumable: Bool?
         /// Body bytes of attempts that have ended.
         var receivedBytes: Int64 = 0
     }
@@ -23,6 +24,9 @@ final class RunControl: Sendable {
 
     /// Body bytes received over the network by the attempts that have ended, those thrown away included.
     var receivedBytes: Int64 { state.withLockedValue(\.receivedBytes) }
+
+    /// Whether what is held can be continued after a break, nil while that is not known.
+    var isResumable: Bool? { state.withLockedValue(\.isResumable) }
 
     /// The live attempt, if there is one.
     var attempt: AttemptHandle? { state.withLockedValue(\.attempt) }
@@ -75,6 +79,8 @@ final class RunControl: Sendable {
             state.received = received
         }
     }
+
+    func note(isResumable: Bool?) { state.withLockedValue { $0.isResumable = isResumable } }
 
     /// Bytes that are kept, and the complete length as far as known.
     func note(received: Int64, total: Int64?) {

@@ -51,15 +51,19 @@ extension TransferRun {
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
         trust.beginAttempt()
+        let conditions = try await conditions(in: directory)
+        let rate = maxReceiveRate
         let handle = await services.engine.start(
             Attempt(
                 request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
                 digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
-                credential: access.credential, cookieJar: access.cookieJar,
-                maxReceiveRate: maxReceiveRate, conditions: try await conditions(in: directory),
+                credential: access.credential, cookieJar: access.cookieJar, maxReceiveRate: rate,
+                conditions: conditions,
                 checkpoints: settings.checkpoints,
                 session: access.sessions(heldTo: trust), onServer: { [trust] in trust.note($0) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
+        // Changed while the attempt was being started, when nobody could be told.
+        if maxReceiveRate != rate { await services.engine.setMaxReceiveRate(handle.id, maxReceiveRate) }
 
         var early: Result<RunEnd, any Error>?
         var ended: AttemptOutcome?

@@ -29,7 +29,12 @@ actor TransferRun {
     /// Durable bytes, as committed.
     var committed: Int64 = 0
     /// What describes the bytes in the partial file, those not yet checkpointed included.
-    var described = ResumeData()
+    var described = ResumeData() {
+        didSet {
+            control.note(
+                isResumable: ResumeRules.isResumable(described, allowsUnsafe: specification.resumesUnsafely))
+        }
+    }
     /// From the last response's head.
     var announcedDigest: Checksum?
     var lastModified: Timestamp?

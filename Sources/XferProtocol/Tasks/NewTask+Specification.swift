@@ -58,6 +58,9 @@ extension NewTask {
             acceptedStatus: acceptStatus?.codes ?? 200...299)
     }
 
+    /// The field that names the directory.
+    public var directoryField: String { output?.contains("/") == true ? "output" : "dir" }
+
     /// Where the file goes.
     public func destination(defaultDirectory: String) -> Destination {
         let place = DestinationPath(directory: dir ?? defaultDirectory, output: output)

@@ -78,6 +78,11 @@ public struct TaskChanges: WireInput, Hashable {
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
     }
 
+    /// The field that names the directory, where one does.
+    public var directoryField: String {
+        if case .set(let output) = output, output.contains("/") { "output" } else { "dir" }
+    }
+
     /// Applies the changes to what was asked for.
     public func apply(to specification: inout TaskSpecification) {
         if let priority { specification.priority = priority }

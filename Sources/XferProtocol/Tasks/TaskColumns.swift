@@ -25,7 +25,15 @@ public struct TaskColumns: WireValue, Hashable {
         self.positions = positions
     }
 
-    private init(excluding name: String) {
+    /// Every field there is.
+    public static let all = TaskColumns(excluding: nil)
+
+    /// Whether this field of a task is among them.
+    public func contains(_ name: String) -> Bool {
+        TaskRecord.wireFields.index(of: name).map { positions & 1 << UInt64($0) != 0 } ?? false
+    }
+
+    private init(excluding name: String?) {
         let kept = TaskRecord.wireFields.enumerated().filter { $0.element.name != name }
         names = kept.map(\.element.name)
         positions = kept.reduce(0) { $0 | 1 << UInt64($1.offset) }

@@ -29,7 +29,7 @@ extension DaemonFixture {
     @discardableResult
     public func wait(_ id: Int64, for states: String...) async throws -> JSONValue {
         let terminal = ["completed", "failed", "cancelled"]
-        return try await eventually("task \(id) is \(states)", within: .seconds(180)) {
+        return try await eventually("task \(id) is \(states)", within: Patience.long) {
             let task = try await task(id)
             guard let state = task["state"]?.stringValue else { throw TimedOut("no state in \(task.text)") }
             if states.contains(state) { return task }
@@ -40,7 +40,7 @@ extension DaemonFixture {
 
     /// Waits until the task has received at least so many bytes while it runs.
     public func waitForBytes(_ count: Int64, of id: Int64) async throws {
-        try await eventually("task \(id) has \(count) bytes", within: .seconds(180)) {
+        try await eventually("task \(id) has \(count) bytes", within: Patience.long) {
             let task = try await task(id)
             if task["state"]?.stringValue == "completed" { return true }
             return (task["progress"]?["received"]?.integerValue ?? 0) >= count

@@ -80,6 +80,7 @@ public final class DaemonFixture: Sendable {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": directory.path,
             "XDG_RUNTIME_DIR": directory.path, "LC_ALL": "C.UTF-8", "XFERD_SOCKET": socket,
         ]
+        environment.merge(Command.sanitizerOptions) { $1 }
         environment.merge(options.environment) { $1 }
         return environment
     }

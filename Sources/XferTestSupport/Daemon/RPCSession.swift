@@ -50,7 +50,7 @@ public final class RPCSession: Sendable {
         }
         let message: JSONValue = ["jsonrpc": "2.0", "id": .integer(id), "method": .string(method), "params": params]
         let patience = Task {
-            try await Task.sleep(for: .seconds(120))
+            try await Task.sleep(for: Patience.long)
             self.finish(id, .failure(TimedOut("no answer to \(method)")))
         }
         defer { patience.cancel() }

@@ -17,8 +17,7 @@ public final class UnixSocket: Sendable {
             throw error
         }
         // A failing test must not hang for ever.
-        var limit = timeval(tv_sec: 120, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        Patience.bound(descriptor, by: Patience.long)
     }
 
     deinit { close(descriptor) }

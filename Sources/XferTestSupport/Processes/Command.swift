@@ -31,10 +31,15 @@ public enum Command {
         }
     }
 
+    /// Settings of the sanitizer this process runs under, for the environment of programs built like it.
+    public static var sanitizerOptions: [String: String] {
+        getenv("TSAN_OPTIONS").map { ["TSAN_OPTIONS": String(cString: $0)] } ?? [:]
+    }
+
     /// Runs a program to its end and collects what it wrote. Killed after `timeout`.
     public static func run(
         _ executable: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil,
-        directory: String? = nil, timeout: Duration = .seconds(120)
+        directory: String? = nil, timeout: Duration = Patience.long
     ) async throws -> Result {
         let scratch = try TemporaryDirectory("xfer-run")
         try FileTree.write(input, to: scratch.file("in"))

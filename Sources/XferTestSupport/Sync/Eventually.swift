@@ -10,7 +10,7 @@ public struct TimedOut: Error, CustomStringConvertible {
 /// For facts that cannot be awaited (a file, another process). The timeout only bounds a failing test: no passing test
 /// depends on it.
 public func eventually<Value>(
-    _ what: String, within timeout: Duration = .seconds(60), condition: () async throws -> Value?
+    _ what: String, within timeout: Duration = Patience.limit, condition: () async throws -> Value?
 ) async throws -> Value {
     let deadline = ContinuousClock.now + timeout
     var pause = Duration.milliseconds(1)
@@ -24,7 +24,7 @@ public func eventually<Value>(
 
 /// Waits until `condition` is true; see the variant that gives a value.
 public func eventually(
-    _ what: String, within timeout: Duration = .seconds(60), condition: () async throws -> Bool
+    _ what: String, within timeout: Duration = Patience.limit, condition: () async throws -> Bool
 ) async throws {
     let _: Void = try await eventually(what, within: timeout) { try await condition() ? () : nil }
 }

@@ -190,7 +190,7 @@ public final class TLSServer: Sendable {
 
     // MARK: Sockets
 
-    private static func listen(_ address: String, _ port: Int) throws -> (Int32, Int) {
+    static func listen(_ address: String, _ port: Int) throws -> (Int32, Int) {
         let isIPv6 = address.contains(":")
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)

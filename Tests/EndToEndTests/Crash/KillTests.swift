@@ -12,7 +12,7 @@ import XferTestSupport
         let source = SourceVersion.tagged(50, length: length)
         // The server sends slowly enough for every kill to come while bytes flow.
         var slow = NginxFixture.Options()
-        slow.limitRate = 48 << 20
+        slow.limitRate = 48 << 20 / Int64(Patience.factor)
         let nginx = try await NginxFixture(slow)
         try nginx.publish(source, as: "big.bin")
         let options = DaemonFixture.Options(settings: [
@@ -64,7 +64,7 @@ import XferTestSupport
             }
             #expect(Set(ids).count == 200)
             for threshold: Int64 in [10, 50, 90, 130, 170] {
-                try await eventually("\(threshold) tasks are completed", within: .seconds(120)) {
+                try await eventually("\(threshold) tasks are completed", within: Patience.long) {
                     let stats = try await daemon.call("queue.stats")
                     return (stats["counts"]?["completed"]?.integerValue ?? 0) >= threshold
                 }
@@ -104,7 +104,7 @@ import XferTestSupport
             let again = try await daemon.call(
                 "task.add", ["url": "http://127.0.0.1:9/0/0", "paused": true, "client_key": "0-0"])
             #expect(again["existing"] == true)
-            #expect(again["task"]?["id"]?.integerValue == answered[0])
+            #expect(again["task"]?["id"]?.integerValue == answered.first)
         }
     }
 
@@ -116,7 +116,8 @@ import XferTestSupport
                 try await daemon.start()
             }
             let numbers = try await daemon.events().compactMap { $0["seq"]?.integerValue }
-            #expect(numbers == Array(numbers[0]..<numbers[0] + Int64(numbers.count)))
+            let first = try #require(numbers.first)
+            #expect(numbers == Array(first..<first + Int64(numbers.count)))
             #expect(try await daemon.events(types: "task.added").count == 25)
         }
     }

@@ -74,7 +74,8 @@ import XferTestSupport
             let result = try await daemon.call("task.add", ["tasks": .array(entries)])
             let ids = try #require(result["ids"]?.arrayValue)
             #expect(ids.count == 100)
-            let waited = try await daemon.call("task.wait", ["ids": .array(ids), "timeout": 100])
+            let waited = try await daemon.call(
+                "task.wait", ["ids": .array(ids), "timeout": .integer(Int64(100 * Patience.factor))])
             #expect(waited["timed_out"] == false)
             for source in sources { #expect(try source.equals(file: "\(daemon.downloads)/\(source.seed)")) }
             #expect(try daemon.downloaded.count == 100)

@@ -100,8 +100,9 @@ import XferTestSupport
 
     @Test func slowButSteadyDoesNot() async throws {
         let small = SourceVersion.tagged(33, length: 2000)
-        let server = try await serve([[.drip(100, every: .milliseconds(100))]], small)
-        try await withTask(server.url("/f"), ["idle_timeout": 1]) { daemon, id in
+        // Twice the idle timeout in all, a twentieth of it at a time.
+        let server = try await serve([[.drip(50, every: .milliseconds(50 * Patience.factor))]], small)
+        try await withTask(server.url("/f"), ["idle_timeout": .integer(Int64(Patience.factor))]) { daemon, id in
             try expectFile(try await daemon.complete(id), is: small)
         }
         #expect(server.requests.count == 1)

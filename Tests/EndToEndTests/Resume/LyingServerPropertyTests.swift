@@ -20,7 +20,7 @@ import XferTestSupport
                 tasks.append((try await daemon.add(server.url("/\(seed)"), ["idle_timeout": 5]), liar))
             }
             for (id, liar) in tasks {
-                let view = try await daemon.finish(id, within: .seconds(600))
+                let view = try await daemon.finish(id)
                 guard view.state == "completed" else { continue }
                 completed += 1
                 let path = try #require(view.finalPath)

@@ -62,7 +62,7 @@ struct PowerCutTests {
                 sources[try await daemon.add(nginx.url("/\(source.seed)"))] = source
             }
             let wanted = Int.random(in: 0...number * 8, using: &random)
-            try await eventually("\(wanted) tasks are completed", within: .seconds(120)) { completed().count >= wanted }
+            try await eventually("\(wanted) tasks are completed", within: Patience.long) { completed().count >= wanted }
             // What is known now was said before the cut; the daemon may have done more.
             let (known, done) = (Set(sources.keys), completed())
             daemon.process?.signal(SIGSTOP)

@@ -35,8 +35,13 @@ final class SmallFileSystem: Sendable {
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
     /// Makes it larger or smaller while it is used.
-    func resize(to bytes: Int64) throws {
-        guard mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)") == 0 else {
+    func resize(to bytes: Int64) throws { try remount(options: "size=\(bytes)") }
+
+    /// Lets nobody write to it any more, root neither; nothing may be open for writing.
+    func makeReadOnly() throws { try remount(UInt(MS_RDONLY)) }
+
+    private func remount(_ flags: UInt = 0, options: String = "") throws {
+        guard mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT) | flags, options) == 0 else {
             throw PosixError("remount \(path)")
         }
     }

@@ -20,7 +20,7 @@ extension DaemonFixture {
     func view(_ id: Int64) async throws -> TaskView { TaskView(json: try await task(id)) }
 
     /// Brings a task to its end: whenever it backs off before another try, the wait is cut short.
-    func finish(_ id: Int64, within timeout: Duration = .seconds(120)) async throws -> TaskView {
+    func finish(_ id: Int64, within timeout: Duration = Patience.long) async throws -> TaskView {
         let session = try session()
         return try await eventually("task \(id) ends", within: timeout) {
             let result = try await session.call("task.get", ["id": .integer(id)])
@@ -62,7 +62,7 @@ extension DaemonFixture {
     /// Expects exactly these names in the download directory, once partial files that are no longer needed are gone:
     /// they go after the end has been recorded and told.
     func expectDownloads(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try? await eventually("the download directory is tidy", within: .seconds(10)) { try downloaded == names }
+        try? await eventually("the download directory is tidy") { try downloaded == names }
         #expect(try downloaded == names, sourceLocation: sourceLocation)
     }
 

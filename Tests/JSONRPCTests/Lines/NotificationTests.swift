@@ -156,8 +156,9 @@ import XferTestSupport
             }
             var next = [Int64](repeating: 0, count: 8)
             for _ in 0..<4_000 {
-                let params = try await client.message()["params"]?.arrayValue ?? []
-                let sender = Int(params.first?.integerValue ?? 0)
+                let params = try #require(try await client.message()["params"]?.arrayValue)
+                let sender = Int(try #require(params.first?.integerValue))
+                try #require(next.indices.contains(sender))
                 #expect(params.last?.integerValue == next[sender])
                 next[sender] += 1
             }

@@ -36,9 +36,13 @@ extension RawClient {
         var headers: [String: String] = [:]
         while let line = try await line(), line != "\r" {
             let parts = line.dropLast().split(separator: ":", maxSplits: 1)
-            headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+            guard parts.count == 2 else { throw TimedOut("no header field: \(line)") }
+            headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
         }
-        return (Int(first.split(separator: " ")[1]) ?? 0, headers)
+        guard let status = first.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw TimedOut("no status code: \(first)")
+        }
+        return (status, headers)
     }
 
     /// One chunk's text; nil after the last.

@@ -16,9 +16,7 @@ final class RawClient: Sendable {
     init(_ path: String) throws {
         descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw PosixError("socket") }
-        // Only a failing test waits that long.
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        Patience.bound(descriptor)
         guard withUnixAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
             let error = PosixError("connect \(path)")
             close(descriptor)

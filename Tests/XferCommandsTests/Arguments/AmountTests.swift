@@ -42,22 +42,23 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, "a.iso", "/home/me", "a.iso"), (nil, "sub/a.iso", "/home/me/sub", "a.iso"),
-            ("/data", "a.iso", "/data", "a.iso"),
-            ("data", "x/../a.iso", "/home/me/data", "a.iso"), ("data", "/abs/a", "/abs", "a"), (nil, "/a", "/", "a"),
-            ("../you", "a", "/home/you", "a"),
-        ] as [(String?, String, String, String)])
+            (nil, "a.iso", nil, "/home/me/a.iso"), (nil, "sub/a.iso", nil, "/home/me/sub/a.iso"),
+            ("/data", "a.iso", "/data", "a.iso"), ("/", "a.iso", "/", "a.iso"),
+            ("/data", "b/a.iso", nil, "/data/b/a.iso"),
+            ("data", "x/../a.iso", "/home/me/data", "a.iso"), ("data", "/abs/a", nil, "/abs/a"), (nil, "/a", nil, "/a"),
+            ("../you", "a", "/home/you", "a"), ("data", nil, "/home/me/data", nil),
+        ] as [(String?, String?, String?, String?)])
     func `relative paths mean the caller's directory`(
-        directory: String?, output: String, expected: String, name: String
+        directory: String?, output: String?, expected: String?, expectedOutput: String?
     ) throws {
         let destination = try paths.destination(directory: directory, output: output)
-        #expect(destination.directory == expected)
-        #expect(destination.name == name)
+        #expect(destination.dir == expected)
+        #expect(destination.output == expectedOutput)
     }
 
     @Test func `no directory and no name leave both to the daemon`() throws {
         let destination = try paths.destination(directory: nil, output: nil)
-        #expect(destination.directory == nil && destination.name == nil)
+        #expect(destination.dir == nil && destination.output == nil)
     }
 
     @Test(arguments: ["", "dir/", "..", "a/..", "/"])

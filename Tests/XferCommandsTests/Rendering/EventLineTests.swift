@@ -6,8 +6,8 @@ import XferProtocol
 
 @Suite struct EventLineTests {
     private func line(_ event: JSONValue) throws -> String {
-        EventLine(style: .plain).line(try EventMessage(lenient: event)).split(separator: " ", maxSplits: 1).map(
-            String.init)[1]
+        let line = EventLine(style: .plain).line(try EventMessage(lenient: event))
+        return String(try #require(line.split(separator: " ", maxSplits: 1).dropFirst().first))
     }
 
     @Test func `nested values keep the name of what they are in`() throws {

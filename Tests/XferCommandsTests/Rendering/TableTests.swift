@@ -23,17 +23,17 @@ import Testing
     }
 
     @Test func `only flexible columns are cut to fit`() {
-        #expect(table.lines(style: .plain, width: 30)[1] == " 7  running  a-very-l…d.tar.gz")
+        #expect(table.lines(style: .plain, width: 30).dropFirst().first == " 7  running  a-very-l…d.tar.gz")
     }
 
     @Test func `colours do not disturb the alignment`() {
-        let line = table.lines(style: Style(isEnabled: true), width: nil)[1]
+        let line = table.lines(style: Style(isEnabled: true), width: nil).dropFirst().first
         #expect(line == " 7  \u{1b}[36mrunning\u{1b}[0m  a-very-long-name-indeed.tar.gz")
     }
 
     @Test func `control characters in cells never reach the terminal`() {
         var table = table
         table.rows = [["1", "queued", "\u{1b}[2Jgone"]]
-        #expect(table.lines(style: .plain, width: nil)[1] == " 1  queued  ␛[2Jgone")
+        #expect(table.lines(style: .plain, width: nil).dropFirst().first == " 1  queued  ␛[2Jgone")
     }
 }

@@ -31,7 +31,7 @@ enum Program {
         [
             "PATH": "/usr/bin:/bin", "TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TZ": "UTC",
             "XFERD_SOCKET": daemon?.socket ?? "/nonexistent/xferd.sock",
-        ]
+        ].merging(Command.sanitizerOptions) { $1 }
     }
 }
 

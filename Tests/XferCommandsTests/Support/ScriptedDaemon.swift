@@ -7,7 +7,7 @@ import XferTestSupport
 
 /// A Unix socket that speaks JSON-RPC by a script: what a daemon would answer, without one.
 ///
-/// Blocking work runs on threads of its own.
+/// It lives on threads of its own: however busy the tests are, it answers.
 final class ScriptedDaemon: Sendable {
     typealias Script = @Sendable (_ method: String, _ params: JSONValue) -> Answer
 
@@ -22,7 +22,8 @@ final class ScriptedDaemon: Sendable {
         var listener: Int32 = -1
         var connections: Set<Int32> = []
         var calls: [(method: String, params: JSONValue)] = []
-
+        /// How many calls of a method have been answered.
+        var answered: [String: Int] = [:]
     }
 
     let directory: TemporaryDirectory
@@ -44,9 +45,11 @@ final class ScriptedDaemon: Sendable {
 
     func calls(of method: String) -> [JSONValue] { calls.filter { $0.method == method }.map(\.params) }
 
-    /// Returns when the method was called so often in all.
+    /// Returns when calls of the method were answered so often in all.
     func called(_ method: String, times: Int = 1) async throws {
-        try await eventually("\(method) is called") { self.calls(of: method).count >= times }
+        try await eventually("\(method) is called") {
+            self.state.withLockedValue { $0.answered[method, default: 0] >= times }
+        }
     }
 
     /// Listens, again after `stop`.
@@ -63,8 +66,9 @@ final class ScriptedDaemon: Sendable {
         }
         guard failed == 0, listen(listener, 16) == 0 else { throw PosixError("listen \(socket)") }
         state.withLockedValue { $0.listener = listener }
-        Task { [weak self] in
-            while let connection = try? await offThread({ accept(listener, nil, nil) }), connection >= 0 {
+        startThread { [weak self] in
+            defer { close(listener) }
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
                 guard let self else { return }
                 _ = state.withLockedValue { $0.connections.insert(connection) }
                 serve(connection)
@@ -79,10 +83,8 @@ final class ScriptedDaemon: Sendable {
             return (state.listener, state.connections)
         }
         unlink(socket)
-        if listener >= 0 {
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
-        }
+        // Ends the accept that waits; whoever accepts closes.
+        if listener >= 0 { shutdown(listener, Int32(SHUT_RDWR)) }
         for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
     }
 
@@ -93,13 +95,15 @@ final class ScriptedDaemon: Sendable {
     }
 
     private func serve(_ connection: Int32) {
-        Task { [weak self] in
+        startThread { [weak self] in
             var buffer: [UInt8] = []
-            while let chunk = try? await offThread({ Self.receive(from: connection) }), !chunk.isEmpty {
+            while case let chunk = Self.receive(from: connection), !chunk.isEmpty {
+                var searched = buffer.count
                 buffer += chunk
-                while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                while let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
                     self?.answer(Array(buffer[..<end]), to: connection)
                     buffer.removeFirst(end + 1)
+                    searched = 0
                 }
             }
             self?.state.withLockedValue { _ = $0.connections.remove(connection) }
@@ -110,6 +114,8 @@ final class ScriptedDaemon: Sendable {
     private func answer(_ line: [UInt8], to connection: Int32) {
         guard let call = try? JSONValue(parsing: line), let method = call["method"]?.stringValue else { return }
         let params = call["params"] ?? [:]
+        // Before the answer: who got it finds the call.
+        state.withLockedValue { $0.calls.append((method, params)) }
         let reply: JSONValue
         switch script(method, params) {
         case .result(let result): reply = ["jsonrpc": "2.0", "id": call["id"] ?? .null, "result": result]
@@ -119,8 +125,7 @@ final class ScriptedDaemon: Sendable {
             return
         }
         Self.send(reply, to: connection)
-        // Recorded after the answer: a test that saw the call may rely on the answer being under way.
-        state.withLockedValue { $0.calls.append((method, params)) }
+        state.withLockedValue { $0.answered[method, default: 0] += 1 }
     }
 
     private static func receive(from connection: Int32) -> [UInt8] {

@@ -51,7 +51,7 @@ import XferProtocol
     @Test func `progress of a known task needs no listing`() throws {
         var model = model(running: 1, waiting: 0, recent: 0)
         model.onEvent(try EventMessage(lenient: Wire.progress(1, received: 50, total: 100)))
-        #expect(!model.isStale && model.active[0].received == 50 && model.rate == 1_048_576)
+        #expect(!model.isStale && model.active.first?.received == 50 && model.rate == 1_048_576)
         model.onEvent(try EventMessage(lenient: Wire.progress(77, received: 50, total: 100)))
         #expect(model.isStale, "a task that was not listed yet")
     }

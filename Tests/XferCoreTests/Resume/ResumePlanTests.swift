@@ -40,6 +40,20 @@ import XferModel
         #expect(headers(plan) == ["Range: bytes=100-", "If-Range: Sun, 06 Nov 1994 08:49:37 GMT"])
     }
 
+    @Test func whatCanBeContinuedIsKnownWithTheFirstResponse() {
+        #expect(ResumeRules.isResumable(ResumeData()) == nil)
+        func isResumable(_ validators: Validators, coding: String? = nil, unsafe: Bool = false) -> Bool? {
+            var data = kept(validators, committed: 0, coding: coding)
+            data.finalURL = HTTPURL(scheme: .https, host: "h", port: 443, target: "/")
+            return ResumeRules.isResumable(data, allowsUnsafe: unsafe)
+        }
+        #expect(isResumable(Validators(etag: "\"a\"")) == true)
+        #expect(isResumable(Validators(etag: "W/\"a\"")) == false)
+        #expect(isResumable(Validators()) == false)
+        #expect(isResumable(Validators(), unsafe: true) == true)
+        #expect(isResumable(Validators(etag: "\"a\""), coding: "gzip", unsafe: true) == false)
+    }
+
     @Test func theRetryLeavesIfRangeOut() {
         let plan = ResumeRules.plan(kept: kept(Validators(etag: "\"a\"")), plainRange: true)
         #expect(headers(plan) == ["Range: bytes=100-"])

@@ -145,6 +145,25 @@ import XferModel
         #expect(machine.task.attempts == 0)
     }
 
+    @Test func onlyFailuresUseUpTries() {
+        var machine = TaskStateMachine(Self.task(.queued))
+        _ = machine.onStart(at: Self.now)
+        _ = machine.onWait(Wait(.retry, until: Self.now), error: TransferError(.connectionLost, "reset"))
+        _ = machine.onWaitOver()
+        for _ in 0..<100 {
+            _ = machine.onStart(at: Self.now)
+            #expect(machine.task.attempts == 2)
+            _ = machine.onPause()
+            _ = machine.onResume()
+        }
+        for reason in WaitReason.allCases where reason != .retry {
+            _ = machine.onStart(at: Self.now)
+            _ = machine.onWait(Wait(reason), error: nil)
+            _ = machine.onWaitOver()
+        }
+        #expect(machine.task.attempts == 1)
+    }
+
     @Test func aRestartIsNotATry() {
         var machine = TaskStateMachine(Self.task(.queued))
         for _ in 0..<100 {

@@ -31,6 +31,17 @@ import XferModel
         #expect(reason(.deny, url(.http, "a"), url(.http, "a")) == .redirectDenied)
     }
 
+    /// RFC 9110 §15.4: rows are methods, columns 301, 302, 303, 307, 308.
+    @Test(
+        arguments: [
+            (.get, [.get, .get, .get, .get, .get]), (.head, [.head, .head, .head, .head, .head]),
+            (.post, [.get, .get, .get, .post, .post]), (.put, [.put, .put, .get, .put, .put]),
+            (.patch, [.patch, .patch, .get, .patch, .patch]), (.delete, [.delete, .delete, .get, .delete, .delete]),
+        ] as [(HTTPMethod, [HTTPMethod])])
+    func theStatusDecidesAboutTheMethod(method: HTTPMethod, then: [HTTPMethod]) {
+        #expect([301, 302, 303, 307, 308].map { RedirectRules.method(after: $0, to: method) } == then)
+    }
+
     @Test func twentyAndNoMore() throws {
         var rules = RedirectRules(policy: .follow, allowsDowngrade: false)
         for _ in 0..<20 { try rules.onRedirect(status: 302, from: url(.http, "a"), to: url(.http, "a")) }

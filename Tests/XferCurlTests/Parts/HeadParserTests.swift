@@ -35,6 +35,23 @@ import XferModel
         #expect(head?.fields.map(\.name) == ["A"])
     }
 
+    @Test func interimResponsesAreToldAndDoNotUseUpTheLimits() {
+        var parser = HeadParser()
+        var told = 0
+        for number in 0..<HeadParser.maxInterim + 5 {
+            _ = feed(&parser, Array("HTTP/1.1 \(number == 0 ? 100 : 104) X\r\n".utf8))
+            _ = feed(&parser, Array("Upload-Offset: \(number)\r\n".utf8))
+            let event = Array("\r\n".utf8).withUnsafeBytes { parser.onLine($0) }
+            if case .informational(let head) = event {
+                told += 1
+                #expect(head.status == 104 && head.fields.count == 1)
+            }
+        }
+        #expect(told == HeadParser.maxInterim - 1)
+        _ = feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8))
+        #expect(feed(&parser, Array("\r\n".utf8))?.status == 200)
+    }
+
     @Test func foldedLinesAreOne() {
         #expect(parse("HTTP/1.1 200 OK", "A: b", "  c", "")?.value("A") == "b c")
     }

@@ -18,6 +18,9 @@ final class Harness: Sendable {
         engine = try TransferEngine(configuration: Self.configuration, clock: { clock.now })
     }
 
+    /// Returns when what the clock has made due is done.
+    func turn() async { _ = await engine.turns }
+
     deinit {
         let engine = engine
         Task { await engine.shutdown() }
@@ -100,7 +103,9 @@ extension Attempt {
     static func get(
         _ url: String, sink: BodySink = .memory(limit: 1 << 20), _ change: (inout Attempt) -> Void = { _ in }
     ) throws -> Attempt {
-        let request = TransferRequest(url: try CurlURL.parse(url).url)
+        var request = TransferRequest(url: try CurlURL.parse(url).url)
+        request.timeouts.connect *= Double(Patience.factor)
+        request.timeouts.idle *= Double(Patience.factor)
         var attempt = Attempt(request: request, sink: sink) { _ in SessionSpec() }
         change(&attempt)
         return attempt

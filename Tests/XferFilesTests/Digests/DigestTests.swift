@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -39,7 +40,7 @@ struct DigestTests {
     func lengths(excess: Int) throws {
         let base = try TestDirectory()
         let part = try PartialFile.create(in: base.handle(), named: "part")
-        var generator = SeededGenerator(seed: 4)
+        var generator = SplitMix64(seed: 4)
         let bytes = (0..<FileDigest.readSize + excess).map { _ in UInt8.random(in: 0...255, using: &generator) }
         try part.put(String(decoding: bytes.map { $0 & 0x7F }, as: UTF8.self) + "more")
         let digest = try FileDigest.compute(part, algorithm: .sha256, length: Int64(bytes.count))

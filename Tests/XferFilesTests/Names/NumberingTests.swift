@@ -1,4 +1,5 @@
 import Testing
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -16,7 +17,7 @@ struct NumberingTests {
 
     @Test("any name and number give a name that fits, and differs from the others")
     func property() {
-        var generator = SeededGenerator(seed: 2)
+        var generator = SplitMix64(seed: 2)
         for _ in 0..<2000 {
             let name = FileName.sanitised(randomText(&generator))
             let names = [1, 2, 9, 10, 99, 100, 16_777_216].map { FileName.numbered(name, $0) }

@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -56,7 +57,7 @@ struct SuggestedNameTests {
 
     @Test("whatever a server sends, no trap is hit and the name is harmless")
     func property() {
-        var generator = SeededGenerator(seed: 3)
+        var generator = SplitMix64(seed: 3)
         let pieces = [
             "attachment", ";", "=", "\"", "\\", "filename", "filename*", "UTF-8", "'", "%", "%c3", "a", ".", "/", " ",
             "\t", "ä",

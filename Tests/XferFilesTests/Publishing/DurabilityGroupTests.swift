@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -40,9 +41,9 @@ struct DurabilityGroupTests {
                 }
             }
             ask()
-            #expect(await eventually { begun.withLock { $0 } == 1 })
+            try await eventually("a sync has begun") { begun.withLock { $0 } == 1 }
             for _ in 0..<99 { ask() }
-            #expect(await eventually { await group.waiterCount(of: directory) == 99 })
+            try await eventually("the others wait") { await group.waiterCount(of: directory) == 99 }
             gate.open()
             let seen = try await tasks.reduce(into: []) { $0.append($1) }
             #expect(seen.filter { $0 == 2 }.count >= 99)

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -19,7 +20,7 @@ struct BlockingPoolTests {
     @Test("runs as many at once as it has threads, never more")
     func width() async throws {
         let pool = BlockingPool(threadCount: 4)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + Patience.limit
         let counts = Locked((running: 0, most: 0))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
@@ -57,12 +58,12 @@ struct BlockingPoolTests {
             for _ in 0..<200 { own.add { finished.withLock { $0 += 1 } } }
             own.end()
         }
-        #expect(await eventually { queue == nil })
+        try await eventually("the pool is gone") { queue == nil }
         #expect(finished.withLock { $0 } == 200)
     }
 
     @Test("takes no signals, whoever starts its threads")
-    func signals() async {
+    func signals() async throws {
         let isBlocked = Locked<Bool?>(nil)
         await BlockingPool(threadCount: 1).run {
             var none = sigset_t()
@@ -77,7 +78,7 @@ struct BlockingPoolTests {
             }
             queue.end()
         }
-        #expect(await eventually { isBlocked.withLock { $0 } != nil })
+        try await eventually("the thread has looked") { isBlocked.withLock { $0 } != nil }
         #expect(isBlocked.withLock { $0 } == true)
     }
 }

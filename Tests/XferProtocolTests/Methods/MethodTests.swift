@@ -33,7 +33,7 @@ struct MethodTests {
 
     @Test func noMethodTakesParametersItDoesNotKnow() {
         func check<Method: RPCMethod>(_ method: Method.Type) {
-            var params = Method.examples[0].params.objectValue ?? JSONObject()
+            var params = Method.examples.first?.params.objectValue ?? JSONObject()
             params["bogus"] = 1
             let error = #expect(throws: WireError.self) { try Method.Params(strict: .object(params)) }
             #expect(error?.path == "bogus", "\(Method.name)")

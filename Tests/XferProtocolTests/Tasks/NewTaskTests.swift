@@ -73,8 +73,8 @@ struct NewTaskTests {
     @Test(
         arguments: [
             ("url", ""), ("url", nil), ("url", 3), ("dir", "relative"), ("dir", ""), ("output", ""), ("output", "a/"),
-            ("output", ".."), ("output", "a/."), ("output", "a\u{0}"), ("group", ""), ("kind", "upload"),
-            ("method", "POST"), ("max_retries", -1), ("retry_for", -1), ("max_recv_rate", -1), ("progress_interval", 0),
+            ("output", ".."), ("output", "a/."), ("output", "a\u{0}"), ("group", ""), ("kind", "stream"),
+            ("method", "TRACE"), ("max_retries", -1), ("retry_for", -1), ("max_recv_rate", -1), ("progress_interval", 0),
             ("connect_timeout", -1), ("credential", ["user": "u"]), ("credential", ["user": "a:b", "password": "p"]),
             ("client_key", .string(String(repeating: "k", count: 129))),
             ("output", .string(String(repeating: "n", count: 256))),

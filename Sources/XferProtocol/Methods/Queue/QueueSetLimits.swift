@@ -1,4 +1,5 @@
 import StrictJSON
+public import XferModel
 
 /// `queue.set_limits`: changes limits at run time.
 public enum QueueSetLimits: RPCMethod {
@@ -9,12 +10,16 @@ public enum QueueSetLimits: RPCMethod {
     public static let examples = [
         MethodExample(
             "two at once; per host as configured", params: ["max_active": 2, "max_active_per_host": nil],
-            result: ["limits": ["max_active": 2, "max_active_per_host": 4, "order": "fifo"]])
+            result: ["limits": ["max_active": 2, "max_active_per_host": 4, "order": "fifo"]]),
+        MethodExample(
+            "the newest first", params: ["order": "lifo"],
+            result: ["limits": ["max_active": 6, "max_active_per_host": 4, "order": "lifo"]]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
         public var maxActive = Patch<Int>.unchanged
         public var maxActivePerHost = Patch<Int>.unchanged
+        public var order = Patch<QueueOrder>.unchanged
 
         public init() {}
 
@@ -23,10 +28,11 @@ public enum QueueSetLimits: RPCMethod {
             .patch("max_active", \.maxActive, "Most transfers at once.", .range(1...10_000)),
             .patch(
                 "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.", .range(1...10_000)),
+            .patch("order", \.order, "Which of a host's tasks starts first: the oldest (fifo) or the newest (lifo)."),
         ]
 
         public func validate() throws(WireError) {
-            guard maxActive.isChange || maxActivePerHost.isChange else {
+            guard maxActive.isChange || maxActivePerHost.isChange || order.isChange else {
                 throw WireError(.missing, expected: "at least one limit to change")
             }
         }

@@ -1,0 +1,112 @@
+import Glibc
+import NIOConcurrencyHelpers
+
+/// A server on 127.0.0.1 whose connections run a script of the test's, byte by byte, each on a thread of its own: for what
+/// happens while a request is still being sent, which `FaultServer` only sees when it is whole.
+public final class RawServer: Sendable {
+    private struct State {
+        var connectionCount = 0
+        var sockets: Set<Int32> = []
+        var isClosed = false
+    }
+
+    public let port: Int
+    private let listener: Int32
+    private let state = NIOLockedValueBox(State())
+
+    /// - Parameters:
+    ///   - receiveBuffer: bytes the kernel takes in before the script reads; 0 is the system's choice.
+    ///   - script: runs once per connection; its end closes the connection.
+    public init(receiveBuffer: Int32 = 0, script: @escaping @Sendable (RawConnection) -> Void) throws {
+        signal(SIGPIPE, SIG_IGN)
+        (listener, port) = try TLSServer.listen("127.0.0.1", 0)
+        if receiveBuffer > 0 {
+            var size = receiveBuffer
+            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        let (listener, state) = (listener, state)
+        startThread {
+            while true {
+                let socket = accept(listener, nil, nil)
+                if socket < 0 {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    close(listener)
+                    return
+                }
+                let number: Int? = state.withLockedValue { state in
+                    if state.isClosed { return nil }
+                    state.connectionCount += 1
+                    state.sockets.insert(socket)
+                    return state.connectionCount
+                }
+                guard let number else {
+                    close(socket)
+                    continue
+                }
+                startThread {
+                    script(RawConnection(number: number, stream: ServerStream(socket)))
+                    state.withLockedValue { _ = $0.sockets.remove(socket) }
+                    close(socket)
+                }
+            }
+        }
+    }
+
+    deinit {
+        state.withLockedValue { state in
+            state.isClosed = true
+            for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+            shutdown(listener, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// `http://127.0.0.1:port` and the path.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    public var connectionCount: Int { state.withLockedValue(\.connectionCount) }
+}
+
+/// One connection of a `RawServer`; used by its script's thread alone. Everything blocks.
+public final class RawConnection {
+    /// Counted from 1.
+    public let number: Int
+    private let stream: ServerStream
+    private var pending: ArraySlice<UInt8> = []
+
+    init(number: Int, stream: ServerStream) {
+        self.number = number
+        self.stream = stream
+    }
+
+    /// A request's head without its empty line; nil at the end.
+    public func readHead() -> String? {
+        let mark = Array("\r\n\r\n".utf8)
+        while true {
+            if let end = pending.firstRange(of: mark) {
+                let head = String(decoding: pending[..<end.lowerBound], as: UTF8.self)
+                pending = pending[end.upperBound...]
+                return head
+            }
+            guard let more = stream.read() else { return nil }
+            pending += more
+        }
+    }
+
+    /// Up to that many bytes; fewer only at the end.
+    public func read(_ count: Int) -> [UInt8] {
+        while pending.count < count, let more = stream.read() { pending += more }
+        defer { pending = pending.dropFirst(count) }
+        return Array(pending.prefix(count))
+    }
+
+    /// Everything up to the end.
+    public func readAll() -> [UInt8] { read(.max) }
+
+    /// Stops here until the test lets it go on.
+    public func wait(until condition: () -> Bool) {
+        while !condition() { usleep(1000) }
+    }
+
+    @discardableResult
+    public func write(_ text: String) -> Bool { stream.write(Array(text.utf8)) }
+}

@@ -1,0 +1,39 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// A directory the daemon may not write to. A file system that takes no writes keeps even root out.
+@Suite(.serialized, .enabled(if: Machine.canMount, "needs to mount file systems")) struct UnwritableDirectoryTests {
+    private func withDisk(_ body: (DaemonFixture, SmallFileSystem) async throws -> Void) async throws {
+        let disk = try SmallFileSystem(bytes: 1 << 20)
+        var options = DaemonFixture.Options()
+        options.downloads = disk.path
+        try await withDaemon(options) { daemon in try await body(daemon, disk) }
+    }
+
+    @Test func isRefusedWhenATaskIsAdded() async throws {
+        try await withDisk { daemon, disk in
+            try disk.makeReadOnly()
+            let refusal = try #require(
+                await #expect(throws: RPCRefusal.self) { try await daemon.add("http://127.0.0.1:9/f") })
+            #expect(refusal.reason == "permission_denied" && refusal.path == "dir")
+            #expect(refusal.message.contains("cannot write in \"\(disk.path)\""), "\(refusal)")
+            let told = try await daemon.ctl("add", "-o", "\(disk.path)/x", "http://127.0.0.1:9/f")
+            #expect(told.exit == .code(3))
+            #expect(told.errors.contains("output: cannot write in \"\(disk.path)\""), "\(told)")
+        }
+    }
+
+    @Test func failsATaskThatComesToItLater() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", .tagged(1, length: 1000))
+        try await withDisk { daemon, disk in
+            let id = try await daemon.add(server.url("/f"), ["paused": true])
+            try disk.makeReadOnly()
+            _ = try await daemon.call("task.resume", ["ids": [.integer(id)]])
+            let view = try await daemon.fails(id, "destination_denied")
+            #expect(view.errorMessage.contains("cannot write in"))
+            #expect(server.requests.isEmpty)
+        }
+    }
+}

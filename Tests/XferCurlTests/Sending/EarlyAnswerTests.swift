@@ -1,0 +1,85 @@
+import NIOConcurrencyHelpers
+import Testing
+import XferCore
+import XferModel
+import XferTestSupport
+
+@testable import XferCurl
+
+/// Servers that answer, or go away, before they have all of it.
+@Suite struct EarlyAnswerTests {
+    private static let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nbig!"
+
+    private func put(_ server: RawServer) async throws -> (Harness.Record, AttemptProgress.Snapshot) {
+        let file = try SentFile(.tagged(120, length: 32 << 20))
+        let harness = try Harness()
+        let handle = await harness.engine.start(try .exchange(.put, server.url("/x"), .file(file.whole)))
+        return (try await harness.follow(handle), handle.progress.snapshot)
+    }
+
+    @Test func anEarlyRefusalEndsTheSending() async throws {
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write(Self.refusal)
+            // Reads no more until the client goes away.
+            while connection.read(1 << 20).count > 0 {}
+        }
+        let (record, progress) = try await put(server)
+        #expect(record.outcome.result == .complete)
+        #expect(record.outcome.head?.status == 413)
+        #expect(record.outcome.body == Array("big!".utf8))
+        #expect(progress.sent < 32 << 20)
+    }
+
+    @Test func anEarlyRefusalIsHeardThoughTheConnectionIsResetBehindIt() async throws {
+        for _ in 0..<10 {
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write(Self.refusal)
+            }
+            let (record, _) = try await put(server)
+            #expect(record.outcome.head?.status == 413, "\(record.outcome.result)")
+        }
+    }
+
+    @Test func anEarlyRedirectIsFollowedWithAllOfIt() async throws {
+        let file = try SentFile(.tagged(121, length: 4 << 20))
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "ok") }
+        let early = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 307 Elsewhere\r\nLocation: \(server.url("/y"))\r\nContent-Length: 0\r\n\r\n")
+            while connection.read(1 << 20).count > 0 {}
+        }
+        let record = try await Harness().run(.exchange(.put, early.url("/x"), .file(file.whole)))
+        #expect(record.outcome.head?.status == 200)
+        #expect(server.requests.first?.body == file.version.bytes)
+    }
+
+    @Test func anEarlySuccessIsTakenWhenAllIsSent() async throws {
+        let received = NIOLockedValueBox(0)
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let count = connection.read(32 << 20).count
+            received.withLockedValue { $0 = count }
+            _ = connection.readHead()
+        }
+        let (record, progress) = try await put(server)
+        #expect(record.outcome.result == .complete)
+        #expect(record.outcome.body == Array("ok".utf8))
+        #expect(progress.sent == 32 << 20)
+        try await eventually("the server has all of it") { received.withLockedValue { $0 } == 32 << 20 }
+    }
+
+    @Test func aServerThatClosesEarlyLosesTheConnection() async throws {
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            _ = connection.read(1 << 20)
+        }
+        let (record, _) = try await put(server)
+        #expect(record.error?.reason == .connectionLost)
+        #expect(record.error?.isRetriable == true)
+        #expect(record.outcome.requestWasSent)
+    }
+}
