@@ -38,6 +38,11 @@ struct SettingsFileTests {
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
         let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
         expected.trust.policies = [.init(policy: lab, pins: [])]
+        expected.network.admission = AdmissionLists(
+            deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],
+            deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
+            allowedHosts: [try HostPattern(".test")])
+        expected.network.proxyFromEnvironment = true
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
         expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
