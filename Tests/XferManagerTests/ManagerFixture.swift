@@ -71,7 +71,10 @@ final class ManagerFixture: Sendable {
             change(&specification)
             return specification
         }
-        return try await manager.add([draft], for: caller)[0].id
+        guard let added = try await manager.add([draft], for: caller).first else {
+            throw TimedOut("nothing was added")
+        }
+        return added.id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {

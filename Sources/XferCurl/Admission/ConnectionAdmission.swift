@@ -43,7 +43,7 @@ extension EasyHandle {
         // A proxy's answer to CONNECT is not the origin's.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let login = spec.key.proxyLogin {
-            set(CURLOPT_PROXYAUTH, login.isDigest ? xfer_auth_digest : xfer_auth_basic)
+            set(CURLOPT_PROXYAUTH, Int(login.isDigest ? xfer_auth_digest : xfer_auth_basic))
             set(CURLOPT_PROXYUSERNAME, login.user)
             set(CURLOPT_PROXYPASSWORD, login.password)
         }

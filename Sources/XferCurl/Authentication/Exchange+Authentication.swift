@@ -70,7 +70,7 @@ extension EasyHandle {
         case .none, .field:
             break
         case .digest(let user, let password):
-            set(CURLOPT_HTTPAUTH, xfer_auth_digest)
+            set(CURLOPT_HTTPAUTH, Int(xfer_auth_digest))
             set(CURLOPT_USERNAME, user)
             set(CURLOPT_PASSWORD, password)
         case .signature(let signer):

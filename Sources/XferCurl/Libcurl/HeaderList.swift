@@ -22,7 +22,10 @@ final class HeaderList {
             }
             if isSigned, field.value.isEmpty { continue }
             // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)).
-            append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+            // Servers sign runs of spaces as one.
+            let value =
+                isSigned ? field.value.split { $0 == " " || $0 == "\t" }.joined(separator: " ") : field.value
+            append(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")
         }
         guard addingDefaults, !isSigned else { return }
         append("Expect:")

@@ -34,7 +34,7 @@ import XferTestSupport
         let (json, directory) = try await params(["--json-body", #"{"a":null}"#, "-o", "x", "http://h/"])
         #expect(
             json == [
-                "url": "http://h/", "body": ["json": ["a": nil]], "output": "x", "dir": .string(directory),
+                "url": "http://h/", "body": ["json": ["a": nil]], "output": .string(directory + "/x"),
             ])
     }
 
