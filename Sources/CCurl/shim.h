@@ -86,8 +86,9 @@ static inline CURLMcode xfer_multi_set_timer_function(CURLM *multi, curl_multi_t
     return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
 }
 
-// As xfer_auth_basic.
-static const unsigned long xfer_auth_digest = CURLAUTH_DIGEST;
+// Bits that are made with a cast, which Swift does not import.
+static const long xfer_auth_basic = CURLAUTH_BASIC;
+static const long xfer_auth_digest = CURLAUTH_DIGEST;
 
 // The message's result lies in a union, which Swift imports without telling its members' meaning.
 static inline CURLcode xfer_message_result(const CURLMsg *message) {
