@@ -16,9 +16,25 @@ extension Exchange {
         case .field:
             authentication = .none
         case .signature(let signer):
+            // The coding every server sends unasked; libcurl would sort it before `Accept`.
+            sentFields.removeAll { field in
+                field.name.equalsIgnoringASCIICase("Accept-Encoding") && field.value == "identity"
+            }
+            try refuseUnsortable(sentFields)
             let name = "x-amz-content-sha256"
             guard sentFields.firstValue(named: name) == nil else { return }
             sentFields.append(HeaderField(name: name, value: try payloadDigest(for: signer)))
+        }
+    }
+
+    /// libcurl 7.88 sorts whole lines, so that `a-b:` comes before `a:`; a signature over that order is no server's.
+    private func refuseUnsortable(_ fields: [HeaderField]) throws(TransferError) {
+        let names = Set(fields.map { $0.name.lowercased() })
+        for name in names {
+            guard let longer = names.first(where: { $0.hasPrefix(name + "-") }) else { continue }
+            throw TransferError(
+                .authFailed, "\(url.hostKey): the header fields \(name) and \(longer) cannot be signed together",
+                host: url.hostKey)
         }
     }
 

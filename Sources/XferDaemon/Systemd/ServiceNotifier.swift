@@ -48,7 +48,8 @@ public struct ServiceNotifier: Sendable {
     @discardableResult
     public func send(_ messages: Message...) -> Bool {
         guard let address, !messages.isEmpty else { return false }
-        // A socket for each datagram: they are minutes apart, and no descriptor is held for them.
+        // A socket for each datagram: they are minutes apart, and no descriptor is held for them. A full queue is not waited
+        // for: nobody reads it.
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -56,7 +57,7 @@ public struct ServiceNotifier: Sendable {
         return address.withSocketAddress { pointer, length in
             var text = text
             return text.withUTF8 { bytes in
-                sendto(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), pointer, length)
+                sendto(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), pointer, length)
                     == bytes.count
             }
         }

@@ -12,7 +12,7 @@ import XferTestSupport
         let source = SourceVersion.tagged(50, length: length)
         // The server sends slowly enough for every kill to come while bytes flow.
         var slow = NginxFixture.Options()
-        slow.limitRate = 48 << 20 / Int64(Patience.factor)
+        slow.limitRate = 16 << 20 / Int64(Patience.factor)
         let nginx = try await NginxFixture(slow)
         try nginx.publish(source, as: "big.bin")
         let options = DaemonFixture.Options(settings: [

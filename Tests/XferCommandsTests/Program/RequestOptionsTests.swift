@@ -55,11 +55,11 @@ import XferTestSupport
     }
 
     @Test func `-T uploads, and a URL that ends in a slash gets the file's name`() async throws {
-        let (json, directory) = try await params(["-T", "a b.tar", "--upload", "tus", "--spool", "http://h/up/"])
+        let (json, directory) = try await params(["-T", "a b.tar", "--spool", "http://h/up/"])
         #expect(
             json == [
                 "url": "http://h/up/a%20b.tar", "kind": "upload", "source": .string(directory + "/a b.tar"),
-                "upload": "tus", "spool": true,
+                "spool": true,
             ])
     }
 
