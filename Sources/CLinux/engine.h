@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-// For the transfer engine's loop: epoll, eventfd, two socket options.
+// For the transfer engine: epoll, eventfd, sockets and two of their options.
 
 // struct epoll_event is packed and holds a union: callers see the mask and one 64-bit token instead.
 static inline int xfer_epoll_control(int epoll, int operation, int fd, unsigned int mask, unsigned long long token) {
@@ -57,3 +57,7 @@ static inline int xfer_tcp_acknowledged(int socket, unsigned long long *bytes, u
     *milliseconds_ago = info.known.tcpi_last_ack_recv;
     return 0;
 }
+
+// SOCK_STREAM and its flags are enumerators: which module Swift finds them in depends on who includes the header first.
+static inline int xfer_stream_type(void) { return SOCK_STREAM; }
+static inline int xfer_stream_socket(int family) { return socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0); }

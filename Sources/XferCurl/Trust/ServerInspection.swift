@@ -114,7 +114,7 @@ public enum ServerInspection {
 
     private static func connect(to host: ServerName, port: UInt16, timeout: Int) -> Result<Int32, Fault> {
         var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = xfer_stream_type()
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host.description, String(port), &hints, &list)
         guard code == 0 else { return .failure(Fault(description: String(cString: gai_strerror(code)))) }
@@ -123,8 +123,7 @@ public enum ServerInspection {
         var next = list
         while let address = next {
             next = address.pointee.ai_next
-            let descriptor = socket(
-                address.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            let descriptor = xfer_stream_socket(address.pointee.ai_family)
             guard descriptor >= 0 else { continue }
             // connect(2) obeys SO_SNDTIMEO, socket(7).
             var limit = timeval(tv_sec: timeout, tv_usec: 0)

@@ -17,7 +17,6 @@ import XferTestSupport
         let roots = try TemporaryDirectory("guest")
         chmod(roots.path, 0o777)
         var options = trust.options()
-        options.downloads = roots.path
         options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
         try await withDaemon(options) { daemon in
             // The way to the socket; what it says is the daemon's to decide.

@@ -91,7 +91,8 @@ actor TransferRun: TaskRun {
     private func openDirectory() async throws -> DirectoryHandle {
         let recorded = transfer.partial.identity
         let path = transfer.partial.directory
-        let roots = AllowedRoots(roots: settings.roots, forbidden: settings.forbiddenDirectories)
+        let allowed = settings.isOperator(specification.owner) ? settings.roots : settings.grantedRoots
+        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
         do {
             let directory = try await services.pool.run { try roots.open(directory: path) }
             let found = directory.identity
