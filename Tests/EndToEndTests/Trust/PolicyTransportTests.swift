@@ -32,6 +32,39 @@ import XferTestSupport
         }
     }
 
+    /// A proxy carries the connection and is believed in nothing: the policy is the origin's.
+    @Test(
+        .enabled(if: NginxFixture.isInstalled),
+        arguments: [("http", "1.1"), ("http", "2"), ("socks5h", "1.1"), ("socks5h", "2")],
+        ["localhost", "127.0.0.1", "[::1]"])
+    func throughAProxyOverEveryVersionAndAddress(way: (scheme: String, version: String), host: String) async throws {
+        let leaf = try trust.authority.issue()
+        var options = NginxFixture.Options()
+        options.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
+        let nginx = try await NginxFixture(options)
+        let source = SourceVersion.tagged(3, length: 100_000)
+        try nginx.publish(source, as: "f")
+        var proxyOptions = TLSServer.Options()
+        proxyOptions.isProxy = way.scheme == "http"
+        proxyOptions.isSOCKS = way.scheme == "socks5h"
+        let proxy = try TLSServer(proxyOptions)
+        let place = "\(host):\(nginx.httpsPort)"
+        try await withDaemon(trust.options()) { daemon in
+            try await daemon.pin("site", place, [leaf.keyPin])
+            let fields: JSONObject = [
+                "http_version": .string(way.version), "proxy": .string("\(way.scheme)://127.0.0.1:\(proxy.port)"),
+            ]
+            try expectFile(try await daemon.complete(try await daemon.add("https://\(place)/f", fields)), is: source)
+            #expect(proxy.counts.connections == 1)
+            try await eventually("nginx has logged it") { try nginx.log.count == 1 }
+            #expect(try nginx.log.map(\.httpVersion) == [way.version == "2" ? "HTTP/2.0" : "HTTP/1.1"])
+            try await daemon.pin("site", place, [TrustFixture.foreignPin])
+            try await daemon.fails(try await daemon.add("https://\(place)/f", fields), "pin_mismatch")
+            #expect(proxy.counts.connections == 2)
+            #expect(try nginx.log.count == 1)
+        }
+    }
+
     /// However a host is written, it has its policy.
     @Test func noSpellingOfAHostEscapesItsPolicy() async throws {
         let leaf = try trust.authority.issue()
