@@ -11,8 +11,8 @@ import XferTestSupport
         server.serve("/f", .tagged(70, length: 100_000), faults: [[.stall(at: 50_000, until: gate)]])
         try await withDaemon { daemon in
             #expect(daemon.notifications.filter { $0 == "READY=1" }.count == 1)
-            let id = try await daemon.add(server.url("/f"))
             let seen = daemon.notifications.count
+            let id = try await daemon.add(server.url("/f"))
             try await eventually("a status while a task runs") {
                 daemon.notifications.dropFirst(seen).contains { $0.hasPrefix("STATUS=") && $0.contains("1") }
             }

@@ -37,7 +37,7 @@ import XferTestSupport
             if byRPC { try await daemon.pin("site", host, [leaf.keyPin]) }
             var ids: [Int64] = []
             for index in 0..<50 {
-                let rate = 8_000 + Int64(index) * 1_500
+                let rate = 1_000 + Int64(index) * 1_500
                 ids.append(try await daemon.add("https://\(host)/f", ["max_recv_rate": .integer(rate)]))
             }
             try await eventually("some are done and others are not") {
