@@ -58,7 +58,7 @@ actor ExchangeRun: AnsweredRun {
 
     func run() async throws -> RunEnd {
         guard !control.isStopRequested else { return .stopped }
-        let content = try await RequestContent.open(for: taskID, specification, services)
+        let content = try await OpenedContent.open(for: taskID, specification, services)
         control.note(sent: 0, total: content.length)
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
@@ -67,7 +67,7 @@ actor ExchangeRun: AnsweredRun {
     }
 
     /// Sends the request and hears the answer out.
-    private func exchange(_ content: RequestContent, spill: SpoolFile) async throws -> AttemptOutcome {
+    private func exchange(_ content: OpenedContent, spill: SpoolFile) async throws -> AttemptOutcome {
         trust.beginAttempt()
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
         let rates = (maxReceiveRate, maxSendRate)

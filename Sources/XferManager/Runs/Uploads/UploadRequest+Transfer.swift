@@ -24,7 +24,7 @@ extension TransferRequest {
 extension TusUpload {
     /// The upload of a task. A client's own `Upload-Metadata` wins over the file's name and type.
     init(
-        _ specification: TaskSpecification, _ content: RequestContent, length: Int64, _ resumeData: UploadResumeData?
+        _ specification: TaskSpecification, _ content: OpenedContent, length: Int64, _ resumeData: UploadResumeData?
     ) {
         let headers = specification.request.headers
         let metadata =
@@ -45,7 +45,7 @@ extension ResumableUpload {
     }
 }
 
-extension RequestContent {
+extension OpenedContent {
     /// The name of the one file it is.
     var filename: String? {
         guard case .file(let file) = content else { return nil }

@@ -59,7 +59,7 @@ actor UploadRun: AnsweredRun {
         let id = transfer.id
         recorded = try await services.store.read { try $0.upload(of: id) }
         guard !control.isStopRequested else { return .stopped }
-        let content = try await RequestContent.open(for: taskID, specification, services)
+        let content = try await OpenedContent.open(for: taskID, specification, services)
         guard let length = content.length else {
             throw TransferError(.internalError, "an upload that can be continued has a length")
         }
@@ -72,7 +72,7 @@ actor UploadRun: AnsweredRun {
         }
     }
 
-    private func run(_ made: some UploadMachine, sending content: RequestContent) async throws -> RunEnd {
+    private func run(_ made: some UploadMachine, sending content: OpenedContent) async throws -> RunEnd {
         let length = content.length ?? 0
         var machine = made
         var step = machine.onStart(at: services.clock())
@@ -175,12 +175,13 @@ actor UploadRun: AnsweredRun {
 
     /// Makes one request and hears it out.
     private func exchange(
-        _ request: UploadRequest, of machine: inout some UploadMachine, sending content: RequestContent
+        _ request: UploadRequest, of machine: inout some UploadMachine, sending content: OpenedContent
     ) async throws -> Exchanged {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
         if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
+        let rates = (maxReceiveRate, maxSendRate)
         requestWasSent = true
         trust.beginAttempt()
         let handle = await services.engine.start(
@@ -188,9 +189,11 @@ actor UploadRun: AnsweredRun {
                 request: specification.request.forUpload(request),
                 sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
                 content: request.content.flatMap(content.part), credential: access.credential,
-                cookieJar: access.cookieJar, maxReceiveRate: maxReceiveRate, maxSendRate: maxSendRate,
-                session: access.sessions(heldTo: trust)))
+                cookieJar: access.cookieJar, maxReceiveRate: rates.0, maxSendRate: rates.1,
+                session: access.sessions(heldTo: trust), onServer: { [trust] in trust.note($0) }))
         if !control.begin(handle) { await services.engine.stop(handle.id) }
+        // Changed while the attempt was being started, when nobody could be told.
+        if rates != (maxReceiveRate, maxSendRate) { await setMaxRates(receive: maxReceiveRate, send: maxSendRate) }
         var asked = request.url
         var ended: AttemptOutcome?
         var failure: (any Error)?
@@ -223,6 +226,7 @@ actor UploadRun: AnsweredRun {
         withExtendedLifetime(content) {}
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
         requestWasSent = ended.requestWasSent
+        try await services.cookies.save(access.cookieJar)
         if let failure { throw failure }
         return try onFinished(ended, spill: spill, of: &machine, isInterrupted: isInterrupted)
     }

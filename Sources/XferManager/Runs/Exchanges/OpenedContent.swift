@@ -4,7 +4,7 @@ import XferModel
 import XferStore
 
 /// What a request sends, with its files open and found unchanged; they stay open as long as this lives.
-final class RequestContent: Sendable {
+final class OpenedContent: Sendable {
     /// Nil sends none.
     let content: AttemptContent?
     /// Bytes, as far as known before the first is sent: the boundaries of parts count, too.
@@ -20,24 +20,24 @@ final class RequestContent: Sendable {
     /// - Throws: `FileError.sourceChanged`, `StoreError`, `TransferError`.
     static func open(
         for id: TaskID, _ specification: TaskSpecification, _ services: RunServices
-    ) async throws -> RequestContent {
+    ) async throws -> OpenedContent {
         guard let body = try await services.store.read({ try $0.body(of: id) }) else {
             guard specification.request.bodySummary == nil else {
                 throw TransferError(.internalError, "what this task is to send is lost; add it again")
             }
-            return RequestContent(content: nil, length: 0, files: [])
+            return OpenedContent(content: nil, length: 0, files: [])
         }
         let spool = services.spool
         return try await services.pool.run { () throws(FileError) in try open(body, spool) }
     }
 
-    private static func open(_ body: RequestBody, _ spool: SpoolDirectory) throws(FileError) -> RequestContent {
+    private static func open(_ body: RequestBody, _ spool: SpoolDirectory) throws(FileError) -> OpenedContent {
         switch body {
         case .inline(let data):
-            return RequestContent(content: .bytes(data.bytes), length: Int64(data.bytes.count), files: [])
+            return OpenedContent(content: .bytes(data.bytes), length: Int64(data.bytes.count), files: [])
         case .file(let source):
             let file = try open(source, spool)
-            return RequestContent(content: .file(file.whole), length: source.length, files: [file])
+            return OpenedContent(content: .file(file.whole), length: source.length, files: [file])
         case .parts(let parts):
             var files: [SendableFile] = []
             var sent: [AttemptPart] = []
@@ -55,7 +55,7 @@ final class RequestContent: Sendable {
                         name: part.name, content: content, filename: part.filename, contentType: part.contentType,
                         headers: part.headers))
             }
-            return RequestContent(content: .parts(sent), length: nil, files: files)
+            return OpenedContent(content: .parts(sent), length: nil, files: files)
         }
     }
 
