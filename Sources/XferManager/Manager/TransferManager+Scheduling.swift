@@ -103,19 +103,14 @@ extension TransferManager {
         of task: TransferTask, _ transfer: Transfer, control: RunControl, trust: RunTrust
     ) -> any TaskRun {
         let id = task.id
-        switch task.specification.kind {
-        case .download:
-            return TransferRun(
-                task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
-                onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
-        case .upload where task.specification.upload.uploadProtocol != .plain:
-            return UploadRun(
-                task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
-                onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
-        case .data, .upload:
-            return ExchangeRun(
-                task: task, transfer: transfer, services: services, settings: settings, control: control, trust: trust,
-                onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        let context = RunContext(
+            taskID: id, specification: task.specification, services: services, settings: settings, control: control,
+            trust: trust, onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        let facts = RunFacts(task, transfer)
+        return switch task.specification.kind {
+        case .download: TransferRun(context, facts)
+        case .upload where task.specification.upload.uploadProtocol != .plain: UploadRun(context, facts)
+        case .data, .upload: ExchangeRun(context, facts)
         }
     }
 

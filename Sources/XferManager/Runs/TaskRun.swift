@@ -1,5 +1,4 @@
 import NIOConcurrencyHelpers
-import XferCurl
 import XferFiles
 import XferModel
 import XferStore
@@ -8,33 +7,33 @@ import XferStore
 ///
 /// The order is the house's: what a restart has to know is committed before it is done. A run commits what it learns on its
 /// way itself; the task's next state is the manager's to commit.
-protocol TaskRun: Actor {
-    var taskID: TaskID { get }
-    var services: RunServices { get }
-    var control: RunControl { get }
-    var trust: RunTrust { get }
-    var transfer: Transfer { get set }
-    /// Facts about the response and what was made of it, committed with whatever is committed next.
-    var outcome: TaskOutcome { get set }
-    /// Events that had no commit of their own yet, in order.
-    var pendingEvents: [EventPayload] { get set }
+protocol TaskRun: AttemptMaker {
+    var facts: RunFacts { get set }
     /// What was kept of the response, committed with the task's end.
     var keptResponse: KeptResponse? { get }
     /// Whether a later try can go on from what this one achieved, so that its transfer stays when the task fails.
     var isResumable: Bool { get }
-    /// Whether the server may have seen the whole request, so that sending it again may do something twice.
-    var requestWasSent: Bool { get }
 
     /// Runs to the end. What is thrown is how it ended, too.
     func run() async throws -> RunEnd
-    /// Bytes per second, 0 is unlimited; takes effect on the live attempt at once.
-    func setMaxRates(receive: Int64, send: Int64) async
 }
 
 extension TaskRun {
+    var transfer: Transfer {
+        get { facts.transfer }
+        set { facts.transfer = newValue }
+    }
+    var outcome: TaskOutcome {
+        get { facts.outcome }
+        set { facts.outcome = newValue }
+    }
+    var course: AttemptCourse {
+        get { facts.course }
+        set { facts.course = newValue }
+    }
+
     var keptResponse: KeptResponse? { nil }
     var isResumable: Bool { control.progress.received > 0 }
-    var requestWasSent: Bool { false }
 
     /// Runs to the end; never throws: every end is a value.
     func execute() async -> RunResult {
@@ -57,7 +56,7 @@ extension TaskRun {
         services.space.withLockedValue { $0.remove(transfer.id) }
         return RunResult(
             end: end, outcome: outcome, pendingEvents: pendingEvents, keptResponse: keptResponse,
-            requestWasSent: requestWasSent, isResumable: isResumable, progress: control.progress)
+            requestWasSent: course.requestWasSent, isResumable: isResumable, progress: control.progress)
     }
 }
 

@@ -49,54 +49,26 @@ extension TransferRun {
     ) async throws -> (AttemptOutcome, early: Result<RunEnd, any Error>?) {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
-        let access = try await services.access.access(to: specification.request, profile: specification.profile)
-        trust.beginAttempt()
         let conditions = try await conditions(in: directory)
-        let rate = maxReceiveRate
-        let handle = await services.engine.start(
-            Attempt(
-                request: specification.request, resumeData: kept, allowsUnsafeResume: specification.resumesUnsafely,
-                digestIsKnown: specification.checksum != nil, sink: .file(descriptor: part.descriptor),
-                credential: access.credential, cookieJar: access.cookieJar,
-                maxReceiveRate: rate, conditions: conditions,
-                checkpoints: settings.checkpoints,
-                session: access.sessions(heldTo: trust), onServer: { [trust] in trust.note($0) }))
-        if !control.begin(handle) { await services.engine.stop(handle.id) }
-        // Changed while the attempt was being started, when nobody could be told.
-        if maxReceiveRate != rate { await services.engine.setMaxReceiveRate(handle.id, maxReceiveRate) }
-
         var early: Result<RunEnd, any Error>?
-        var ended: AttemptOutcome?
-        do {
-            for await event in handle.events {
-                logLaxTrust()
-                switch event {
-                case .redirected(let status, let from, let to):
-                    pendingEvents.append(
-                        .taskRedirected(status: status, from: from.description, to: to.description))
-                case .judged(let verdict):
-                    try await report(verdict)
-                case .head(let head, let verdict, let keeping):
-                    early = try await onHead(
-                        head, verdict, keeping, of: handle, into: part, in: directory)
-                    if early != nil { await services.engine.stop(handle.id) }
-                case .checkpointDue(let offset):
-                    try await checkpoint(part, at: offset, keeping: described)
-                    await services.engine.committed(handle.id, offset: offset)
-                case .finished(let outcome):
-                    ended = outcome
-                case .informational, .response:
-                    break
-                }
+        let ended = try await attempt(specification.request, into: .file(descriptor: part.descriptor)) { attempt in
+            attempt.resumeData = kept
+            attempt.allowsUnsafeResume = specification.resumesUnsafely
+            attempt.digestIsKnown = specification.checksum != nil
+            attempt.conditions = conditions
+            attempt.checkpoints = settings.checkpoints
+        } onEvent: { event, handle in
+            switch event {
+            case .head(let head, let verdict, let keeping):
+                early = try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
+                if early != nil { await services.engine.stop(handle.id) }
+            case .checkpointDue(let offset):
+                try await checkpoint(part, at: offset, keeping: described)
+                await services.engine.committed(handle.id, offset: offset)
+            case .redirected, .judged, .informational, .response, .finished:
+                break
             }
-        } catch {
-            await services.engine.stop(handle.id)
-            control.endAttempt(received: committed)
-            throw error
         }
-        control.endAttempt(received: ended?.offset ?? committed)
-        try await services.cookies.save(access.cookieJar)
-        guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
         return (ended, early)
     }
 

@@ -10,20 +10,8 @@ import XferStore
 ///
 /// It commits checkpoints, dropped resume data and the publish intent itself.
 actor TransferRun: TaskRun {
-    let taskID: TaskID
-    let specification: TaskSpecification
-    let services: RunServices
-    let settings: ManagerSettings
-    let control: RunControl
-    let trust: RunTrust
-    /// Called once when the body has ended and the transfer needs no slot any more.
-    let onBodyEnd: @Sendable () async -> Void
-
-    var transfer: Transfer
-    /// Bytes per second, 0 is unlimited; may change while the run lives.
-    private(set) var maxReceiveRate: Int64
-    var outcome: TaskOutcome
-    var pendingEvents: [EventPayload] = []
+    let context: RunContext
+    var facts: RunFacts
     /// Durable bytes, as committed.
     var committed: Int64 = 0
     /// What describes the bytes in the partial file, those not yet checkpointed included.
@@ -38,27 +26,12 @@ actor TransferRun: TaskRun {
     var lastModified: Timestamp?
     var suggestedName: String?
 
-    init(
-        task: TransferTask, transfer: Transfer, services: RunServices, settings: ManagerSettings, control: RunControl,
-        trust: RunTrust,
-        onBodyEnd: @escaping @Sendable () async -> Void
-    ) {
-        taskID = task.id
-        specification = task.specification
-        self.services = services
-        self.settings = settings
-        self.control = control
-        self.trust = trust
-        self.onBodyEnd = onBodyEnd
-        self.transfer = transfer
-        outcome = task.outcome
-        maxReceiveRate = task.specification.maxReceiveRate
+    init(_ context: RunContext, _ facts: RunFacts) {
+        self.context = context
+        self.facts = facts
     }
 
-    func setMaxRates(receive: Int64, send: Int64) async {
-        maxReceiveRate = receive
-        if let attempt = control.attempt { await services.engine.setMaxReceiveRate(attempt.id, receive) }
-    }
+    var keptByteCount: Int64 { committed }
 
     func run() async throws -> RunEnd {
         let directory = try await openDirectory()
@@ -163,17 +136,6 @@ actor TransferRun: TaskRun {
     func makeRoom(in directory: DirectoryHandle) async throws {
         guard let total = described.totalLength else { return }
         let remaining = max(0, total - committed)
-        let free = try await services.pool.run { try directory.freeSpace() }
-        let id = transfer.id
-        let shortfall = services.space.withLockedValue { ledger in
-            let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)
-            if shortfall == 0 { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
-            return shortfall
-        }
-        guard shortfall == 0 else {
-            throw TransferError(
-                .insufficientSpace,
-                "\(directory.path) lacks \(shortfall) bytes for the remaining \(remaining) and the reserve")
-        }
+        try await claim(remaining, in: directory, for: "the remaining \(remaining) and the reserve")
     }
 }

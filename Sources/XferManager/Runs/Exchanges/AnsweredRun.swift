@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
@@ -6,12 +7,39 @@ import XferStore
 
 /// A run that ends with an answer, which is judged and kept for `task.result`.
 protocol AnsweredRun: TaskRun {
-    var specification: TaskSpecification { get }
-    var settings: ManagerSettings { get }
     var keptResponse: KeptResponse? { get set }
 }
 
 extension AnsweredRun {
+    /// Sends one request and keeps what is answered: in memory, or in `spill` when it is large.
+    ///
+    /// - Parameter onEvent: see `attempt`.
+    func exchange(
+        _ request: TransferRequest, sending content: AttemptContent?, spill: SpoolFile,
+        onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
+    ) async throws -> AttemptOutcome {
+        let sink = BodySink.spilling(
+            limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
+        // What was written by then is no longer free.
+        defer { services.space.withLockedValue { $0.remove(transfer.id) } }
+        return try await attempt(request, into: sink) { attempt in
+            attempt.mode = .exchange
+            attempt.content = content
+        } onEvent: { event, handle in
+            try await onEvent(event, handle)
+            if case .response(let head) = event, request.method != .head {
+                try await makeRoom(for: head.contentLength)
+            }
+        }
+    }
+
+    /// Refuses an answer that is known not to fit before it fills the disk the database lies on. One that is larger than any
+    /// may be the engine refuses.
+    private func makeRoom(for length: Int64?) async throws {
+        guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
+        try await claim(length, in: services.spool.directory, for: "a response of \(length)")
+    }
+
     /// Keeps the answer of an exchange that is complete; gives why it is not what the task wants.
     func keepAndJudge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> TransferError? {
         let head = try note(ended)

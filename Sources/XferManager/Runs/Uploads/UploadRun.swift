@@ -10,50 +10,19 @@ import XferStore
 ///
 /// What ends a run but not the upload, the task's retry follows; the next run asks the server how far it got.
 actor UploadRun: AnsweredRun {
-    let taskID: TaskID
-    let specification: TaskSpecification
-    let services: RunServices
-    let settings: ManagerSettings
-    let control: RunControl
-    let trust: RunTrust
-    /// Called once when the answer is there and the upload needs no slot any more.
-    let onBodyEnd: @Sendable () async -> Void
-
-    var transfer: Transfer
-    var outcome: TaskOutcome
-    var pendingEvents: [EventPayload] = []
+    let context: RunContext
+    var facts: RunFacts
     var keptResponse: KeptResponse?
     /// The upload resource as it was committed last.
     private(set) var recorded: UploadResumeData?
-    private var maxReceiveRate: Int64
-    private var maxSendRate: Int64
 
-    init(
-        task: TransferTask, transfer: Transfer, services: RunServices, settings: ManagerSettings, control: RunControl,
-        trust: RunTrust, onBodyEnd: @escaping @Sendable () async -> Void
-    ) {
-        taskID = task.id
-        specification = task.specification
-        self.services = services
-        self.settings = settings
-        self.control = control
-        self.trust = trust
-        self.onBodyEnd = onBodyEnd
-        self.transfer = transfer
-        outcome = task.outcome
-        maxReceiveRate = task.specification.maxReceiveRate
-        maxSendRate = task.specification.maxSendRate
+    init(_ context: RunContext, _ facts: RunFacts) {
+        self.context = context
+        self.facts = facts
     }
 
     /// The server's part outlives this task's failure: a later try goes on from there.
     var isResumable: Bool { recorded != nil }
-
-    func setMaxRates(receive: Int64, send: Int64) async {
-        (maxReceiveRate, maxSendRate) = (receive, send)
-        guard let attempt = control.attempt else { return }
-        await services.engine.setMaxReceiveRate(attempt.id, receive)
-        await services.engine.setMaxSendRate(attempt.id, send)
-    }
 
     func run() async throws -> RunEnd {
         let id = transfer.id
@@ -129,14 +98,11 @@ actor UploadRun: AnsweredRun {
 
     /// A request that must not be made twice and that the server did not make resumable in time cannot go on later.
     private func stopped(mayHaveCreated: Bool) -> RunEnd {
-        guard mayHaveCreated, requestWasSent, specification.upload.uploadProtocol == .resumable,
+        guard mayHaveCreated, course.requestWasSent, specification.upload.uploadProtocol == .resumable,
             !RepetitionRules.mayRepeatRequest(of: specification)
         else { return .stopped }
         return .failed(RepetitionRules.outcomeUnknown(after: nil, of: specification.request))
     }
-
-    /// Whether the last request may have been acted on.
-    private(set) var requestWasSent = false
 
     // MARK: Commits
 
@@ -180,54 +146,23 @@ actor UploadRun: AnsweredRun {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
         if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
-        let access = try await services.access.access(to: specification.request, profile: specification.profile)
-        let rates = (maxReceiveRate, maxSendRate)
-        requestWasSent = true
-        trust.beginAttempt()
-        let handle = await services.engine.start(
-            Attempt(
-                request: specification.request.forUpload(request),
-                sink: .spilling(limit: settings.largestInlineResult, descriptor: spill.descriptor), mode: .exchange,
-                content: request.content.flatMap(content.part), credential: access.credential,
-                cookieJar: access.cookieJar, maxReceiveRate: rates.0, maxSendRate: rates.1,
-                session: access.sessions(heldTo: trust), onServer: { [trust] in trust.note($0) }))
-        if !control.begin(handle) { await services.engine.stop(handle.id) }
-        // Changed while the attempt was being started, when nobody could be told.
-        if rates != (maxReceiveRate, maxSendRate) { await setMaxRates(receive: maxReceiveRate, send: maxSendRate) }
         var asked = request.url
-        var ended: AttemptOutcome?
-        var failure: (any Error)?
         var isInterrupted = false
-        for await event in handle.events {
-            logLaxTrust()
-            do {
-                switch event {
-                case .redirected(let status, let from, let to):
-                    asked = to
-                    pendingEvents.append(
-                        .taskRedirected(status: status, from: from.description, to: to.description))
-                case .judged(let verdict):
-                    try await report(verdict)
-                case .informational(let head) where failure == nil && !isInterrupted:
-                    isInterrupted = try await onInterim(head, from: asked, of: &machine, length: content.length ?? 0)
-                    if isInterrupted { await services.engine.stop(handle.id) }
-                case .finished(let outcome):
-                    ended = outcome
-                case .informational, .response, .head, .checkpointDue:
-                    break
-                }
-            } catch {
-                failure = failure ?? error
-                await services.engine.stop(handle.id)
+        // The source stays open until nothing reads it any more.
+        defer { withExtendedLifetime(content) {} }
+        let sent = request.content.flatMap(content.part)
+        let ended = try await exchange(specification.request.forUpload(request), sending: sent, spill: spill) {
+            event, handle in
+            switch event {
+            case .redirected(_, _, let to):
+                asked = to
+            case .informational(let head) where !isInterrupted:
+                isInterrupted = try await onInterim(head, from: asked, of: &machine, length: content.length ?? 0)
+                if isInterrupted { await services.engine.stop(handle.id) }
+            case .judged, .informational, .response, .head, .checkpointDue, .finished:
+                break
             }
         }
-        control.endAttempt(received: ended?.offset ?? 0)
-        // The source stays open until nothing reads it any more.
-        withExtendedLifetime(content) {}
-        guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
-        requestWasSent = ended.requestWasSent
-        try await services.cookies.save(access.cookieJar)
-        if let failure { throw failure }
         return try onFinished(ended, spill: spill, of: &machine, isInterrupted: isInterrupted)
     }
 

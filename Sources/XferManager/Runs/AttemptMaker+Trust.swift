@@ -3,8 +3,8 @@ import XferCore
 import XferModel
 import XferStore
 
-/// What operators are told about how a run's connections were judged.
-extension TaskRun {
+/// What operators are told about how an attempt's connections were judged.
+extension AttemptMaker {
     /// Says at once what `report_only` policies would have refused. Refusals are in the outcome.
     func report(_ verdict: TrustVerdict) async throws {
         guard !verdict.violations.isEmpty else { return }

@@ -1,0 +1,106 @@
+import XferCore
+import XferCurl
+import XferModel
+import XferStore
+
+/// Whoever makes requests for a task: what is one attempt is the same for all of them.
+protocol AttemptMaker: Actor {
+    nonisolated var context: RunContext { get }
+    var course: AttemptCourse { get set }
+    /// What is durable of the bytes received, should an attempt end in a failure of ours.
+    var keptByteCount: Int64 { get }
+
+    /// The counters of an attempt as it left them.
+    func onAttemptEnd(_ progress: AttemptProgress.Snapshot)
+}
+
+extension AttemptMaker {
+    nonisolated var taskID: TaskID { context.taskID }
+    nonisolated var specification: TaskSpecification { context.specification }
+    nonisolated var services: RunServices { context.services }
+    nonisolated var settings: ManagerSettings { context.settings }
+    nonisolated var control: RunControl { context.control }
+    nonisolated var trust: RunTrust { context.trust }
+    nonisolated var onBodyEnd: @Sendable () async -> Void { context.onBodyEnd }
+
+    var pendingEvents: [EventPayload] {
+        get { course.pendingEvents }
+        set { course.pendingEvents = newValue }
+    }
+
+    var keptByteCount: Int64 { 0 }
+
+    func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {}
+
+    /// Makes a request of this task and hears it out: asks for its secrets, tells it limits that change while it starts, notes
+    /// who answers and keeps the cookies it was given.
+    ///
+    /// - Parameters:
+    ///   - request: the task's own, or one that was made of it.
+    ///   - configure: what else this kind of run asks of the engine.
+    ///   - onEvent: is told everything but the end. What it throws stops the attempt, and is thrown when that has ended.
+    /// - Throws: `TransferError`, `StoreError`, what `onEvent` throws.
+    func attempt(
+        _ request: TransferRequest, into sink: BodySink, configure: (inout Attempt) -> Void,
+        onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
+    ) async throws -> AttemptOutcome {
+        let access = try await services.access.access(to: specification.request, profile: specification.profile)
+        trust.beginAttempt()
+        let rates = course.maxRates
+        var attempt = Attempt(
+            request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
+            maxReceiveRate: rates.receive, maxSendRate: rates.send, session: access.sessions(heldTo: trust),
+            onServer: { [trust] in trust.note($0) })
+        configure(&attempt)
+        // Until the engine says otherwise.
+        course.requestWasSent = true
+        let handle = await services.engine.start(attempt)
+        if !control.begin(handle) { await services.engine.stop(handle.id) }
+        // Changed while the attempt was being started, when nobody could be told.
+        if rates != course.maxRates { await setMaxRates(receive: course.maxRates.receive, send: course.maxRates.send) }
+
+        var ended: AttemptOutcome?
+        var failure: (any Error)?
+        for await event in handle.events {
+            logLaxTrust()
+            if case .finished(let outcome) = event {
+                ended = outcome
+                continue
+            }
+            guard failure == nil else { continue }
+            do {
+                try await take(event)
+                try await onEvent(event, handle)
+            } catch {
+                failure = error
+                await services.engine.stop(handle.id)
+            }
+        }
+        control.endAttempt(received: failure == nil ? ended?.offset ?? keptByteCount : keptByteCount)
+        onAttemptEnd(handle.progress.snapshot)
+        if let ended { course.requestWasSent = ended.requestWasSent }
+        try await services.cookies.save(access.cookieJar)
+        if let failure { throw failure }
+        guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
+        return ended
+    }
+
+    private func take(_ event: AttemptEvent) async throws {
+        switch event {
+        case .redirected(let status, let from, let to):
+            pendingEvents.append(.taskRedirected(status: status, from: from.description, to: to.description))
+        case .judged(let verdict):
+            try await report(verdict)
+        case .informational, .response, .head, .checkpointDue, .finished:
+            break
+        }
+    }
+
+    /// Bytes per second, 0 is unlimited; takes effect on the live attempt at once.
+    func setMaxRates(receive: Int64, send: Int64) async {
+        course.maxRates = MaxRates(receive: receive, send: send)
+        guard let attempt = control.attempt else { return }
+        await services.engine.setMaxReceiveRate(attempt.id, receive)
+        await services.engine.setMaxSendRate(attempt.id, send)
+    }
+}

@@ -1,0 +1,44 @@
+import XferCurl
+import XferModel
+
+/// What a run is told when it is made.
+struct RunContext: Sendable {
+    let taskID: TaskID
+    let specification: TaskSpecification
+    let services: RunServices
+    let settings: ManagerSettings
+    let control: RunControl
+    let trust: RunTrust
+    /// Called once when the last byte is there and the run needs no slot any more.
+    let onBodyEnd: @Sendable () async -> Void
+}
+
+/// What a run learns and changes on its way.
+struct RunFacts: Sendable {
+    var transfer: Transfer
+    /// Facts about the response and what was made of it, committed with whatever is committed next.
+    var outcome: TaskOutcome
+    var course: AttemptCourse
+
+    init(_ task: TransferTask, _ transfer: Transfer) {
+        self.transfer = transfer
+        outcome = task.outcome
+        course = AttemptCourse(
+            maxRates: MaxRates(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
+    }
+}
+
+/// What attempts leave to the one that made them.
+struct AttemptCourse: Sendable {
+    var maxRates = MaxRates()
+    /// Events that had no commit of their own yet, in order.
+    var pendingEvents: [EventPayload] = []
+    /// Whether the server may have begun to act on the last request.
+    var requestWasSent = false
+}
+
+/// Bytes per second, 0 is unlimited.
+struct MaxRates: Hashable, Sendable {
+    var receive: Int64 = 0
+    var send: Int64 = 0
+}
