@@ -27,6 +27,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointInterval = Duration.seconds(2)
     /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
     public var largestInlineResult = 256 << 10
+    /// Bytes of a response that are kept at all; a larger one fails with `length_mismatch`.
+    public var largestResult: Int64 = 1 << 30
     /// Bytes of a response that `parse` makes an object of; a larger one fails with `parse_failed`.
     public var largestParsedResult: Int64 = 1 << 20
     /// PEM bundle of the certificate authorities that are trusted; nil is the system's.

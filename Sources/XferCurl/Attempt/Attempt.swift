@@ -77,9 +77,10 @@ public enum BodySink: Sendable, Hashable {
     /// Collected for `AttemptOutcome.body`; a larger body fails with `length_mismatch`.
     case memory(limit: Int)
     /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes; beyond that all of it is written
-    /// to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. The descriptor is borrowed as
-    /// with `file`, and expected to be of an empty file.
-    case spilling(limit: Int, descriptor: Int32)
+    /// to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. A body of more than `atMost`
+    /// bytes, as they are after decoding, fails with `length_mismatch`. The descriptor is borrowed as with `file`, and
+    /// expected to be of an empty file.
+    case spilling(limit: Int, atMost: Int64, descriptor: Int32)
 }
 
 /// Names an attempt within its engine; never reused.

@@ -49,8 +49,16 @@ struct BodyWriter {
             memory = []
             hasSpilled = false
         }
-        guard case .memory(let limit) = sink else { return }
-        if let end = plan.end, end > Int64(limit) { throw Self.tooLarge(limit) }
+        if let end = plan.end, let most, end > most { throw Self.tooLarge(most) }
+    }
+
+    /// Most bytes of a body that are taken; nil is as many as come.
+    private var most: Int64? {
+        switch sink {
+        case .file: nil
+        case .memory(let limit): Int64(limit)
+        case .spilling(_, let atMost, _): atMost
+        }
     }
 
     mutating func write(_ bytes: UnsafeRawBufferPointer, host: String) -> Progress {
@@ -75,15 +83,15 @@ struct BodyWriter {
     }
 
     private mutating func store(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
+        if let most, offset + Int64(bytes.count) > most { return Self.tooLarge(most) }
         switch sink {
-        case .memory(let limit):
-            guard memory.count + bytes.count <= limit else { return Self.tooLarge(limit) }
+        case .memory:
             memory.append(contentsOf: bytes)
             offset += Int64(bytes.count)
             return nil
         case .file(let descriptor):
             return append(bytes, to: descriptor)
-        case .spilling(let limit, let descriptor):
+        case .spilling(let limit, _, let descriptor):
             return spill(bytes, beyond: limit, to: descriptor)
         }
     }
@@ -126,7 +134,7 @@ struct BodyWriter {
             : TransferError(.diskError, "the partial file cannot be written: \(text)")
     }
 
-    private static func tooLarge(_ limit: Int) -> TransferError {
-        TransferError(.lengthMismatch, "the body is larger than the \(limit) bytes allowed for it")
+    private static func tooLarge(_ limit: Int64) -> TransferError {
+        TransferError(.lengthMismatch, "the response is larger than the \(limit) bytes that are allowed for it")
     }
 }

@@ -44,6 +44,7 @@ struct Instance: Sendable {
         result.fileMode = fileMode
         result.checkpointBytes = settings.download.checkpointBytes
         result.checkpointInterval = settings.download.checkpointInterval
+        result.largestResult = settings.results.maxBytes
         result.authoritiesFile = settings.trust.authoritiesFile
         result.admission = settings.network.admission
         result.usesEnvironmentProxies = settings.network.proxyFromEnvironment

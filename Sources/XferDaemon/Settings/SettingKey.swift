@@ -49,7 +49,8 @@ public struct SettingKey: Sendable {
 
 extension SettingKey {
     /// Every key, in the order in which they are printed.
-    public static let all: [SettingKey] = queue + download + trust + profiles + network + past + rpc + access + log
+    public static let all: [SettingKey] =
+        queue + download + trust + profiles + network + results + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -114,6 +115,12 @@ extension SettingKey {
         SettingKey(
             "profiles", \.profiles, .profiles, reload: true,
             "Defaults for the requests of the tasks that name them; those of existing tasks stay")
+    ]
+
+    private static let results: [SettingKey] = [
+        SettingKey(
+            "results.max_bytes", \.results.maxBytes, .size(0...(1 << 50)), reload: true,
+            "Bytes of a response that are kept for task.result; a data task or upload whose response is larger fails")
     ]
 
     private static let past: [SettingKey] = [

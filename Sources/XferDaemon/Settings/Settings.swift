@@ -12,6 +12,7 @@ public struct Settings: Hashable, Sendable {
     /// Defaults for requests, by name.
     public var profiles: [Profile] = []
     public var network = Network()
+    public var results = Results()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
     public var rpc = RPC()
@@ -46,6 +47,11 @@ public struct Settings: Hashable, Sendable {
         public var checkpointBytes: Int64 = 16_777_216
         /// How long received bytes may be at stake.
         public var checkpointInterval = Duration.seconds(2)
+    }
+
+    public struct Results: Hashable, Sendable {
+        /// Bytes of a response that are kept for `task.result`; a larger one fails its task.
+        public var maxBytes: Int64 = 1_073_741_824
     }
 
     public struct Trust: Hashable, Sendable {

@@ -40,7 +40,7 @@ import XferTestSupport
         server.serve("/x", version)
         let spill = try PartFile()
         let record = try await Harness().run(
-            .exchange(.get, server.url("/x"), sink: .spilling(limit: 1000, descriptor: spill.descriptor)))
+            .exchange(.get, server.url("/x"), sink: .spilling(limit: 1000, atMost: .max, descriptor: spill.descriptor)))
         #expect(record.outcome.result == .complete)
         #expect(record.outcome.offset == length)
         if length <= 1000 {
@@ -59,8 +59,42 @@ import XferTestSupport
         server.serve("/x", .tagged(101, length: 100_000))
         let full = try FullDevice()
         let record = try await Harness().run(
-            .exchange(.get, server.url("/x"), sink: .spilling(limit: 10, descriptor: full.descriptor)))
+            .exchange(.get, server.url("/x"), sink: .spilling(limit: 10, atMost: .max, descriptor: full.descriptor)))
         #expect(record.error?.reason == .insufficientSpace)
+    }
+
+    /// However the server frames it: announced, in chunks, or coded so that only its end tells how long it is.
+    @Test(arguments: ["length", "chunks", "gzip"]) func aLargestAnswerIsTheLargest(framing: String) async throws {
+        let server = try await FaultServer()
+        let most: Int64 = 50_000
+        for length in [most, most + 1] {
+            let version = SourceVersion.tagged(106, length: length)
+            let path = "/\(length)"
+            switch framing {
+            case "chunks":
+                server.on(path) { _ in
+                    var reply = Reply(
+                        200, headers: [HeaderField(name: "Transfer-Encoding", value: "chunked")],
+                        body: [.source(version, 0..<length)])
+                    reply.isChunked = true
+                    return reply
+                }
+            case "gzip": server.serve(path, version, faults: [[.gzip]])
+            default: server.serve(path, version)
+            }
+            let spill = try PartFile()
+            let sink = BodySink.spilling(limit: 1000, atMost: most, descriptor: spill.descriptor)
+            let record = try await Harness().run(.exchange(.get, server.url(path), sink: sink))
+            if length == most {
+                #expect(record.outcome.result == .complete)
+                #expect(try spill.bytes == version.bytes)
+            } else {
+                #expect(record.error?.reason == .lengthMismatch)
+                #expect(record.error?.isRetriable == false)
+                #expect(record.error?.message.contains("\(most) bytes") == true)
+                #expect(try Int64(spill.bytes.count) <= most)
+            }
+        }
     }
 
     @Test func aMemoryLimitHolds() async throws {

@@ -47,6 +47,7 @@ struct SettingsFileTests {
             deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
             allowedHosts: [try HostPattern(".test")])
         expected.network.proxyFromEnvironment = true
+        expected.results = .init(maxBytes: 64 << 20)
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
         expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
@@ -163,7 +164,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, download, trust, profiles, network, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, download, trust, profiles, network, results, events, history, rpc, access, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {
