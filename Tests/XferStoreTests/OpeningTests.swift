@@ -186,8 +186,35 @@ struct OpeningTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema5() async throws {
+        let directory = StoreDirectory()
+        try directory.execute(SchemaFixtures.version5)
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let task = try #require(try reader.task(TaskID(4)))
+            #expect(task.state == .cancelled)
+            #expect(task.specification.upload.uploadProtocol == .tus)
+            #expect(task.specification.profile == "api")
+            #expect(task.sent == 500)
+            #expect(try reader.result(of: TaskID(3))?.content == .inline([0x6e, 0x6f]))
+            #expect(try reader.spooledSources(of: TaskID(2)) == ["0123abcd"])
+            #expect(try reader.cookies(ofProfile: "api").map(\.name) == ["a"])
+            #expect(try reader.transfer(TransferID(1))?.sources.map(\.chain) == [[[1, 2, 3]]])
+            // What a daemon left that was killed right after a cancel.
+            #expect(try reader.orphanedTransfers(limit: 9).map(\.id) == [TransferID(2)])
+            #expect(try reader.upload(of: TransferID(2))?.url.string == "https://up.example/uploads/7")
+            #expect(try reader.dueAbandonedUploads(now: noon, limit: 9).isEmpty)
+        }
+        try await store.write { tx throws in
+            try tx.abandonUpload(of: try #require(try tx.task(TaskID(4))), at: noon)
+        }
+        #expect(try await store.read { try $0.dueAbandonedUploads(now: noon, limit: 9) }.map(\.taskID) == [TaskID(4)])
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// A migration that was edited after it landed shows here.
-    @Test(arguments: [SchemaFixtures.version1, SchemaFixtures.version2])
+    @Test(arguments: [SchemaFixtures.version1, SchemaFixtures.version2, SchemaFixtures.version5])
     func bringsADatabaseOfAnOldSchemaToTheSchemaOfANewOne(_ fixture: String) throws {
         let (old, new) = (StoreDirectory(), StoreDirectory())
         try old.execute(fixture)

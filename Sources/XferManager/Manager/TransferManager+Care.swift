@@ -39,8 +39,15 @@ extension TransferManager {
                 try directory.remove(intent.finalName)
             }
         }
-        await abandonUpload(of: id)
-        try await store.write(.gathered) { tx in try tx.deleteTransfer(id) }
+        let now = clock()
+        let isUpload = try await store.write(.gathered) { tx in
+            let cancelled = try tx.tasks(subscribingTo: id).filter { $0.state == .cancelled }
+            // The server may have made it after the cancel.
+            for task in cancelled { try tx.abandonUpload(of: task, at: now) }
+            try tx.deleteTransfer(id)
+            return cancelled.contains { $0.specification.kind == .upload }
+        }
+        if isUpload { abandonUploads() }
     }
 
     /// Transfers whose task ended or was removed just before a crash.

@@ -17,6 +17,7 @@ extension TransferManager {
             try tx.append(.daemonStarted(version: version, queued: queued, restored: Int64(restored)), at: now)
         }
         try await discardOrphans()
+        abandonUploads()
         sweepSpool()
         await warnOfExpiry()
         schedule()
@@ -64,7 +65,9 @@ extension TransferManager {
         activityTimer?.cancel()
         timer.arm(for: nil, now: now) { _ in }
         expiryTimer.arm(for: nil, now: now) { _ in }
+        abandonment.timer.arm(for: nil, now: now) { _ in }
         await services.engine.shutdown()
+        await abandonment.task?.value
         do {
             try store.close()
         } catch {

@@ -134,6 +134,7 @@ extension TransferManager {
             try tx.deleteTask(task.id)
         case .discardBytes, .stopAttemptAndDiscardBytes:
             try tx.releaseReservations(of: task.id)
+            if machine.task.state == .cancelled { try tx.abandonUpload(of: task, at: now) }
             try tx.update(machine.task)
         case .none, .schedule, .startAttempt, .stopAttempt:
             try tx.update(machine.task)

@@ -42,6 +42,8 @@ public actor TransferManager {
     var timer = WakeTimer()
     /// Wakes for warnings before a policy's expiry.
     var expiryTimer = WakeTimer()
+    /// Tells servers of uploads that nobody will continue.
+    var abandonment = Abandonment()
     nonisolated let policyGate = PolicyGate()
     /// Threads for looking at servers and key files, which may hang.
     nonisolated let inspections = BlockingPool(threadCount: 2)
@@ -178,6 +180,7 @@ public actor TransferManager {
                 logger.error("restoring after a storage failure failed", metadata: ["error": "\(error)"])
             }
             schedule()
+            abandonUploads()
         }
     }
 

@@ -93,6 +93,8 @@ extension TransferManager {
             !versions.isSuperset(of: $0.key.trustVersions) || $0.admission != rules
         }
         let now = clock()
+        // Tried again by the policies and lists in force.
+        for run in abandonment.runs.values where run.trust.isStale(under: book, rules, at: now) { await run.stop() }
         var tooLate: [TaskID] = []
         // A request that cannot be made again was judged when it went out: stopping it would help nobody.
         for (id, live) in runs where live.mayStop && live.trust.isStale(under: book, rules, at: now) {

@@ -45,14 +45,24 @@ public final class UploadServer: Sendable {
 
     public let port: Int
     private let state: UploadServerState
-    private let channel: any Channel
+    private let listener: NIOLockedValueBox<any Channel>
 
     /// Listens on a free port.
     public init(_ dialect: Dialect, _ behaviour: Behaviour = Behaviour()) async throws {
         let state = UploadServerState(dialect, behaviour, directory: try TemporaryDirectory("xfer-uploads"))
+        let channel = try await Self.listen(port: 0, state)
+        guard let port = channel.localAddress?.port else { throw TimedOut("the server has no port") }
+        self.port = port
+        self.state = state
+        listener = NIOLockedValueBox(channel)
+    }
+
+    deinit { listener.withLockedValue { $0.close(promise: nil) } }
+
+    private static func listen(port: Int, _ state: UploadServerState) async throws -> any Channel {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let executor = ServerExecutor(eventLoop)
-        channel = try await ServerBootstrap(group: eventLoop)
+        return try await ServerBootstrap(group: eventLoop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
@@ -63,13 +73,17 @@ public final class UploadServer: Sendable {
                     Task(executorPreference: executor) { await UploadConnection(wire: wire, state: state).run() }
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        guard let port = channel.localAddress?.port else { throw TimedOut("the server has no port") }
-        self.port = port
-        self.state = state
+            .bind(host: "127.0.0.1", port: port).get()
     }
 
-    deinit { channel.close(promise: nil) }
+    /// Takes no new connections; what it holds it keeps.
+    public func stop() async throws { try await listener.withLockedValue { $0 }.close() }
+
+    /// Listens again, on the same port.
+    public func resume() async throws {
+        let channel = try await Self.listen(port: port, state)
+        listener.withLockedValue { $0 = channel }
+    }
 
     /// `http://127.0.0.1:port` and the path.
     public func url(_ path: String = "/files") -> String { "http://127.0.0.1:\(port)\(path)" }

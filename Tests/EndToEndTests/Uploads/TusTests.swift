@@ -172,6 +172,44 @@ import XferTestSupport
         }
     }
 
+    /// The wish outlives the daemon, twice, and the task's row.
+    @Test func aCancelledUploadIsDeletedWhenItsServerIsBack() async throws {
+        let gate = Gate()
+        try await run([("PATCH", .hold(after: 1, gate))]) { daemon, server, _, id in
+            await gate.arrived()
+            try await server.stop()
+            _ = try await daemon.call("task.cancel", ["ids": [.integer(id)]])
+            await daemon.kill9()
+            gate.open()
+            try await daemon.start()
+            try await daemon.wait(id, for: "cancelled")
+            _ = try await daemon.call("task.remove", ["ids": [.integer(id)]])
+            await daemon.kill9()
+            #expect(server.uploads.count == 1)
+            #expect(server.methods == ["POST", "PATCH"])
+            try await server.resume()
+            try await daemon.start()
+            try await eventually("the upload is deleted", within: Patience.long) { server.uploads.isEmpty }
+            #expect(server.methods == ["POST", "PATCH", "DELETE"])
+        }
+    }
+
+    /// By a daemon that keeps running.
+    @Test func aCancelledUploadIsDeletedThoughTheServerIsBusyAtFirst() async throws {
+        let gate = Gate()
+        let faults: [(String, UploadFault)] = [
+            ("PATCH", .hold(after: 1, gate)), ("DELETE", .answer(503)), ("DELETE", .answer(423)),
+        ]
+        try await run(faults) { daemon, server, _, id in
+            await gate.arrived()
+            _ = try await daemon.call("task.cancel", ["ids": [.integer(id)]])
+            try await daemon.wait(id, for: "cancelled")
+            gate.open()
+            try await eventually("the upload is deleted", within: Patience.long) { server.uploads.isEmpty }
+            #expect(server.methods == ["POST", "PATCH", "DELETE", "DELETE", "DELETE"])
+        }
+    }
+
     @Test func aPausedUploadKeepsItsPlaceAndGoesOn() async throws {
         let gate = Gate()
         try await run([("PATCH", .hold(after: 1_000_000, gate))]) { daemon, server, source, id in

@@ -1,60 +1,116 @@
 import Logging
 import XferCore
-import XferCurl
 import XferModel
 import XferStore
 
 /// Telling servers that an upload they keep the beginning of will not be continued.
+///
+/// The wish is committed with the task's cancellation, so that it survives a crash; what follows is best effort for a day
+/// and delays nobody.
 extension TransferManager {
-    /// How long the server is given to answer, in seconds.
-    private static let patience: Double = 10
+    struct Abandonment {
+        var isWanted = false
+        var task: Task<Void, Never>?
+        var timer = WakeTimer()
+        /// Tries under way.
+        var runs: [Int64: AbandoningRun] = [:]
+    }
 
-    /// Deletes the upload resource of a cancelled task on its server: once, because the server forgets it by itself some day.
-    func abandonUpload(of id: TransferID) async {
-        do {
-            let found = try await store.read { reader in
-                (try reader.upload(of: id), try reader.tasks(subscribingTo: id).first)
+    /// Tries at a time.
+    private static let mostAbandonments = 4
+
+    /// Tells whoever may be told now; whoever cannot be reached is tried again later. Without such uploads there is no timer.
+    func abandonUploads() { abandonUploads(asOf: clock()) }
+
+    private func abandonUploads(asOf now: Timestamp) {
+        abandonment.isWanted = true
+        guard abandonment.task == nil else { return }
+        abandonment.task = Task {
+            var now = now
+            while abandonment.isWanted, mayAbandon {
+                abandonment.isWanted = false
+                do {
+                    try await abandonDue(now)
+                } catch {
+                    logger.warning("giving up uploads failed", metadata: ["error": "\(error)"])
+                }
+                now = max(now, clock())
             }
-            guard let data = found.0, let task = found.1, let request = Self.cancellation(of: data, for: task),
-                !isShuttingDown
-            else { return }
-            let ended = try await attemptAbandoning(request, for: task)
-            guard ended.result != .complete || ended.head.map({ $0.status >= 300 }) == true else { return }
-            logger.info(
-                "the server did not confirm that an upload was given up",
-                metadata: [
-                    "task": "\(task.id)", "url": "\(data.url)", "status": "\(ended.head?.status ?? 0)",
-                    "result": "\(ended.result)",
-                ])
+            abandonment.task = nil
+        }
+    }
+
+    private var mayAbandon: Bool { scheduler.holds.isDisjoint(with: [.shuttingDown, .degraded]) }
+
+    private func abandonDue(_ now: Timestamp) async throws {
+        var seen: Set<Int64> = []
+        while mayAbandon {
+            // A run that has not ended yet may still send to it; its end brings us back.
+            let due = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
+                .filter { !isInUse($0.taskID) && !seen.contains($0.id) }
+                .prefix(Self.mostAbandonments)
+            if due.isEmpty { break }
+            seen.formUnion(due.map(\.id))
+            await withDiscardingTaskGroup { group in
+                for upload in due { group.addTask { await self.abandon(upload) } }
+            }
+        }
+        guard mayAbandon else { return }
+        let next = try await store.read { try $0.nextAbandonedUpload(after: now) }
+        abandonment.timer.arm(for: next, now: clock()) { [weak self] target in await self?.onAbandonmentTimer(target) }
+    }
+
+    /// `target` counts as now when the wall clock was set back.
+    private func onAbandonmentTimer(_ target: Timestamp) {
+        abandonment.timer.onFired()
+        abandonUploads(asOf: max(clock(), target))
+    }
+
+    private func abandon(_ upload: AbandonedUpload) async {
+        let run = AbandoningRun(upload, services: services, settings: settings)
+        abandonment.runs[upload.id] = run
+        let answer: Result<ResponseHead, any Error>
+        do {
+            answer = .success(try await run.run())
         } catch {
-            logger.warning("an upload could not be given up", metadata: ["transfer": "\(id)", "error": "\(error)"])
+            answer = .failure(error)
+        }
+        abandonment.runs[upload.id] = nil
+        // What a stopping service broke off is tried by the next.
+        if case .failure = answer, isShuttingDown { return }
+        do {
+            try await settle(upload, answer)
+        } catch {
+            logger.warning(
+                "an upload that was given up could not be recorded so",
+                metadata: ["task": "\(upload.taskID)", "error": "\(error)"])
         }
     }
 
-    private static func cancellation(of data: UploadResumeData, for task: TransferTask) -> UploadRequest? {
-        switch task.specification.upload.uploadProtocol {
-        case .plain: nil
-        case .tus: TusUpload.cancellation(of: data)
-        case .resumable: ResumableUpload.cancellation(of: data)
+    private func settle(_ upload: AbandonedUpload, _ answer: Result<ResponseHead, any Error>) async throws {
+        let head = try? answer.get()
+        let now = clock()
+        let decision = AbandonmentRules.decide(
+            status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
+            tries: upload.attempts + 1,
+            abandonedAt: upload.abandonedAt, at: now, using: &random)
+        switch decision {
+        case .tryAgain(let next):
+            try await store.write { try $0.postponeAbandonedUpload(upload.id, until: next) }
+        case .giveUp:
+            let reason = head.map { "status \($0.status)" } ?? answer.failureText
+            logger.notice(
+                "a server keeps an upload that was cancelled",
+                metadata: ["task": "\(upload.taskID)", "url": "\(upload.url)", "reason": "\(reason)"])
+            fallthrough
+        case .done:
+            try await store.write { try $0.forgetAbandonedUpload(upload.id) }
         }
     }
+}
 
-    private func attemptAbandoning(_ upload: UploadRequest, for task: TransferTask) async throws -> AttemptOutcome {
-        let trust = RunTrust(
-            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-            authoritiesFile: settings.authoritiesFile, kept: [], clock: clock)
-        var request = task.specification.request.forUpload(upload)
-        request.timeouts = Timeouts(
-            connect: min(request.timeouts.connect, Self.patience), idle: Self.patience, total: Self.patience)
-        let access = try await services.access.access(
-            to: task.specification.request, profile: task.specification.profile)
-        let handle = await services.engine.start(
-            Attempt(
-                request: request, sink: .memory(limit: 64 << 10), mode: .exchange, credential: access.credential,
-                cookieJar: access.cookieJar, session: access.sessions(heldTo: trust)))
-        for await event in handle.events {
-            if case .finished(let outcome) = event { return outcome }
-        }
-        throw TransferError(.internalError, "the attempt ended without an outcome")
+extension Result {
+    fileprivate var failureText: String {
+        if case .failure(let error) = self { "\(error)" } else { "" }
     }
 }

@@ -1,0 +1,40 @@
+public import XferModel
+
+/// When a server has been told, or need not be told any more, that an upload it keeps the beginning of was given up.
+public enum AbandonmentRules {
+    /// How long it is tried: the server forgets the upload by itself some day.
+    public static let patience = Duration.seconds(86_400)
+
+    /// Between tries.
+    public static let backoff = RetryPolicy(base: .seconds(1), cap: .seconds(3600))
+
+    public enum Decision: Hashable, Sendable {
+        /// The upload is gone.
+        case done
+        /// The server does not want to, or has not been reached for too long.
+        case giveUp
+        case tryAgain(at: Timestamp)
+    }
+
+    /// Decides after a try.
+    ///
+    /// - Parameters:
+    ///   - status: of the final response; nil when there was none.
+    ///   - tries: this one included.
+    public static func decide(
+        status: Int?, retryAfter: Int64? = nil, tries: Int, abandonedAt: Timestamp, at now: Timestamp,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        if let status {
+            switch status {
+            case 200...299, 404, 410: return .done
+            // Somebody is at it (tus: Locked), or asks for patience.
+            case 408, 423, 425, 429: break
+            case 400...499: return .giveUp
+            default: break
+            }
+        }
+        let next = now.advanced(by: backoff.delay(tries: tries, retryAfter: retryAfter, using: &random))
+        return abandonedAt.duration(to: next) <= patience ? .tryAgain(at: next) : .giveUp
+    }
+}

@@ -1,0 +1,56 @@
+import XferCore
+import XferCurl
+import XferModel
+import XferStore
+
+/// One try to have an upload deleted that nobody will continue.
+actor AbandoningRun: AttemptMaker {
+    let context: RunContext
+    var course = AttemptCourse()
+    private let upload: AbandonedUpload
+
+    /// How long the server is given to answer, in seconds.
+    private static let patience: Double = 10
+
+    init(_ upload: AbandonedUpload, services: RunServices, settings: ManagerSettings) {
+        self.upload = upload
+        let specification = upload.specification
+        context = RunContext(
+            taskID: upload.taskID, specification: specification, services: services, settings: settings,
+            control: RunControl(kind: .upload),
+            trust: RunTrust(
+                policies: services.policies, admission: services.admission, taskPolicy: specification.policy,
+                authoritiesFile: settings.authoritiesFile, kept: [], clock: services.clock),
+            onBodyEnd: {})
+    }
+
+    func stop() async {
+        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+    }
+
+    /// Gives the server's answer, whatever else became of the try.
+    ///
+    /// - Throws: when there is none, why.
+    func run() async throws -> ResponseHead {
+        guard let cancellation else { throw TransferError(.internalError, "an upload without a place on its server") }
+        var request = specification.request.forUpload(cancellation)
+        request.timeouts = Timeouts(
+            connect: min(request.timeouts.connect, Self.patience), idle: Self.patience, total: Self.patience)
+        let ended = try await attempt(request, into: .memory(limit: 64 << 10)) {
+            $0.mode = .exchange
+        } onEvent: { _, _ in
+        }
+        if let head = ended.head, !head.isRedirect { return head }
+        if case .failed(let error) = ended.result { throw error }
+        throw TransferError(.connectionLost, "the try was stopped")
+    }
+
+    private var cancellation: UploadRequest? {
+        let data = UploadResumeData(url: upload.url)
+        return switch specification.upload.uploadProtocol {
+        case .plain: nil
+        case .tus: TusUpload.cancellation(of: data)
+        case .resumable: ResumableUpload.cancellation(of: data)
+        }
+    }
+}

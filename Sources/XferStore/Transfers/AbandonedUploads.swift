@@ -1,0 +1,83 @@
+public import XferModel
+
+/// An upload of a cancelled task whose server has not been told yet that nobody will continue it.
+public struct AbandonedUpload: Hashable, Sendable {
+    public let id: Int64
+    /// The task may be gone.
+    public let taskID: TaskID
+    /// The upload resource.
+    public let url: HTTPURL
+    /// What of the task decides how its server is asked: owner, request, trust policy, profile and `upload`.
+    public let specification: TaskSpecification
+    public let abandonedAt: Timestamp
+    /// Tries that failed.
+    public let attempts: Int
+}
+
+extension StoreReader {
+    /// Uploads whose servers may be told now, the longest due first.
+    public func dueAbandonedUploads(now: Timestamp, limit: Int) throws(StoreError) -> [AbandonedUpload] {
+        try connection.all(
+            """
+            SELECT id, task_id, upload_url, abandoned_at, attempts, owner, url, options, policy, profile
+            FROM abandoned_upload WHERE next_try_at <= ?1 ORDER BY next_try_at, id LIMIT ?2
+            """, Value(now), Value(limit)
+        ) { row throws(StoreError) in try Self.abandonedUpload(row) }
+    }
+
+    /// When the first of those that are not due yet is.
+    public func nextAbandonedUpload(after now: Timestamp) throws(StoreError) -> Timestamp? {
+        try connection.first("SELECT min(next_try_at) FROM abandoned_upload WHERE next_try_at > ?1", Value(now)) {
+            $0.optionalTime(0)
+        } ?? nil
+    }
+
+    private static func abandonedUpload(_ row: ResultRow) throws(StoreError) -> AbandonedUpload {
+        let id = row.integer(0)
+        func decoded<T>(_ value: T?, _ column: String) throws(StoreError) -> T {
+            guard let value else { throw .unreadable(table: "abandoned_upload", id: id, column: column) }
+            return value
+        }
+        var specification = TaskSpecification(
+            owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(5))),
+            request: TransferRequest(url: try decoded(HTTPURL(stored: row.text(6)), "url")),
+            destination: Destination(directory: "/"), kind: .upload, policy: row.optionalText(8),
+            profile: row.optionalText(9))
+        if let options = row.optionalText(7) {
+            try decoded(JSONText.decode(TaskOptions.self, from: options), "options").apply(to: &specification)
+        }
+        return AbandonedUpload(
+            id: id, taskID: TaskID(row.integer(1)), url: try decoded(HTTPURL(stored: row.text(2)), "upload_url"),
+            specification: specification, abandonedAt: row.time(3), attempts: Int(row.integer(4)))
+    }
+}
+
+extension StoreTransaction {
+    /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no upload
+    /// resource, or when this is known.
+    public func abandonUpload(of task: TransferTask, at now: Timestamp) throws(StoreError) {
+        guard let transfer = task.transferID, let data = try upload(of: transfer) else { return }
+        let columns = try SpecificationColumns(task.specification)
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO abandoned_upload
+                (task_id, upload_url, abandoned_at, next_try_at, owner, url, options, policy, profile)
+            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)
+            """,
+            Value(task.id), .text(data.url.string), Value(now), Value(task.owner), columns.url, columns.options,
+            columns.policy, columns.profile)
+        try setUpload(nil, of: transfer)
+    }
+
+    /// A try has failed; the next one follows at `time`.
+    public func postponeAbandonedUpload(_ id: Int64, until time: Timestamp) throws(StoreError) {
+        try connection.run(
+            "UPDATE abandoned_upload SET attempts = attempts + 1, next_try_at = ?2 WHERE id = ?1", .integer(id),
+            Value(time))
+    }
+
+    /// The server knows, or will not be asked again.
+    public func forgetAbandonedUpload(_ id: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM abandoned_upload WHERE id = ?1", .integer(id))
+    }
+}

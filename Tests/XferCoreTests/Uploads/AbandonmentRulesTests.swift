@@ -1,0 +1,48 @@
+import Testing
+import XferModel
+
+@testable import XferCore
+
+/// When a server need not be told any more that an upload was given up.
+@Suite struct AbandonmentRulesTests {
+    private static let noon = Timestamp(seconds: 1_767_268_800)
+
+    private func decide(
+        _ status: Int?, retryAfter: Int64? = nil, tries: Int = 1, after elapsed: Duration = .zero
+    ) -> AbandonmentRules.Decision {
+        var random = SystemRandomNumberGenerator()
+        return AbandonmentRules.decide(
+            status: status, retryAfter: retryAfter, tries: tries, abandonedAt: Self.noon,
+            at: Self.noon.advanced(by: elapsed), using: &random)
+    }
+
+    @Test(arguments: [200, 204, 404, 410]) func goneIsGone(status: Int) { #expect(decide(status) == .done) }
+
+    @Test(arguments: [400, 401, 403, 405, 409, 412]) func aRefusalIsTheLastWord(status: Int) {
+        #expect(decide(status) == .giveUp)
+    }
+
+    @Test(arguments: [nil, 302, 408, 423, 425, 429, 500, 503] as [Int?]) func theRestIsTriedAgain(status: Int?) {
+        for tries in [1, 5, 40] {
+            guard case .tryAgain(let next) = decide(status, tries: tries) else {
+                Issue.record("\(decide(status, tries: tries))")
+                return
+            }
+            let wait = Self.noon.duration(to: next)
+            #expect(wait >= .zero && wait <= (tries == 1 ? .seconds(1) : .seconds(3600)))
+        }
+    }
+
+    @Test func theServersPatienceCounts() {
+        guard case .tryAgain(let next) = decide(503, retryAfter: 120) else {
+            Issue.record("not tried again")
+            return
+        }
+        #expect(Self.noon.duration(to: next) >= .seconds(120))
+    }
+
+    @Test func aDayIsEnough() {
+        #expect(decide(nil, after: AbandonmentRules.patience + .seconds(1)) == .giveUp)
+        #expect(decide(503, retryAfter: 60, after: AbandonmentRules.patience - .seconds(30)) == .giveUp)
+    }
+}
