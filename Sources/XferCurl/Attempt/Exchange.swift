@@ -48,6 +48,9 @@ final class Exchange {
     var isSendingHeld = false
     /// The present chunk has waited for what the server may have to say.
     var hasYielded = false
+    /// See `hearLastWord`.
+    var spare: SpareSocket?
+    private(set) var hasSecureProxy = false
     /// See `lastAcknowledgement`.
     var acknowledged: UInt64 = 0
 
@@ -88,6 +91,7 @@ final class Exchange {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
         }
         connection = (session, handle)
+        hasSecureProxy = spec.key.hasSecureProxy
     }
 
     /// Gives the easy handle back: after this no callback comes any more.
@@ -102,6 +106,7 @@ final class Exchange {
         wasSent = handle.requestSize > 0
         connection = nil
         session.end(handle)
+        spare = nil
     }
 
     /// Nil once the request has ended.
@@ -135,6 +140,9 @@ final class Exchange {
 
     var hasAnswer: Bool { head != nil }
 
+    /// Whether the answer's content is what comes over the wire.
+    var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
+
     // MARK: From the loop
 
     /// Stops receiving.
@@ -160,6 +168,8 @@ final class Exchange {
         let detail = handle.errorText
         let osError = handle.osError
         let proxyFailure = proxyFailure(code)
+        let isCutShort = isSendingCutShort
+        if refusal == nil, !hasAnswer { hearLastWord(after: code) }
         if let challenge = challenges.takeFinal() { _ = judge(challenge) }
         disconnect()
         switch stage {
@@ -170,6 +180,10 @@ final class Exchange {
         case .requesting, .holding, .receiving:
             if let refusal { return run.finish(.failed(refusal)) }
             if code == CURLE_OK || isBodyWhole { return endResponse() }
+            // The server's no counts though its reasons are cut short: asking again would bring the same.
+            if isCutShort, run.attempt.mode == .exchange, case .receiving = stage, let head, head.status >= 400 {
+                return run.finish(.complete)
+            }
             let error = CurlError.transferError(code, detail: detail, osError: osError, url: url)
             run.finish(.failed(admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
         }
@@ -216,6 +230,7 @@ final class Exchange {
     func onConnected() -> Bool {
         guard isJudged(), !isRepetition() else { return false }
         hasHeard = false
+        spare = nil
         run.onConnected()
         return true
     }
