@@ -58,6 +58,24 @@ public struct DigestRealm: Sendable {
         }
     }
 
+    /// The challenge as text, for a request that is known by its head alone; nil accepts.
+    func refusal(of head: String, nonce: String) -> String? {
+        let lines = head.split(separator: "\r\n")
+        let words = lines.first?.split(separator: " ").map(String.init) ?? []
+        guard words.count == 3 else { return nil }
+        let fields = lines.dropFirst().compactMap { line -> HeaderField? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            return HeaderField(name: String(line[..<colon]), value: String(value))
+        }
+        let request = RecordedRequest(index: 0, connection: 0, method: words[0], target: words[1], headers: fields)
+        guard verdict(on: request, nonce: nonce) != .accepted else { return nil }
+        var reply = challenge(nonce: nonce)
+        reply.setHeader("Content-Length", "0")
+        let rest = reply.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return "HTTP/1.1 \(reply.status) Who are you\r\n\(rest)\r\n"
+    }
+
     private static func parameters(of field: Substring) -> [String: String] {
         var values: [String: String] = [:]
         for pair in field.split(separator: ",") {

@@ -121,4 +121,38 @@ import XferTestSupport
             #expect(!view.json.text.contains("wr0ng-digest"))
         }
     }
+
+    /// The way through a tunnel is asked for twice; the origin hears one request, with its own credential only.
+    @Test func aTunnelIsOpenedWithADigest() async throws {
+        let trust = try TrustFixture()
+        let origin = try trust.server(try trust.authority.issue())
+        var options = TLSServer.Options()
+        options.isProxy = true
+        options.proxyRealm = DigestRealm(user: "ada", password: "pr0xy-digest", isProxy: true)
+        let proxy = try TLSServer(options)
+        try await withDaemon(trust.options()) { daemon in
+            func run(password: String) async throws -> TaskView {
+                let fields: JSONObject = [
+                    "kind": "data", "credential": ["scheme": "bearer", "secret": "0rigin"],
+                    "proxy": [
+                        "url": .string("http://127.0.0.1:\(proxy.port)"),
+                        "credential": ["scheme": "digest", "user": "ada", "password": .string(password)],
+                    ],
+                ]
+                return try await daemon.finish(try await daemon.add("https://localhost:\(origin.port)/f", fields))
+            }
+            let refused = try await run(password: "wr0ng-digest")
+            #expect(refused.errorReason == "auth_failed", "\(refused.json.text)")
+            #expect(origin.counts.connections == 0)
+            let before = proxy.counts.requests.count
+            let view = try await run(password: "pr0xy-digest")
+            #expect(view.state == "completed", "\(view.json.text)")
+            #expect(
+                proxy.counts.requests.dropFirst(before)
+                    == ["CONNECT localhost:\(origin.port) HTTP/1.1", "CONNECT localhost:\(origin.port) HTTP/1.1"])
+            #expect(proxy.counts.heads.allSatisfy { !$0.contains("0rigin") && !$0.contains("pr0xy-digest") })
+            #expect(origin.counts.heads.count == 1)
+            #expect(origin.counts.heads.allSatisfy { $0.contains("Bearer 0rigin") && !$0.contains("Proxy-Auth") })
+        }
+    }
 }
