@@ -43,10 +43,9 @@ import XferTestSupport
                 #expect(try await moto.objects()[key] == digest, "\(key)")
             }
             #expect(try await moto.objects().count == keys.count)
-            // A key as people write it: libcurl's URL parser, or ours, has to escape it first.
-            let raw = try await daemon.refusal(
-                "task.add", ["url": "größe/日本.bin", "profile": "vault", "output": "raw"])
-            #expect(raw == nil || raw?.path == "url")
+            // A key as people write it is escaped as far as a URL has to be.
+            let written = try await daemon.add("größe/日本.bin", ["profile": "vault", "output": "written"])
+            try expectFile(try await daemon.complete(written), is: source.version)
         }
     }
 
