@@ -20,7 +20,7 @@ import XferTestSupport
             let before = try daemon.residentKibibytes
             let id = try await daemon.add(nginx.url("/up"), ["kind": "upload", "source": .string(source)])
             var peak = before
-            let end = try await eventually("the upload ends", within: .seconds(120)) { () -> TaskView? in
+            let end = try await eventually("the upload ends", within: Patience.long) { () -> TaskView? in
                 peak = max(peak, try daemon.residentKibibytes)
                 let view = try await daemon.view(id)
                 return view.isTerminal ? view : nil
@@ -75,18 +75,6 @@ import XferTestSupport
             try await daemon.complete(id)
             #expect(try version.equals(file: nginx.root + "/up"))
             try await eventually("the copy is gone") { try FileTree.entries(below: spool).isEmpty }
-        }
-    }
-}
-
-extension DaemonFixture {
-    /// Memory in use (proc(5), VmRSS).
-    fileprivate var residentKibibytes: Int {
-        get throws {
-            let process = try #require(process)
-            let status = try FileTree.text("/proc/\(process.pid)/status")
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-            return try #require(Int(line.filter(\.isNumber)))
         }
     }
 }

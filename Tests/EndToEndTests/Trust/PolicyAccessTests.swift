@@ -1,34 +1,23 @@
-import Glibc
 import StrictJSON
 import Testing
 import XferTestSupport
 
 /// Who may write policies: operators. Others may ask for more, never for less.
-@Suite(.serialized, .enabled(if: Machine.isRoot)) struct PolicyAccessTests {
+@Suite(.serialized, .enabled(if: Guests.isPossible, "needs root and setpriv")) struct PolicyAccessTests {
     private let trust: TrustFixture
-    /// Some user that is neither root nor the one who stands for everybody unknown.
-    private static let uid = 54_321
+    private static let uid: UInt32 = 54_321
 
     init() throws { trust = try TrustFixture() }
 
     private func withGuest(_ body: (DaemonFixture, ([String]) async throws -> Command.Result) async throws -> Void)
         async throws
     {
-        let roots = try TemporaryDirectory("guest")
-        chmod(roots.path, 0o777)
+        let guests = try Guests([Self.uid])
         var options = trust.options()
-        options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
+        guests.admit(to: &options)
         try await withDaemon(options) { daemon in
-            // The way to the socket; what it says is the daemon's to decide.
-            chmod(daemon.directory.path, 0o755)
-            try await body(daemon) { arguments in
-                try await Command.run(
-                    try #require(Command.find("setpriv")),
-                    [
-                        "--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups",
-                        "\(Command.productsDirectory)/xferctl",
-                    ] + arguments, environment: daemon.environment, directory: roots.path)
-            }
+            guests.letIn(to: daemon)
+            try await body(daemon) { try await guests.run(Self.uid, daemon, $0) }
         }
     }
 
