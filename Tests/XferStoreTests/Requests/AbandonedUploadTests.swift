@@ -64,6 +64,14 @@ import XferModel
         }
     }
 
+    /// What a daemon leaves that is killed right behind a cancel.
+    @Test func aCancelledTaskKeepsNoTransfer() async throws {
+        try await withStore { store in
+            let task = try await cancelled(store)
+            #expect(try await store.read { try $0.orphanedTransfers(limit: 9) }.map(\.id) == [task.transferID])
+        }
+    }
+
     @Test func whatFailedIsDueLaterAndWhatIsDoneIsForgotten() async throws {
         try await withStore { store in
             let task = try await cancelled(store)
