@@ -36,7 +36,10 @@ struct TaskHandlers: Sendable {
 
     private func draft(_ task: NewTask, for principal: Principal) -> TaskDraft {
         let defaults = defaults()
-        return TaskDraft(url: task.url, directoryField: task.directoryField, request: task.requestFields) { request in
+        return TaskDraft(
+            url: task.url, directoryField: task.directoryField, request: task.requestFields,
+            asked: task.clientKey == nil ? nil : task.canonicalText
+        ) { request in
             task.specification(owner: principal.owner, request: request, defaults: defaults)
         }
     }

@@ -7,16 +7,20 @@ public struct TaskDraft: Sendable {
     /// The field that named the destination's directory, for errors: `dir` or `output`.
     public var directoryField: String
     public var request: RequestFields
+    /// What the client sent, in one text: tells a repeated add from another one with the same `client_key`, whatever
+    /// profile and settings have become meanwhile. Nil goes by what becomes of the draft.
+    public var asked: String?
     /// The rest, around the request that was made of `url` and `request`.
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
-        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
+        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(), asked: String? = nil,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
         self.directoryField = directoryField
         self.request = request
+        self.asked = asked
         self.specification = specification
     }
 }
@@ -25,4 +29,6 @@ public struct TaskDraft: Sendable {
 struct AdmittedTask: Sendable {
     var specification: TaskSpecification
     var body: RequestBody?
+    /// See `TaskDraft.asked`.
+    var asked: String?
 }

@@ -70,6 +70,9 @@ extension NewTask {
         return fields
     }
 
+    /// All that was said, the same text however the members of objects were ordered.
+    public var canonicalText: String { wire.sortingMembers.text }
+
     private var content: RequestContent? {
         if let source { return .file(FileReference(path: source, field: "source")) }
         if let parts { return .parts(parts.enumerated().map { $1.part(at: $0) }) }
@@ -88,6 +91,22 @@ extension NewTask {
             onConflict: onConflict ?? .rename,
             mode: mode?.bits,
             usesRemoteTime: remoteTime ?? false)
+    }
+}
+
+extension JSONValue {
+    /// With the members of all objects in the order of their names.
+    fileprivate var sortingMembers: JSONValue {
+        switch self {
+        case .object(let object):
+            var sorted = JSONObject()
+            for (name, value) in object.members.sorted(by: { $0.key < $1.key }) {
+                sorted.append(newKey: name, value.sortingMembers)
+            }
+            return .object(sorted)
+        case .array(let elements): return .array(elements.map(\.sortingMembers))
+        default: return self
+        }
     }
 }
 

@@ -3,23 +3,10 @@ import Testing
 import XferTestSupport
 
 /// Who may write policies: operators. Others may ask for more, never for less.
-@Suite(.serialized, .enabled(if: Guests.isPossible, "needs root and setpriv")) struct PolicyAccessTests {
+@Suite(.serialized, .enabled(if: Machine.isRoot)) struct PolicyAccessTests {
     private let trust: TrustFixture
-    private static let uid: UInt32 = 54_321
 
     init() throws { trust = try TrustFixture() }
-
-    private func withGuest(_ body: (DaemonFixture, ([String]) async throws -> Command.Result) async throws -> Void)
-        async throws
-    {
-        let guests = try Guests([Self.uid])
-        var options = trust.options()
-        guests.admit(to: &options)
-        try await withDaemon(options) { daemon in
-            guests.letIn(to: daemon)
-            try await body(daemon) { try await guests.run(Self.uid, daemon, $0) }
-        }
-    }
 
     /// A guest's task is held to the host's policy, and to its own besides; naming a laxer one takes nothing away.
     @Test func aGuestsTaskAsksForMoreNeverForLess() async throws {
@@ -27,7 +14,7 @@ import XferTestSupport
         let stranger = try TestCA.selfSigned()
         let server = try trust.server(leaf)
         let unknown = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
-        try await withGuest { daemon, guest in
+        try await withGuest(trust.options()) { daemon, guest in
             try await daemon.pin(
                 "lax", "localhost", [],
                 ["mode": "none", "allow_invalid_certificates": true, "validates_domain_name": false])
@@ -49,7 +36,7 @@ import XferTestSupport
     }
 
     @Test func aGuestWritesNoPolicy() async throws {
-        try await withGuest { daemon, guest in
+        try await withGuest(trust.options()) { daemon, guest in
             let kept = try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
             let seq = try await daemon.events().count
             for arguments in [
