@@ -9,8 +9,10 @@ struct Guest {
 
     let uid: UInt32
     let daemon: DaemonFixture
+    fileprivate let directory: TemporaryDirectory
+
     /// Its only root: anybody may write there.
-    let root: String
+    var root: String { directory.path }
 
     /// `xferctl` as this user.
     func callAsFunction(_ arguments: [String]) async throws -> Command.Result {
@@ -49,16 +51,16 @@ func withGuests(
     _ body: (DaemonFixture, [Guest]) async throws -> Void
 ) async throws {
     let users = try (0..<count).map { index in
-        let root = try TemporaryDirectory("guest")
-        chmod(root.path, 0o777)
-        return (uid: Guest.uid + UInt32(index), root: root)
+        let directory = try TemporaryDirectory("guest")
+        chmod(directory.path, 0o777)
+        return (uid: Guest.uid + UInt32(index), directory: directory)
     }
     var options = options
-    let entries = users.map { "\"\($0.uid)\": {roots: [\"\($0.root.path)\"]}" }
+    let entries = users.map { "\"\($0.uid)\": {roots: [\"\($0.directory.path)\"]}" }
     options.settings["access"] = ["users": "{\(entries.joined(separator: ", "))}"]
     try await withDaemon(options) { daemon in
         // The way to the socket; what it says is the daemon's to decide.
         chmod(daemon.directory.path, 0o755)
-        try await body(daemon, users.map { Guest(uid: $0.uid, daemon: daemon, root: $0.root.path) })
+        try await body(daemon, users.map { Guest(uid: $0.uid, daemon: daemon, directory: $0.directory) })
     }
 }
