@@ -3,25 +3,22 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// Some user that is neither root nor the one who stands for everybody unknown, let in by the configuration.
+/// Some user that is neither root nor the one who stands for everybody unknown, let in by the configuration. Needs root and
+/// setpriv(1).
 struct Guest {
-    static let uid: UInt32 = 54_321
+    static let isPossible = Machine.isRoot && Command.find("setpriv") != nil
 
-    let uid: UInt32
     let daemon: DaemonFixture
-    fileprivate let directory: TemporaryDirectory
-
+    let uid: Int64
     /// Its only root: anybody may write there.
-    var root: String { directory.path }
+    let root: String
 
-    /// `xferctl` as this user.
+    /// `xferctl` as this user, in its root.
     func callAsFunction(_ arguments: [String]) async throws -> Command.Result {
         try await Command.run(
             try #require(Command.find("setpriv")),
-            [
-                "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups",
-                "\(Command.productsDirectory)/xferctl",
-            ] + arguments, environment: daemon.environment, directory: root)
+            ["--reuid=\(uid)", "--regid=\(uid)", "--clear-groups", "\(Command.productsDirectory)/xferctl"] + arguments,
+            environment: daemon.environment, directory: root)
     }
 
     /// A call as this user: its result, or nil and what it is answered with instead.
@@ -38,29 +35,27 @@ struct Guest {
     }
 }
 
-/// A daemon that lets a guest in; for tests that run as root.
-func withGuest(
-    _ options: DaemonFixture.Options = DaemonFixture.Options(), _ body: (DaemonFixture, Guest) async throws -> Void
-) async throws {
-    try await withGuests(1, options) { daemon, guests in try await body(daemon, guests[0]) }
-}
-
-/// A daemon that lets several guests in, each with a root of its own; for tests that run as root.
+/// A daemon that lets so many guests in.
 func withGuests(
     _ count: Int, _ options: DaemonFixture.Options = DaemonFixture.Options(),
     _ body: (DaemonFixture, [Guest]) async throws -> Void
 ) async throws {
-    let users = try (0..<count).map { index in
-        let directory = try TemporaryDirectory("guest")
-        chmod(directory.path, 0o777)
-        return (uid: Guest.uid + UInt32(index), directory: directory)
-    }
+    let roots = try (0..<count).map { _ in try TemporaryDirectory("guest") }
+    let users = roots.enumerated().map { (uid: Int64(54_321 + $0.offset), root: $0.element.path) }
+    for user in users { chmod(user.root, 0o777) }
     var options = options
-    let entries = users.map { "\"\($0.uid)\": {roots: [\"\($0.directory.path)\"]}" }
-    options.settings["access"] = ["users": "{\(entries.joined(separator: ", "))}"]
+    let granted = users.map { "\"\($0.uid)\": {roots: [\"\($0.root)\"]}" }.joined(separator: ", ")
+    options.settings["access"] = ["users": "{\(granted)}"]
     try await withDaemon(options) { daemon in
         // The way to the socket; what it says is the daemon's to decide.
         chmod(daemon.directory.path, 0o755)
-        try await body(daemon, users.map { Guest(uid: $0.uid, daemon: daemon, directory: $0.directory) })
+        try await body(daemon, users.map { Guest(daemon: daemon, uid: $0.uid, root: $0.root) })
     }
+}
+
+/// A daemon that lets one guest in.
+func withGuest(
+    _ options: DaemonFixture.Options = DaemonFixture.Options(), _ body: (DaemonFixture, Guest) async throws -> Void
+) async throws {
+    try await withGuests(1, options) { daemon, guests in try await body(daemon, guests[0]) }
 }
