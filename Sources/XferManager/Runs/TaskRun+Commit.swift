@@ -18,7 +18,10 @@ extension TaskRun {
         pendingEvents = []
         return try await services.store.write(urgency) { tx in
             guard let task = try tx.task(id), task.transferID == transferID else { throw Overtaken() }
-            for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            // A task that was cancelled meanwhile has its terminal event, which nothing follows.
+            if !task.state.isTerminal {
+                for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            }
             var machine = TaskStateMachine(task)
             machine.note { $0 = facts }
             let answer = try change(tx, &machine)
