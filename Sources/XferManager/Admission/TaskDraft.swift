@@ -7,16 +7,19 @@ public struct TaskDraft: Sendable {
     /// The field that named the destination's directory, for errors: `dir` or `output`.
     public var directoryField: String
     public var request: RequestFields
+    /// Whether it is tried although its URL failed for good a while ago.
+    public var retriesFailed: Bool
     /// The rest, around the request that was made of `url` and `request`.
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
-        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
+        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(), retriesFailed: Bool = false,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
         self.directoryField = directoryField
         self.request = request
+        self.retriesFailed = retriesFailed
         self.specification = specification
     }
 }
@@ -25,4 +28,5 @@ public struct TaskDraft: Sendable {
 struct AdmittedTask: Sendable {
     var specification: TaskSpecification
     var body: RequestBody?
+    var retriesFailed = false
 }

@@ -42,7 +42,8 @@ extension NewTask {
             maxSendRate: maxSendRate ?? 0,
             retriesNonIdempotent: retryNonIdempotent ?? false,
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
-            response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false))
+            response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
+            slot: slot)
     }
 
     /// What was said of the request.

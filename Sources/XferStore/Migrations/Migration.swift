@@ -6,7 +6,10 @@ struct Migration: Sendable {
     let sql: String
 
     /// In order; new ones go to the end, each in a file of its own.
-    static let all: [Migration] = [.initialSchema, .trustPolicies, .requestsAndUploads, .transferSources, .spool]
+    static let all: [Migration] = [
+        .initialSchema, .trustPolicies, .requestsAndUploads, .transferSources, .spool,
+        .slotsAndFailedURLs,
+    ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, so that file(1) and we know our databases.
     static let applicationID: Int32 = 0x7866_6572
