@@ -45,7 +45,9 @@ struct FailedURLCommand: ParsableCommand {
             guard !options.output.json else { return }
             let terminal = Terminal.standard
             for line in FailedURLText.lines(entries, terminal) { terminal.output.line(line) }
-            if params.cursor != nil { Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)") }
+            if params.cursor != nil {
+                Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)")
+            }
         }
     }
 

@@ -39,7 +39,9 @@ public enum FailedURLRules {
     }
 
     /// What a task ends with at once whose URL is listed.
-    public static func refusal(of request: TransferRequest, because entry: FailedURL, until end: Timestamp) -> TransferError {
+    public static func refusal(of request: TransferRequest, because entry: FailedURL, until end: Timestamp)
+        -> TransferError
+    {
         TransferError(
             .blockedURL,
             "the URL failed at \(entry.failedAt) (\(entry.error.message)) and is not asked for again before \(end) "

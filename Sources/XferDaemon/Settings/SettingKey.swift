@@ -49,7 +49,8 @@ public struct SettingKey: Sendable {
 
 extension SettingKey {
     /// Every key, in the order in which they are printed.
-    public static let all: [SettingKey] = queue + download + sharing + trust + profiles + network + past + rpc + access + log
+    public static let all: [SettingKey] =
+        queue + download + sharing + trust + profiles + network + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(

@@ -13,7 +13,8 @@ public struct TaskDraft: Sendable {
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
-        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(), retriesFailed: Bool = false,
+        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
+        retriesFailed: Bool = false,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url

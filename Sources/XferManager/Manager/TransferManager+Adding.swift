@@ -53,11 +53,11 @@ extension TransferManager {
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
-                    try Self.requireRoom(for: admitted.count, of: principal, in: tx)
                     var effects: [Effect] = []
                     let added = try admitted.map {
                         try Self.add($0, failedURLs, in: tx, at: now, followedBy: &effects)
                     }
+                    try Self.requireRoom(of: principal, in: tx)
                     return (try answer(added, tx), effects)
                 }
             }
@@ -123,11 +123,12 @@ extension TransferManager {
         throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
     }
 
-    private static func requireRoom(for count: Int, of principal: Principal, in tx: StoreTransaction) throws {
+    /// What was added counts, what it superseded does not any more; throwing takes all of it back.
+    private static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try tx.counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
-        guard unfinished + Int64(count) <= Int64(maxTasks) else {
+        guard unfinished <= Int64(maxTasks) else {
             throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
         }
     }

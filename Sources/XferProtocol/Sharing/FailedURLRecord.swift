@@ -35,7 +35,8 @@ public struct FailedURLRecord: WireRecord, Hashable {
         .required("task_id", \.taskID, "The task that failed; it may be forgotten since."),
         .required("error", \.error, "What it failed with."),
         .required("failed_at", \.failedAt, "When it failed."),
-        .required("expires_at", \.expiresAt, "When it may be asked for again, unless it is removed or succeeds before."),
+        .required(
+            "expires_at", \.expiresAt, "When it may be asked for again, unless it is removed or succeeds before."),
     ]
 }
 

@@ -181,7 +181,8 @@ import XferTestSupport
         var random = SplitMix64(seed: 6)
         let alphabet: [Character] = ["\u{0}", "\u{1}", "\u{2}", "a", "\n"]
         func text() -> String {
-            String((0..<Int.random(in: 0...3, using: &random)).compactMap { _ in alphabet.randomElement(using: &random) })
+            String(
+                (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in alphabet.randomElement(using: &random) })
         }
         var seen: [CoalesceKey: TaskSpecification] = [:]
         for _ in 0..<3000 {

@@ -12,7 +12,8 @@ import XferModel
     }
 
     /// No network, cancelled, timed out, host not found, cannot connect, connection lost, trust, checksum, disk, …
-    @Test(arguments: FailureReason.allCases) func ofReasonsOnlyRedirectsToNowhereListByThemselves(reason: FailureReason) {
+    @Test(arguments: FailureReason.allCases) func ofReasonsOnlyRedirectsToNowhereListByThemselves(reason: FailureReason)
+    {
         #expect(FailedURLRules.lists(TransferError(reason, "")) == (reason == .tooManyRedirects))
     }
 

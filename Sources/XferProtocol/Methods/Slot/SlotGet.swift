@@ -7,7 +7,11 @@ public enum SlotGet: RPCMethod {
     public static let examples = [
         MethodExample(
             "somebody is in it", params: ["slot": "avatar"],
-            result: ["task": ["id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png", "slot": "avatar"]]),
+            result: [
+                "task": [
+                    "id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png", "slot": "avatar",
+                ]
+            ]),
         MethodExample("nobody is in it", params: ["slot": "banner"], result: ["task": nil]),
     ]
 
@@ -20,7 +24,8 @@ public enum SlotGet: RPCMethod {
         public static let summary = "Which slot."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "slot", \.slot, "The slot's name; every owner has slots of its own.", .length(1...TaskLimits.nameLength),
+                "slot", \.slot, "The slot's name; every owner has slots of its own.",
+                .length(1...TaskLimits.nameLength),
                 .printable)
         ]
     }
