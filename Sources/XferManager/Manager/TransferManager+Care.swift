@@ -43,7 +43,7 @@ extension TransferManager {
         try await store.write(.gathered) { tx in try tx.deleteTransfer(id) }
     }
 
-    /// Transfers whose task ended or was removed just before a crash.
+    /// Transfers whose task was cancelled, ended or was removed just before a crash.
     func discardOrphans() async throws {
         var after: TransferID?
         while true {

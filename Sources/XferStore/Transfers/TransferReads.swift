@@ -11,12 +11,15 @@ extension StoreReader {
         return transfer
     }
 
-    /// Transfers that no task subscribes to any more, with ids above `after`, ascending: their files can go.
+    /// Transfers that no task subscribes to any more but such as were cancelled, with ids above `after`, ascending: their
+    /// files can go.
     public func orphanedTransfers(after: TransferID? = nil, limit: Int) throws(StoreError) -> [Transfer] {
         let ids = try connection.all(
             """
             SELECT id FROM transfer WHERE id > ?1
-                AND NOT EXISTS (SELECT 1 FROM task INDEXED BY task_transfer WHERE transfer_id = transfer.id)
+                AND NOT EXISTS (
+                    SELECT 1 FROM task INDEXED BY task_transfer
+                    WHERE transfer_id = transfer.id AND state != 'cancelled')
             ORDER BY id LIMIT ?2
             """,
             .integer(after?.rawValue ?? 0), Value(limit)
