@@ -7,8 +7,8 @@ DESTDIR ?=
 URL     ?=
 ARGS    ?=
 
-# The programs carry Swift's runtime in themselves.
-RELEASE := -c release --static-swift-stdlib
+# The programs carry Swift's runtime in themselves. Colours are a compiler flag: on a terminal everything would be built anew.
+RELEASE := -c release --static-swift-stdlib --no-color-diagnostics
 PRIVATE := .build/run
 
 export PATH := $(dir $(SWIFT)):$(PATH)

@@ -33,11 +33,9 @@ public struct TaskStateMachine: Sendable {
     /// The user lets the task go on; a task waiting for a retry, the network or its host tries now.
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {
-        case (.paused, _):
+        case (.paused, _), (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown):
             move(to: .queued)
-            return TaskTransition(event: .taskResumed, action: .schedule)
-        case (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown):
-            move(to: .queued)
+            task.lastProgressAt = nil
             return TaskTransition(event: .taskResumed, action: .schedule)
         default:
             return .unchanged
@@ -148,13 +146,20 @@ public struct TaskStateMachine: Sendable {
         move(to: .waiting)
         task.wait = wait
         task.error = error
-        if wait.reason != .retry { uncountTry() }
+        if wait.reason != .retry {
+            uncountTry()
+            task.lastProgressAt = nil
+        }
         return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
     }
 
-    /// A wait is over: its time came or its cause went away.
-    public mutating func onWaitOver() -> TaskTransition {
+    /// A wait is over: its time came or its cause went away. When nobody was there at that time, because the machine was
+    /// off, say, what passed since does not count against `retry_for`.
+    public mutating func onWaitOver(at now: Timestamp) -> TaskTransition {
         guard task.state == .waiting else { return .unchanged }
+        if let due = task.wait?.until, due < now {
+            task.lastProgressAt = task.lastProgressAt?.advanced(by: due.duration(to: now))
+        }
         move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
     }

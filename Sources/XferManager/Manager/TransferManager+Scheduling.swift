@@ -298,7 +298,7 @@ extension TransferManager {
             try await store.write { tx in
                 for task in try tx.dueWaits(now: now, limit: 1000) {
                     var machine = TaskStateMachine(task)
-                    _ = machine.onWaitOver()
+                    _ = machine.onWaitOver(at: now)
                     try tx.update(machine.task)
                 }
                 for host in try tx.expiredCooldowns(now: now, limit: 1000) {

@@ -18,7 +18,8 @@ public struct TransferTask: Hashable, Sendable {
     public var attempts: Int
     /// The furthest committed offset ever: going past it is progress.
     public var furthest: Int64
-    /// When the committed offset last passed its maximum, or the first try: `retry_for` counts from here.
+    /// `retry_for` counts from here: when the committed offset last passed its maximum, or the first try, moved on by
+    /// the time in which nothing was tried. Nil begins the time anew with the next try.
     public var lastProgressAt: Timestamp?
     public var outcome: TaskOutcome
     public var createdAt: Timestamp
@@ -122,7 +123,8 @@ public struct TaskSpecification: Hashable, Sendable {
 public struct RetryLimits: Hashable, Sendable, Codable {
     /// Tries after the first; nil is unlimited within `retryFor`.
     public var maxRetries: Int?
-    /// Seconds since the last progress within which it is tried again.
+    /// Seconds since the last progress within which it is tried again; pauses, other waits and time in which no daemon ran
+    /// do not count.
     public var retryFor: Int64
 
     public init(maxRetries: Int? = nil, retryFor: Int64 = 86_400) {

@@ -95,7 +95,7 @@ import XferModel
         }
         switch machine.task.state {
         case .queued: return machine.onStart(at: now)
-        case .waiting: return machine.onWaitOver()
+        case .waiting: return machine.onWaitOver(at: now)
         case .paused: return machine.onResume()
         case .running:
             let error = TransferError(.connectionLost, "reset")
@@ -115,7 +115,7 @@ import XferModel
         for _ in 0..<3 {
             _ = machine.onStart(at: Self.now)
             _ = machine.onWait(Wait(.retry, until: Self.now), error: nil)
-            _ = machine.onWaitOver()
+            _ = machine.onWaitOver(at: Self.now)
         }
         _ = machine.onStart(at: Self.now)
         #expect(machine.task.attempts == 4)
@@ -149,7 +149,7 @@ import XferModel
         var machine = TaskStateMachine(Self.task(.queued))
         _ = machine.onStart(at: Self.now)
         _ = machine.onWait(Wait(.retry, until: Self.now), error: TransferError(.connectionLost, "reset"))
-        _ = machine.onWaitOver()
+        _ = machine.onWaitOver(at: Self.now)
         for _ in 0..<100 {
             _ = machine.onStart(at: Self.now)
             #expect(machine.task.attempts == 2)
@@ -159,9 +159,40 @@ import XferModel
         for reason in WaitReason.allCases where reason != .retry {
             _ = machine.onStart(at: Self.now)
             _ = machine.onWait(Wait(reason), error: nil)
-            _ = machine.onWaitOver()
+            _ = machine.onWaitOver(at: Self.now)
         }
         #expect(machine.task.attempts == 1)
+    }
+
+    @Test func onlyTimeInWhichItFailsCountsAgainstRetryFor() throws {
+        let day = Duration.seconds(86_400)
+        var machine = TaskStateMachine(Self.task(.queued))
+        func fails(at now: Timestamp, until: Timestamp) {
+            _ = machine.onStart(at: now)
+            _ = machine.onWait(Wait(.retry, until: until), error: TransferError(.connectionLost, "reset"))
+        }
+        fails(at: Self.now, until: Self.now.advanced(by: .seconds(60)))
+        #expect(machine.task.lastProgressAt == Self.now)
+        // The machine was off for a day after the wait's end.
+        _ = machine.onWaitOver(at: Self.now.advanced(by: .seconds(60) + day))
+        #expect(machine.task.lastProgressAt == Self.now.advanced(by: day))
+        // In time, and earlier than asked: nothing is made up for.
+        for early: Duration in [.zero, .seconds(30)] {
+            let start = try #require(machine.task.lastProgressAt)
+            fails(at: start, until: start.advanced(by: .seconds(60)))
+            _ = machine.onWaitOver(at: start.advanced(by: .seconds(60) - early))
+            #expect(machine.task.lastProgressAt == start)
+        }
+        // A pause, and a wait for something that is not the task's failure, begin the time anew.
+        let later = Self.now.advanced(by: day * 9)
+        _ = machine.onPause()
+        _ = machine.onResume()
+        _ = machine.onStart(at: later)
+        #expect(machine.task.lastProgressAt == later)
+        _ = machine.onWait(Wait(.insufficientSpace), error: nil)
+        _ = machine.onWaitOver(at: later.advanced(by: day))
+        _ = machine.onStart(at: later.advanced(by: day))
+        #expect(machine.task.lastProgressAt == later.advanced(by: day))
     }
 
     @Test func aRestartIsNotATry() {
