@@ -36,7 +36,7 @@ import XferTestSupport
             case .queued: return task.state == .queued
             case .paused: return task.state == .paused
             case .waiting: return task.state == .waiting
-            case .running: return task.state == .running && fixture.server.requests.count == 1
+            case .running: return await manager.progress(of: [old])[old]?.received ?? 0 >= 100_000
             }
         }
         if standing == .waiting {
@@ -64,6 +64,7 @@ import XferTestSupport
         #expect(try await manager.task(inSlot: "s", for: ManagerFixture.caller) == nil)
         gate.open()
         try await eventually("the old one's bytes are gone") { try fixture.files() == ["b"] }
+        #expect(try await fixture.events(of: old, in: manager).last == .taskSuperseded)
         await manager.shutdown(.suspend)
     }
 
