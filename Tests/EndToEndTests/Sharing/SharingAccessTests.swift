@@ -1,0 +1,69 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// A user sees, empties and is bothered by its own slots and failed URLs only; an operator sees everybody's failed URLs.
+@Suite(.serialized, .enabled(if: Machine.isRoot)) struct SharingAccessTests {
+    /// Some user that is neither root nor the one who stands for everybody unknown.
+    private static let uid = 54_322
+
+    private func withGuest(
+        _ body: (DaemonFixture, FaultServer, ([String]) async throws -> Command.Result) async throws -> Void
+    ) async throws {
+        let server = try await FaultServer()
+        let roots = try TemporaryDirectory("guest")
+        chmod(roots.path, 0o777)
+        var options = DaemonFixture.Options()
+        options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
+        try await withDaemon(options) { daemon in
+            // The way to the socket; what it says is the daemon's to decide.
+            chmod(daemon.directory.path, 0o755)
+            try await body(daemon, server) { arguments in
+                try await Command.run(
+                    try #require(Command.find("setpriv")),
+                    [
+                        "--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups",
+                        "\(Command.productsDirectory)/xferctl",
+                    ] + arguments, environment: daemon.environment, directory: roots.path)
+            }
+        }
+    }
+
+    @Test func failedURLsOfOthersAreNeitherSeenNorRemovedNorInTheWay() async throws {
+        try await withGuest { daemon, server, guest in
+            try await daemon.fails(try await daemon.add(server.url("/a")), "http_status")
+            let meek = ["add", "--wait", "--no-retry-failed", "-d", ".", server.url("/a")]
+            // The operator's failure says nothing to the guest, its own does.
+            let first = try await guest(meek)
+            #expect(first.output.contains("http_status"), "\(first)")
+            let second = try await guest(meek)
+            #expect(second.output.contains("blocked_url"), "\(second)")
+            #expect(server.requests.count == 2)
+
+            #expect(try await guest(["failed-url"]).output.split(separator: "\n").count == 2)
+            let all = try await daemon.call("failed_url.list", ["order": "asc"])["entries"]?.arrayValue ?? []
+            #expect(all.map { $0["owner"] } == [0, .integer(Int64(Self.uid))])
+            let operators = try #require(all.first?["id"]?.integerValue)
+            let refused = try await guest(["failed-url", "remove", "\(operators)"])
+            #expect(refused.exit == .code(3) && refused.errors.contains("no entry \(operators)"), "\(refused)")
+            #expect(try await guest(["failed-url", "remove", server.url("/a")]).output == "1 removed\n")
+            #expect(try await guest(["failed-url", "clear"]).output == "0 removed\n")
+            #expect(try await daemon.ctl("failed-url", "clear").output == "1 removed\n")
+        }
+    }
+
+    @Test func everyUserHasSlotsOfItsOwn() async throws {
+        try await withGuest { daemon, server, guest in
+            let mine = try await daemon.add(server.url("/a"), ["slot": "s", "paused": true])
+            let added = try await guest(["add", "--paused", "--slot", "s", "-d", ".", server.url("/a")])
+            #expect(added.exit == .code(0), "\(added)")
+            #expect(try await daemon.view(mine).state == "paused")
+            #expect(try await daemon.call("slot.get", ["slot": "s"])["task"]?["id"] == .integer(mine))
+            let cancelled = try await guest(["slot", "cancel", "s"])
+            #expect(cancelled.exit == .code(0) && cancelled.output != "cancelled: #\(mine)\n", "\(cancelled)")
+            #expect(try await guest(["slot", "detach", "s"]).output == "nothing is in s\n")
+            #expect(try await daemon.view(mine).state == "paused")
+        }
+    }
+}
