@@ -203,7 +203,7 @@ struct TaskTests {
         vary { $0.request.headers = [HeaderField(name: "A", value: "b")] }
         vary { $0.request.credential = Credential(user: "a", password: "b") }
         vary { $0.retry.maxRetries = 1 }
-        let prints = try variants.map { try SpecificationColumns($0).fingerprint(kind: $0.kind) }
+        let prints = try variants.map { try SpecificationColumns($0).fingerprint(of: $0, nil) }
         #expect(Set(prints).count == variants.count)
         // Kept in databases: it stays what it was.
         #expect(prints[0] == 3_483_745_738_620_626_060)

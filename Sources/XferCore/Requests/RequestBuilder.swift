@@ -52,7 +52,11 @@ public enum RequestBuilder {
         request.proxy = fields.proxy.applied(to: profile?.proxy)
         request.clientCertificate = fields.clientCertificate.applied(to: nil)
         request.credential = fields.credential.applied(to: userInfo)
-        request.usesProfileCredentials = usesProfileCredentials(fields, profile)
+        // Each is unset by its own field alone, and one's own takes its place.
+        request.usesProfileCredential =
+            profile?.credential != nil && request.credential == nil && fields.credential != .clear
+        request.usesProfileCertificate =
+            profile?.clientCertificate != nil && request.clientCertificate == nil && fields.clientCertificate != .clear
         request.usesCookies = try usesCookies(fields, profile)
         return Built(request: request, content: content)
     }
@@ -89,12 +93,6 @@ public enum RequestBuilder {
                 field: "accept_types[\(error.index)]", reason: "neither a media type nor a preset",
                 expected: "type/subtype or one of " + MediaTypePresets.names.joined(separator: ", "))
         }
-    }
-
-    /// Unset by either field: whoever wants none of the profile's secrets gets none.
-    private static func usesProfileCredentials(_ fields: RequestFields, _ profile: Profile?) -> Bool {
-        guard let profile, fields.credential != .clear, fields.clientCertificate != .clear else { return false }
-        return profile.credential != nil || profile.clientCertificate != nil
     }
 
     private static func usesCookies(_ fields: RequestFields, _ profile: Profile?) throws(RequestFault) -> Bool {

@@ -8,6 +8,6 @@ public enum SourceExpiry {
         let (specification, request) = (task.specification, task.specification.request)
         guard let status = error.httpStatus, status == 401 || status == 403 else { return false }
         return specification.kind == .download && task.received > 0 && request.credential == nil
-            && !request.usesProfileCredentials && request.headers.firstValue(named: "Authorization") == nil
+            && !request.usesProfileSecrets && request.headers.firstValue(named: "Authorization") == nil
     }
 }

@@ -80,7 +80,8 @@ extension KeyWords {
             words.add(rule.remove.map { $0.lowercased() }) { $0.add($1) }
         }
         add(request.credential)
-        add(request.usesProfileCredentials.description)
+        add(request.usesProfileCredential.description)
+        add(request.usesProfileCertificate.description)
         add(request.clientCertificate?.certificate)
         add(request.clientCertificate?.key)
         add(request.usesCookies.description)

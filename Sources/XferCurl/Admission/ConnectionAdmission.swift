@@ -56,11 +56,19 @@ extension EasyHandle {
 
 extension IPAddress {
     /// Nil for families that are no IP.
-    fileprivate static func read(_ address: UnsafeMutablePointer<curl_sockaddr>) -> (IPAddress?, port: UInt16) {
+    static func read(_ address: UnsafeMutablePointer<curl_sockaddr>) -> (IPAddress?, port: UInt16) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return (nil, 0) }
         // libcurl keeps as much behind the declared end as the family needs (struct Curl_sockaddr_ex).
-        let raw = UnsafeRawPointer(address).advanced(by: offset)
-        switch address.pointee.family {
+        return read(UnsafeRawPointer(address).advanced(by: offset), family: address.pointee.family)
+    }
+
+    /// Of one of getaddrinfo(3)'s results.
+    static func read(_ address: UnsafePointer<sockaddr>) -> IPAddress? {
+        read(UnsafeRawPointer(address), family: Int32(address.pointee.sa_family)).0
+    }
+
+    private static func read(_ raw: UnsafeRawPointer, family: Int32) -> (IPAddress?, port: UInt16) {
+        switch family {
         case AF_INET:
             let found = raw.loadUnaligned(as: sockaddr_in.self)
             let bytes = withUnsafeBytes(of: found.sin_addr) { Array($0) }

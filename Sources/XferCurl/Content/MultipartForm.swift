@@ -46,8 +46,8 @@ final class MultipartForm {
             throw TransferError(.internalError, "a part's name, file name or type contains NUL")
         }
         let fields = try HeaderList(part.headers, addingDefaults: false)
-        var codes = [curl_mime_name(added, part.name)]
-        if let filename = part.filename { codes.append(curl_mime_filename(added, filename)) }
+        var codes = [curl_mime_name(added, quotable(part.name))]
+        if let filename = part.filename { codes.append(curl_mime_filename(added, quotable(filename))) }
         if let type = part.contentType {
             // Written as it is, into a header line.
             guard HeaderList.isClean(type) else {
@@ -62,6 +62,10 @@ final class MultipartForm {
         if let list = fields.release() { codes.append(curl_mime_headers(added, list, 1)) }
         if codes.contains(where: { $0 != CURLE_OK }) { throw outOfMemory }
     }
+
+    /// Within quotes a backslash stands before what it hides (RFC 2045 §5.1, RFC 5322 §3.2.4): one at the end of a name would
+    /// hide the quote that closes it. libcurl leaves that to us.
+    private static func quotable(_ name: String) -> String { name.replacing("\\", with: "\\\\") }
 
     private static var outOfMemory: TransferError {
         TransferError(.internalError, "out of memory", isRetriable: true)

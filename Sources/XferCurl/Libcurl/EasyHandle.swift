@@ -74,6 +74,7 @@ final class EasyHandle {
             set(CURLOPT_ACCEPT_ENCODING, "")
         }
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
+        if let agent = request.headers.unsignedUserAgent { set(CURLOPT_USERAGENT, agent) }
         set(CURLOPT_HTTP_VERSION, Self.version(request))
         setRoute(request.spec)
         setAuthentication(request.authentication)

@@ -4,6 +4,9 @@ import XferModel
 /// Header fields as libcurl takes them: a linked list of `Name: value` lines that has to outlive the request.
 final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
+    /// `User-Agent` of a signed request, which is not among the lines: proxies may change it, so nobody signs it, and some
+    /// servers (botocore's signer, which moto checks with) leave it out of what they compute even where it was signed.
+    private(set) var unsignedUserAgent: String?
 
     /// Throws for text that would end a line early; clients' fields are checked long before.
     ///
@@ -21,6 +24,10 @@ final class HeaderList {
                 throw TransferError(.internalError, "a header field contains a line break or NUL, or has no name")
             }
             if isSigned, field.value.isEmpty { continue }
+            if isSigned, field.name.equalsIgnoringASCIICase("User-Agent") {
+                unsignedUserAgent = field.value
+                continue
+            }
             // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)).
             // Servers sign runs of spaces as one.
             let value =

@@ -43,6 +43,8 @@ public enum ServerInspection {
         public var opinions: [Opinion]
         /// Why no chain could be judged, or why the handshake failed for another reason than trust.
         public var failure: String?
+        /// Why no connection was made: all of the host's addresses are refused.
+        public var refusal: AdmissionRefusal?
 
         /// All policies accept and the handshake succeeded.
         public var isAccepted: Bool {
@@ -52,14 +54,16 @@ public enum ServerInspection {
 
     /// Connects, shakes hands, judges. Blocks its thread for as long as the name's resolution takes and twice `timeout`.
     public static func inspect(
-        _ origin: Origin, policies: AppliedPolicies, authoritiesFile: String?, timeout: Int = 10
+        _ origin: Origin, policies: AppliedPolicies, authoritiesFile: String?,
+        admission: AdmissionRules = AdmissionRules(), timeout: Int = 10
     ) -> Report {
         var report = Report(address: nil, tlsVersion: nil, chain: [], chainFailure: nil, opinions: [], failure: nil)
         let socket: Int32
-        switch connect(to: ServerName(host: origin.host), port: origin.port, timeout: timeout) {
+        switch connect(to: ServerName(host: origin.host), port: origin.port, admission, timeout: timeout) {
         case .success(let connected): socket = connected
         case .failure(let fault):
             report.failure = fault.description
+            report.refusal = fault.refusal
             return report
         }
         defer { close(socket) }
@@ -110,9 +114,12 @@ public enum ServerInspection {
 
     private struct Fault: Error, CustomStringConvertible {
         let description: String
+        var refusal: AdmissionRefusal?
     }
 
-    private static func connect(to host: ServerName, port: UInt16, timeout: Int) -> Result<Int32, Fault> {
+    private static func connect(
+        to host: ServerName, port: UInt16, _ admission: AdmissionRules, timeout: Int
+    ) -> Result<Int32, Fault> {
         var hints = addrinfo()
         hints.ai_socktype = xfer_stream_type()
         var list: UnsafeMutablePointer<addrinfo>?
@@ -120,9 +127,18 @@ public enum ServerInspection {
         guard code == 0 else { return .failure(Fault(description: String(cString: gai_strerror(code)))) }
         defer { freeaddrinfo(list) }
         var last = "no address"
+        var refusal: AdmissionRefusal?
+        var hasTried = false
         var next = list
         while let address = next {
             next = address.pointee.ai_next
+            if let ip = IPAddress.read(address.pointee.ai_addr),
+                let refused = admission.refusal(ofAddress: ip, port: port)
+            {
+                refusal = refused
+                continue
+            }
+            hasTried = true
             let descriptor = xfer_stream_socket(address.pointee.ai_family)
             guard descriptor >= 0 else { continue }
             // connect(2) obeys SO_SNDTIMEO, socket(7).
@@ -136,6 +152,7 @@ public enum ServerInspection {
             last = errno == EINPROGRESS ? "no answer within \(timeout) s" : String(cString: strerror(errno))
             close(descriptor)
         }
+        if let refusal, !hasTried { return .failure(Fault(description: refusal.description, refusal: refusal)) }
         return .failure(Fault(description: "\(host):\(port) cannot be reached: \(last)"))
     }
 }

@@ -38,7 +38,8 @@ struct TaskHandlers: Sendable {
         let defaults = defaults()
         return TaskDraft(
             url: task.url, directoryField: task.directoryField, request: task.requestFields,
-            retriesFailed: task.retryFailed ?? false
+            retriesFailed: task.retryFailed ?? false,
+            asked: task.clientKey == nil ? nil : task.canonicalText
         ) { request in
             task.specification(owner: principal.owner, request: request, defaults: defaults)
         }

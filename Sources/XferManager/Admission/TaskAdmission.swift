@@ -34,7 +34,8 @@ struct TaskAdmission: Sendable {
             let body = try await content.admit(built.content, path: path)
             specification.request.bodySummary = body.map { BodySummary($0) }
             admitted.append(
-                AdmittedTask(specification: specification, body: body, retriesFailed: draft.retriesFailed))
+                AdmittedTask(
+                    specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked))
         }
         return admitted
     }

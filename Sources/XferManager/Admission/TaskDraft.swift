@@ -9,18 +9,22 @@ public struct TaskDraft: Sendable {
     public var request: RequestFields
     /// Whether it is tried although its URL failed for good a while ago.
     public var retriesFailed: Bool
+    /// What the client sent, in one text: tells a repeated add from another one with the same `client_key`, whatever
+    /// profile and settings have become meanwhile. Nil goes by what becomes of the draft.
+    public var asked: String?
     /// The rest, around the request that was made of `url` and `request`.
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
         url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
-        retriesFailed: Bool = false,
+        retriesFailed: Bool = false, asked: String? = nil,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
         self.directoryField = directoryField
         self.request = request
         self.retriesFailed = retriesFailed
+        self.asked = asked
         self.specification = specification
     }
 }
@@ -30,4 +34,6 @@ struct AdmittedTask: Sendable {
     var specification: TaskSpecification
     var body: RequestBody?
     var retriesFailed = false
+    /// See `TaskDraft.asked`.
+    var asked: String?
 }

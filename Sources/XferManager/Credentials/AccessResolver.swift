@@ -39,15 +39,18 @@ struct AccessResolver: Sendable {
     private func profile(
         named name: String?, of request: TransferRequest
     ) async throws(TransferError) -> Profile? {
-        guard let name, request.usesProfileCredentials || request.usesCookies else { return nil }
+        guard let name, request.usesProfileSecrets || request.usesCookies else { return nil }
         let found: StoredProfile?
         do {
             found = try await store.read { try $0.profiles().first { $0.profile.name == name } }
         } catch {
             throw TransferError(.internalError, "the profile \"\(name)\" cannot be read: \(error)", isRetriable: true)
         }
-        if found == nil, request.usesProfileCredentials {
-            throw TransferError(.credentialMissing, "there is no profile \"\(name)\", whose credential the task uses")
+        if found == nil, request.usesProfileSecrets {
+            throw TransferError(
+                .credentialMissing,
+                "there is no profile \"\(name)\", whose \(request.usesProfileCredential ? "credential" : "client certificate") the task uses"
+            )
         }
         return found?.profile
     }
@@ -61,7 +64,7 @@ struct AccessResolver: Sendable {
             let origins = own.origins.isEmpty ? [request.url.origin] : own.origins
             return try await resolve(own, of: "the task", origins: origins)
         }
-        guard request.usesProfileCredentials, let profile, let shared = profile.credential else { return nil }
+        guard request.usesProfileCredential, let profile, let shared = profile.credential else { return nil }
         let origins = shared.origins.isEmpty ? profile.baseURL.map { [$0.origin] } ?? [] : shared.origins
         // Else whoever may name the profile could have it sent anywhere.
         guard !origins.isEmpty else { throw unbound("credential", of: profile) }
@@ -108,7 +111,7 @@ struct AccessResolver: Sendable {
         var found: RequestAccess.Certificate?
         if let files = request.clientCertificate {
             found = RequestAccess.Certificate(files: files, origins: [request.url.origin])
-        } else if request.usesProfileCredentials, let profile, let files = profile.clientCertificate {
+        } else if request.usesProfileCertificate, let profile, let files = profile.clientCertificate {
             let origins = profile.baseURL.map { [$0.origin] } ?? profile.credential?.origins ?? []
             guard !origins.isEmpty else { throw unbound("client certificate", of: profile) }
             found = RequestAccess.Certificate(files: files, origins: origins)

@@ -77,13 +77,16 @@ extension TransferManager {
         followedBy effects: inout [Effect]
     ) throws -> Added {
         let specification = admitted.specification
-        if specification.clientKey != nil, let earlier = try tx.earlierAdd(of: specification, body: admitted.body) {
+        if specification.clientKey != nil,
+            let earlier = try tx.earlierAdd(of: specification, body: admitted.body, asked: admitted.asked)
+        {
             guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
             return Added(id: earlier.id, isExisting: true)
         }
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
-            specification, body: admitted.body, state: specification.startsPaused ? .paused : .queued, at: now)
+            specification, body: admitted.body, asked: admitted.asked,
+            state: specification.startsPaused ? .paused : .queued, at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
             .taskAdded(

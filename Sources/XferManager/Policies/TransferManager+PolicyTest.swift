@@ -67,6 +67,7 @@ extension TransferManager {
             throw ManagerError.invalidField(
                 path: "url", reason: "http has no certificates", expected: "an https:// URL")
         }
+        let rules = try admissionRules(for: url.origin, path: "url")
         let resolver = services.policies.withLockedValue(\.resolver)
         let applied: AppliedPolicies
         do throws(PolicyResolutionError) {
@@ -75,7 +76,7 @@ extension TransferManager {
             if let policy, case .policyMissing = error { throw ManagerError.policyNotFound(policy) }
             throw ManagerError(error, path: "")
         }
-        return await inspect(url.origin, applied)
+        return try await inspect(url.origin, applied, rules, path: "url")
     }
 
     /// Shows a server's certificates after the ordinary check: whoever pins what it shows trusts the network once.
@@ -89,13 +90,28 @@ extension TransferManager {
             throw ManagerError.invalidField(
                 path: "host", reason: "not a host", expected: "a host name or an IP address")
         }
-        return await inspect(url.origin, .ordinary)
+        let rules = try admissionRules(for: url.origin, path: "host")
+        return try await inspect(url.origin, .ordinary, rules, path: "host")
     }
 
-    private func inspect(_ origin: Origin, _ applied: AppliedPolicies) async -> ServerReport {
+    /// The lists, once they let the host be asked at all.
+    private func admissionRules(for origin: Origin, path: String) throws -> AdmissionRules {
+        let rules = services.admission.withLockedValue(\.self)
+        if let refusal = rules.refusal(ofHost: origin.host, port: origin.port) {
+            throw ManagerError.rejectedByPolicy(path: path, reason: refusal.description)
+        }
+        return rules
+    }
+
+    private func inspect(
+        _ origin: Origin, _ applied: AppliedPolicies, _ rules: AdmissionRules, path: String
+    ) async throws -> ServerReport {
         let authorities = settings.authoritiesFile
         let seen = await inspections.run {
-            ServerInspection.inspect(origin, policies: applied, authoritiesFile: authorities)
+            ServerInspection.inspect(origin, policies: applied, authoritiesFile: authorities, admission: rules)
+        }
+        if let refusal = seen.refusal {
+            throw ManagerError.rejectedByPolicy(path: path, reason: "\(origin.host): \(refusal)")
         }
         return ServerReport(origin, seen, applied, at: clock())
     }

@@ -13,8 +13,10 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var bodySummary: BodySummary?
     /// The client's own; wins over the profile's.
     public var credential: Credential?
-    /// Whether the profile's credential and client certificate are used, looked up by its name at every attempt.
-    public var usesProfileCredentials: Bool
+    /// Whether the profile's credential is used, looked up by its name at every attempt.
+    public var usesProfileCredential: Bool
+    /// As `usesProfileCredential`, of the client certificate.
+    public var usesProfileCertificate: Bool
     /// Shown to servers of `url`'s origin that ask for one.
     public var clientCertificate: ClientCertificateFiles?
     /// Whether the profile's cookie jar is used.
@@ -33,8 +35,9 @@ public struct TransferRequest: Hashable, Sendable, Codable {
 
     public init(
         url: HTTPURL, method: HTTPMethod = .get, headers: [HeaderField] = [], headerRules: [HeaderRule] = [],
-        bodySummary: BodySummary? = nil, credential: Credential? = nil, usesProfileCredentials: Bool = false,
-        clientCertificate: ClientCertificateFiles? = nil, usesCookies: Bool = false, proxy: ProxySettings? = nil,
+        bodySummary: BodySummary? = nil, credential: Credential? = nil, usesProfileCredential: Bool = false,
+        usesProfileCertificate: Bool = false, clientCertificate: ClientCertificateFiles? = nil,
+        usesCookies: Bool = false, proxy: ProxySettings? = nil,
         redirect: RedirectPolicy = .follow, allowsDowngrade: Bool = false, httpVersion: HTTPVersion = .automatic,
         timeouts: Timeouts = Timeouts(), acceptedStatus: ClosedRange<Int> = 200...299, acceptedTypes: [String] = []
     ) {
@@ -44,7 +47,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.headerRules = headerRules
         self.bodySummary = bodySummary
         self.credential = credential
-        self.usesProfileCredentials = usesProfileCredentials
+        self.usesProfileCredential = usesProfileCredential
+        self.usesProfileCertificate = usesProfileCertificate
         self.clientCertificate = clientCertificate
         self.usesCookies = usesCookies
         self.proxy = proxy
@@ -55,4 +59,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.acceptedStatus = acceptedStatus
         self.acceptedTypes = acceptedTypes
     }
+
+    /// Whether an attempt needs something of the profile's that is secret.
+    public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 }

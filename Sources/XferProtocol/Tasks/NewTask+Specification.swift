@@ -71,6 +71,14 @@ extension NewTask {
         return fields
     }
 
+    /// All that was asked for, the same text however the members of objects were ordered. `retry_failed` says how the task is
+    /// added, not what it is: it may differ.
+    public var canonicalText: String {
+        var asked = self
+        asked.retryFailed = nil
+        return asked.wire.sortingMembers.text
+    }
+
     private var content: RequestContent? {
         if let source { return .file(FileReference(path: source, field: "source")) }
         if let parts { return .parts(parts.enumerated().map { $1.part(at: $0) }) }
@@ -89,6 +97,22 @@ extension NewTask {
             onConflict: onConflict ?? .rename,
             mode: mode?.bits,
             usesRemoteTime: remoteTime ?? false)
+    }
+}
+
+extension JSONValue {
+    /// With the members of all objects in the order of their names.
+    fileprivate var sortingMembers: JSONValue {
+        switch self {
+        case .object(let object):
+            var sorted = JSONObject()
+            for (name, value) in object.members.sorted(by: { $0.key < $1.key }) {
+                sorted.append(newKey: name, value.sortingMembers)
+            }
+            return .object(sorted)
+        case .array(let elements): return .array(elements.map(\.sortingMembers))
+        default: return self
+        }
     }
 }
 

@@ -125,7 +125,7 @@ public struct TaskChanges: WireInput, Hashable {
     private func apply(to request: inout TransferRequest) {
         if let headers { request.headers = headers.fields }
         request.credential = credential.map(\.credential).applied(to: request.credential)
-        if credential == .clear { request.usesProfileCredentials = false }
+        if credential.isChange { request.usesProfileCredential = false }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let idleTimeout { request.timeouts.idle = idleTimeout }
         if let totalTimeout { request.timeouts.total = totalTimeout }

@@ -42,14 +42,15 @@ struct SpecificationColumns {
         slot = Value(specification.slot)
     }
 
-    /// Tells a repeated add from another one with the same key: FNV-1a (64 bits) over all that was asked for. Kept in
-    /// rows, so it never changes; a default that is added later leaves it alone.
+    /// Tells a repeated add from another one with the same key by what became of it, profile and defaults included. Rows
+    /// of earlier programs have it, so it never changes; a default that is added later leaves it alone.
     ///
     /// - Parameter body: the request's content as it is stored.
-    func fingerprint(kind: TaskKind, body: String? = nil) -> Int64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func take(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        var values = [Value(kind), priority, group, label, url, directory, name, checksum, options, meta]
+    func fingerprint(of specification: TaskSpecification, _ body: RequestBody?) throws(StoreError) -> Int64 {
+        let body: String? = if let body { try JSONText.encode(body.withoutSpoolNames) } else { nil }
+        var hash = Fingerprint()
+        func take(_ byte: UInt8) { hash.take(byte) }
+        var values = [Value(specification.kind), priority, group, label, url, directory, name, checksum, options, meta]
         // What came later counts only where it is set, so that older rows keep theirs.
         if policy != .null { values.append(policy) }
         if profile != .null || body != nil { values += [profile, Value(body)] }
@@ -68,6 +69,22 @@ struct SpecificationColumns {
                 for byte in bytes { take(byte) }
             }
         }
-        return Int64(bitPattern: hash)
+        return hash.value
     }
+}
+
+/// FNV-1a, 64 bits: tells a repeated add from another one with the same key. Kept in rows, so it never changes.
+struct Fingerprint {
+    private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    init() {}
+
+    /// - Parameter asked: an add as its client worded it.
+    init(asked: String) {
+        for byte in asked.utf8 { take(byte) }
+    }
+
+    var value: Int64 { Int64(bitPattern: hash) }
+
+    mutating func take(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
 }

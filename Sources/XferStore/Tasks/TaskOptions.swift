@@ -22,7 +22,10 @@ struct TaskOptions: Codable, Hashable {
     var resumesUnsafely: Bool?
     var headerRules: [HeaderRule]?
     var bodySummary: BodySummary?
+    /// Credential and client certificate; either alone has the name that follows.
     var usesProfileCredentials: Bool?
+    var usesProfileCredential: Bool?
+    var usesProfileCertificate: Bool?
     var clientCertificate: ClientCertificateFiles?
     var usesCookies: Bool?
     var proxy: ProxySettings?
@@ -65,7 +68,10 @@ struct TaskOptions: Codable, Hashable {
         resumesUnsafely = note(specification.resumesUnsafely, usual.resumesUnsafely)
         headerRules = note(request.headerRules, usual.request.headerRules)
         bodySummary = note(request.bodySummary, nil) ?? nil
-        usesProfileCredentials = note(request.usesProfileCredentials, usual.request.usesProfileCredentials)
+        let usesBoth = request.usesProfileCredential && request.usesProfileCertificate
+        usesProfileCredentials = note(usesBoth, false)
+        usesProfileCredential = note(request.usesProfileCredential && !usesBoth, false)
+        usesProfileCertificate = note(request.usesProfileCertificate && !usesBoth, false)
         clientCertificate = note(request.clientCertificate, nil) ?? nil
         usesCookies = note(request.usesCookies, usual.request.usesCookies)
         proxy = note(request.proxy, nil) ?? nil
@@ -101,7 +107,8 @@ struct TaskOptions: Codable, Hashable {
         set(resumesUnsafely, \.resumesUnsafely)
         set(headerRules, \.request.headerRules)
         specification.request.bodySummary = bodySummary
-        set(usesProfileCredentials, \.request.usesProfileCredentials)
+        set(usesProfileCredential ?? usesProfileCredentials, \.request.usesProfileCredential)
+        set(usesProfileCertificate ?? usesProfileCredentials, \.request.usesProfileCertificate)
         specification.request.clientCertificate = clientCertificate
         set(usesCookies, \.request.usesCookies)
         specification.request.proxy = proxy

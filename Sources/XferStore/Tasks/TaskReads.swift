@@ -15,8 +15,11 @@ extension StoreReader {
     }
 
     /// The task an add with `specification.clientKey` was answered with before; nil without a key, too.
+    ///
+    /// - Parameter asked: what the client sent, as it was given to `insertTask`. Rows of earlier programs know only what
+    ///   became of it, so that counts, too.
     public func earlierAdd(
-        of specification: TaskSpecification, body: RequestBody? = nil
+        of specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil
     ) throws(StoreError) -> EarlierAdd? {
         guard let key = specification.clientKey else { return nil }
         let found = try connection.first(
@@ -24,9 +27,10 @@ extension StoreReader {
             Value(specification.owner), .text(key)
         ) { (id: TaskID($0.integer(0)), fingerprint: $0.integer(1)) }
         guard let found else { return nil }
-        let bodyText: String? = if let body { try JSONText.encode(body.withoutSpoolNames) } else { nil }
-        let fingerprint = try SpecificationColumns(specification)
-            .fingerprint(kind: specification.kind, body: bodyText)
+        if let asked, found.fingerprint == Fingerprint(asked: asked).value {
+            return EarlierAdd(id: found.id, askedForTheSame: true)
+        }
+        let fingerprint = try SpecificationColumns(specification).fingerprint(of: specification, body)
         return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)
     }
 

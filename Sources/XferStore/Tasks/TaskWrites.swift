@@ -3,17 +3,23 @@ public import XferModel
 extension StoreTransaction {
     /// A new row with the next id; `rank` is `id << 20`.
     ///
-    /// - Parameter body: the request's content, kept beside the row and read with `body(of:)`.
+    /// - Parameters:
+    ///   - body: the request's content, kept beside the row and read with `body(of:)`.
+    ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
     public func insertTask(
-        _ specification: TaskSpecification, body: RequestBody? = nil, state: TaskState, wait: Wait? = nil,
-        at time: Timestamp
+        _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
+        wait: Wait? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
         let columns = try SpecificationColumns(specification)
         let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
-        let asked: String? =
-            if let body, specification.clientKey != nil { try JSONText.encode(body.withoutSpoolNames) } else { nil }
-        let fingerprint = specification.clientKey.map { _ in columns.fingerprint(kind: specification.kind, body: asked)
-        }
+        let fingerprint: Int64? =
+            if specification.clientKey == nil {
+                nil
+            } else if let asked {
+                Fingerprint(asked: asked).value
+            } else {
+                try columns.fingerprint(of: specification, body)
+            }
         try connection.run(
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,

@@ -99,6 +99,17 @@ public final class RawConnection {
         return Array(pending.prefix(count))
     }
 
+    /// The next bytes, as many as have come and fit; 0 at the end. For contents nobody keeps.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard pending.isEmpty else {
+            let count = min(pending.count, buffer.count)
+            buffer.copyBytes(from: pending.prefix(count))
+            pending = pending.dropFirst(count)
+            return count
+        }
+        return max(0, recv(stream.socket, buffer.baseAddress, buffer.count, 0))
+    }
+
     /// Everything up to the end.
     public func readAll() -> [UInt8] { read(.max) }
 

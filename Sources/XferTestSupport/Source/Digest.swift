@@ -26,6 +26,10 @@ public struct Digest: ~Copyable {
         precondition(done == 1, "EVP_DigestUpdate failed")
     }
 
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "EVP_DigestUpdate failed")
+    }
+
     public consuming func finish() -> Checksum {
         var bytes = [UInt8](repeating: 0, count: algorithm.byteCount)
         precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1, "EVP_DigestFinal_ex failed")

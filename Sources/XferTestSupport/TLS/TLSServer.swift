@@ -30,6 +30,8 @@ public final class TLSServer: Sendable {
         public var isSOCKS = false
         /// `user:password` that clients of the proxy have to show: `Proxy-Authorization: Basic`, or RFC 1929.
         public var proxyLogin: String?
+        /// The digest that clients of the proxy have to show in place of that.
+        public var proxyRealm: DigestRealm?
         /// Header lines of every answer, each with its end of line, after the status line.
         public var status = "200 OK"
         public var headers = ""
@@ -154,6 +156,10 @@ public final class TLSServer: Sendable {
             {
                 let refusal =
                     "HTTP/1.1 407 Who are you\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n"
+                guard stream.write(Array(refusal.utf8)) else { return }
+                continue
+            }
+            if let refusal = options.proxyRealm?.refusal(of: head, nonce: "n1") {
                 guard stream.write(Array(refusal.utf8)) else { return }
                 continue
             }

@@ -6,7 +6,7 @@ import Glibc
 /// ends with the last reference.
 public final class TusPyServer: Sendable {
     /// Whether it is installed here.
-    public static var isInstalled: Bool { (try? python) ?? nil != nil }
+    public static var isInstalled: Bool { python != nil }
 
     public let port: Int
     /// Where it keeps uploads: one file each, and beside it an `.info`.
@@ -15,7 +15,7 @@ public final class TusPyServer: Sendable {
     private let process: ChildProcess
 
     public init() async throws {
-        guard let python = try Self.python else { throw TimedOut("tuspyserver is not installed: .ci/packages test") }
+        guard let python = Self.python else { throw TimedOut("tuspyserver is not installed: .ci/packages test") }
         let directory = try TemporaryDirectory("xfer-tus")
         files = try directory.makeDirectory("files")
         try FileTree.write(
@@ -64,19 +64,7 @@ public final class TusPyServer: Sendable {
         await process.exit()
     }
 
-    /// `.build/python` lies some levels above the products.
-    private static var python: String? {
-        get throws {
-            var directory = try Command.productsDirectory
-            while let slash = directory.lastIndex(of: "/") {
-                directory = String(directory[..<slash])
-                for home in ["\(directory)/python", "\(directory)/.build/python"] {
-                    if access("\(home)/bin/uvicorn", X_OK) == 0 { return "\(home)/bin/python" }
-                }
-            }
-            return nil
-        }
-    }
+    private static var python: String? { PythonEnvironment.interpreter(with: "uvicorn") }
 
     private static func start(_ python: String, _ directory: TemporaryDirectory, _ port: Int) async throws
         -> ChildProcess?

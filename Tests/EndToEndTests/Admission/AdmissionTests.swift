@@ -64,6 +64,43 @@ import XferTestSupport
         #expect(server.connectionCount == 0)
     }
 
+    /// Looking at certificates connects, too.
+    @Test func nothingIsInspectedThatIsDenied() async throws {
+        let authority = try TestCA()
+        let leaf = try authority.issue()
+        let server = try TLSServer(TLSServer.Options(chain: authority.chain(for: leaf), privateKey: leaf.privateKey))
+        let network = ["deny_addresses": "[127.0.0.0/8, \"::1\"]", "deny_hosts": "[denied.test]"]
+        try await withDaemon(options(network)) { daemon in
+            for (host, reason) in [
+                ("denied.test", "network.deny_hosts"), ("127.0.0.1", "network.deny_addresses"),
+                ("[::ffff:127.0.0.1]", "network.deny_addresses"), ("localhost", "network.deny_addresses"),
+            ] {
+                let url = JSONValue.string("https://\(host):\(server.port)/")
+                let pin: JSONValue = ["host": .string(host), "port": .integer(Int64(server.port))]
+                for (method, params, path) in [("policy.test", ["url": url], "url"), ("policy.pin", pin, "host")]
+                    as [(String, JSONValue, String)]
+                {
+                    let refusal = try #require(try await daemon.refusal(method, params), "\(method) \(host)")
+                    #expect(refusal.code == -32004 && refusal.reason == "rejected_by_policy", "\(refusal)")
+                    #expect(refusal.path == path && refusal.message.contains(reason), "\(refusal)")
+                }
+                for arguments in [("test", "https://\(host):\(server.port)/"), ("pin", "\(host):\(server.port)")] {
+                    let told = try await daemon.ctl("policy", arguments.0, arguments.1)
+                    #expect(!told.isSuccess && told.errors.contains(reason), "\(told)")
+                }
+            }
+            #expect(server.counts.connections == 0)
+            try daemon.configure(["network": ["allow_hosts": "[127.0.0.1]"]])
+            daemon.reload()
+            try await eventually("the address is allowed") {
+                try await daemon.refusal("policy.pin", ["host": "127.0.0.1", "port": .integer(Int64(server.port))])
+                    == nil
+            }
+            #expect(try await daemon.refusal("policy.pin", ["host": "localhost"])?.code == -32004)
+            #expect(server.counts.connections > 0)
+        }
+    }
+
     @Test func listsAreReadAgainWhileTasksRun() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)

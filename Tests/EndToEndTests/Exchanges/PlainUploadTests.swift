@@ -78,15 +78,3 @@ import XferTestSupport
         }
     }
 }
-
-extension DaemonFixture {
-    /// Memory in use (proc(5), VmRSS).
-    fileprivate var residentKibibytes: Int {
-        get throws {
-            let process = try #require(process)
-            let status = try FileTree.text("/proc/\(process.pid)/status")
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-            return try #require(Int(line.filter(\.isNumber)))
-        }
-    }
-}

@@ -1,4 +1,3 @@
-import Glibc
 import StrictJSON
 import Testing
 import XferTestSupport
@@ -6,31 +5,8 @@ import XferTestSupport
 /// Who may write policies: operators. Others may ask for more, never for less.
 @Suite(.serialized, .enabled(if: Machine.isRoot)) struct PolicyAccessTests {
     private let trust: TrustFixture
-    /// Some user that is neither root nor the one who stands for everybody unknown.
-    private static let uid = 54_321
 
     init() throws { trust = try TrustFixture() }
-
-    private func withGuest(_ body: (DaemonFixture, ([String]) async throws -> Command.Result) async throws -> Void)
-        async throws
-    {
-        let roots = try TemporaryDirectory("guest")
-        chmod(roots.path, 0o777)
-        var options = trust.options()
-        options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
-        try await withDaemon(options) { daemon in
-            // The way to the socket; what it says is the daemon's to decide.
-            chmod(daemon.directory.path, 0o755)
-            try await body(daemon) { arguments in
-                try await Command.run(
-                    try #require(Command.find("setpriv")),
-                    [
-                        "--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups",
-                        "\(Command.productsDirectory)/xferctl",
-                    ] + arguments, environment: daemon.environment, directory: roots.path)
-            }
-        }
-    }
 
     /// A guest's task is held to the host's policy, and to its own besides; naming a laxer one takes nothing away.
     @Test func aGuestsTaskAsksForMoreNeverForLess() async throws {
@@ -38,7 +14,7 @@ import XferTestSupport
         let stranger = try TestCA.selfSigned()
         let server = try trust.server(leaf)
         let unknown = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
-        try await withGuest { daemon, guest in
+        try await withGuest(trust.options()) { daemon, guest in
             try await daemon.pin(
                 "lax", "localhost", [],
                 ["mode": "none", "allow_invalid_certificates": true, "validates_domain_name": false])
@@ -60,7 +36,7 @@ import XferTestSupport
     }
 
     @Test func aGuestWritesNoPolicy() async throws {
-        try await withGuest { daemon, guest in
+        try await withGuest(trust.options()) { daemon, guest in
             let kept = try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
             let seq = try await daemon.events().count
             for arguments in [

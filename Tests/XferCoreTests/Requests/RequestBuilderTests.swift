@@ -132,7 +132,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(request.timeouts == Timeouts(connect: 30, idle: 7, total: 0))
         #expect(request.acceptedStatus == 200...201)
         #expect(request.acceptedTypes == ["application/json", "text/json", "text/javascript"])
-        #expect(request.usesProfileCredentials && request.credential == nil)
+        #expect(request.usesProfileCredential && request.credential == nil)
         #expect(request.usesCookies)
         #expect(request.proxy == profile.proxy)
         #expect(
@@ -169,6 +169,21 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
             $0.unsetHeaders = ["x-B", "Accept-Language"]
         }.request
         #expect(request == TransferRequest(url: url, headers: [HeaderField(name: "X-A", value: "profile")]))
+    }
+
+    @Test func credentialAndCertificateAreUnsetEachByItself() throws {
+        var profile = profile
+        profile.clientCertificate = ClientCertificateFiles(certificate: "/c.pem", key: "/k.pem")
+        func uses(_ change: (inout RequestFields) -> Void) throws -> [Bool] {
+            let request = try build(profile: profile, change).request
+            return [request.usesProfileCredential, request.usesProfileCertificate]
+        }
+        #expect(try uses { _ in } == [true, true])
+        #expect(try uses { $0.credential = .clear } == [false, true])
+        #expect(try uses { $0.clientCertificate = .clear } == [true, false])
+        #expect(try uses { $0.credential = .set(Credential(user: "me", password: "x")) } == [false, true])
+        let own = ClientCertificateFiles(certificate: "/own.pem", key: "/own.key")
+        #expect(try uses { $0.clientCertificate = .set(own) } == [true, false])
     }
 
     @Test func theIdleTimeoutIsShorterForData() throws {

@@ -93,7 +93,8 @@ import XferTestSupport
                 user: "a", secret: .value("p"), origins: [Origin(scheme: .https, host: "h", port: 1)])
         },
         Change("profile") { $0.profile = "p" },
-        Change("profile's credential") { $0.request.usesProfileCredentials = true },
+        Change("profile's credential") { $0.request.usesProfileCredential = true },
+        Change("profile's certificate") { $0.request.usesProfileCertificate = true },
         Change("client certificate") {
             $0.request.clientCertificate = ClientCertificateFiles(certificate: "/c", key: "/k")
         },
@@ -122,6 +123,24 @@ import XferTestSupport
             #expect(keys[key] == nil, "\(change.testDescription) is as \(keys[key] ?? "")")
             keys[key] = change.testDescription
         }
+    }
+
+    /// Whoever gives tasks another field has to say here whether it parts them.
+    @Test func everyFieldWasThoughtOf() {
+        func names(_ value: Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
+        let request = Self.specification().request
+        #expect(
+            names(request) == [
+                "url", "method", "headers", "headerRules", "bodySummary", "credential", "usesProfileCredential",
+                "usesProfileCertificate", "clientCertificate", "usesCookies", "proxy", "redirect", "allowsDowngrade",
+                "httpVersion", "timeouts", "acceptedStatus", "acceptedTypes",
+            ])
+        #expect(
+            names(Self.specification()) == [
+                "owner", "kind", "request", "destination", "checksum", "retry", "startsPaused", "priority", "group",
+                "label", "clientKey", "maxReceiveRate", "progressInterval", "resumesUnsafely", "meta", "policy",
+                "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot",
+            ])
     }
 
     @Test func headersCompareAsHTTPDoes() {

@@ -45,6 +45,8 @@ private let python =
             for must in ("host", "x-amz-date", "x-amz-content-sha256"):
                 if must not in given["SignedHeaders"].split(";"):
                     print("unsigned", must, r["target"])
+            if "user-agent" not in fields or "user-agent" in given["SignedHeaders"].split(";"):
+                print("user-agent missing or signed", r["target"])
         """
 
     private func attempt(_ url: String, _ change: (inout Attempt) -> Void = { _ in }) throws -> Attempt {

@@ -80,7 +80,7 @@ import XferTestSupport
         func run(_ name: String, url: String? = nil) async throws -> TransferTask {
             let id = try await fixture.add("/a", as: name, to: manager, url: url) {
                 $0.profile = "work"
-                $0.request.usesProfileCredentials = true
+                $0.request.usesProfileCredential = true
             }
             return try await fixture.end(of: id, in: manager)
         }
@@ -110,7 +110,7 @@ import XferTestSupport
         }
         let id = try await fixture.add("/a", as: "a", to: manager) {
             $0.profile = "work"
-            $0.request.usesProfileCredentials = true
+            $0.request.usesProfileCredential = true
             $0.request.credential = Credential(scheme: .bearer, user: "", secret: .value("mine"))
         }
         #expect(try await fixture.end(of: id, in: manager).state == .completed)

@@ -45,6 +45,47 @@ import XferModel
         }
     }
 
+    /// What became of an add depends on profiles and settings, which may change before it is repeated.
+    @Test func aRepeatedAddIsKnownByWhatWasAsked() async throws {
+        var (first, later) = (specification(clientKey: "k"), specification(clientKey: "k"))
+        later.request.headers = [HeaderField(name: "X-Env", value: "another profile")]
+        first.request.usesProfileCredential = true
+        try await withStore { [first, later] store in
+            try await store.write { tx in _ = try tx.insertTask(first, asked: "{a}", state: .queued, at: noon) }
+            func isSame(_ specification: TaskSpecification, _ asked: String?) async throws -> Bool? {
+                try await store.read { try $0.earlierAdd(of: specification, asked: asked)?.askedForTheSame }
+            }
+            #expect(try await isSame(later, "{a}") == true)
+            #expect(try await isSame(first, "{b}") == false)
+        }
+        // Rows of earlier programs only know what became of it.
+        try await withStore { [first, later] store in
+            try await store.write { tx in _ = try tx.insertTask(first, state: .queued, at: noon) }
+            #expect(try await store.read { try $0.earlierAdd(of: first, asked: "{a}")?.askedForTheSame } == true)
+            #expect(try await store.read { try $0.earlierAdd(of: later, asked: "{a}")?.askedForTheSame } == false)
+        }
+    }
+
+    @Test func whatIsUsedOfAProfileIsKept() async throws {
+        try await withStore { store in
+            for (credential, certificate) in [(false, false), (true, false), (false, true), (true, true)] {
+                var asked = specification()
+                asked.request.usesProfileCredential = credential
+                asked.request.usesProfileCertificate = certificate
+                let kept = try await store.write { [asked] tx in
+                    let id = try tx.insertTask(asked, state: .queued, at: noon).id
+                    return try tx.task(id)?.specification.request
+                }
+                #expect(kept == asked.request)
+            }
+        }
+        // As it was written before the two were told apart.
+        let old = try #require(JSONText.decode(TaskOptions.self, from: #"{"usesProfileCredentials":true}"#))
+        var task = specification()
+        old.apply(to: &task)
+        #expect(task.request.usesProfileCredential && task.request.usesProfileCertificate)
+    }
+
     @Test func anAnswerIsKeptReplacedAndForgottenWithItsTask() async throws {
         try await withStore { store in
             let id = try await store.write { try $0.add(1)[0] }

@@ -7,6 +7,7 @@ public enum PolicyPin: RPCMethod {
     public static let name = "policy.pin"
     public static let summary =
         "Shows a server's certificates after the ordinary check. Whoever pins what it shows trusts the network once."
+    public static let errors: [ErrorCode] = [.rejectedByPolicy]
     public static let examples = [
         MethodExample(
             "a mirror", params: ["host": "mirror.example.org"],

@@ -1,0 +1,88 @@
+import XferModel
+
+/// The server's side of digest authentication (RFC 7616, SHA-256, qop auth), of a server or a proxy.
+public struct DigestRealm: Sendable {
+    public var user: String
+    public var password: String
+    /// Whether it is a proxy that asks.
+    public var isProxy = false
+
+    public init(user: String, password: String, isProxy: Bool = false) {
+        self.user = user
+        self.password = password
+        self.isProxy = isProxy
+    }
+
+    /// What the request shows.
+    public enum Verdict: Sendable, Hashable {
+        case accepted
+        /// Nothing, or nothing of this scheme.
+        case nothing
+        case wrong
+        /// Right, with another nonce than this.
+        case stale
+    }
+
+    /// - Parameter nonce: the one that counts now.
+    public func verdict(on request: RecordedRequest, nonce: String) -> Verdict {
+        guard let field = request.header(isProxy ? "Proxy-Authorization" : "Authorization"),
+            field.hasPrefix("Digest ")
+        else { return .nothing }
+        let shown = Self.parameters(of: field.dropFirst(7))
+        func hash(_ text: String) -> String { Digest.of(Array(text.utf8)).hexDigits }
+        let used = shown["nonce"] ?? ""
+        let secret = hash("\(user):test:\(password)")
+        let what = hash("\(request.method):\(shown["uri"] ?? "")")
+        let parts = [secret, used, shown["nc"] ?? "", shown["cnonce"] ?? "", shown["qop"] ?? "", what]
+        let isRight =
+            shown["username"] == user && shown["realm"] == "test" && shown["qop"] == "auth"
+            && request.target.hasSuffix(shown["uri"] ?? "-")
+            && shown["response"] == hash(parts.joined(separator: ":"))
+        return !isRight ? .wrong : used == nonce ? .accepted : .stale
+    }
+
+    /// 401 or 407 with a challenge.
+    public func challenge(nonce: String, isStale: Bool = false) -> Reply {
+        let stale = isStale ? ", stale=true" : ""
+        let field = "Digest realm=\"test\", nonce=\"\(nonce)\", qop=\"auth\", algorithm=SHA-256\(stale)"
+        let name = isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"
+        return Reply(isProxy ? 407 : 401, headers: [HeaderField(name: name, value: field)], text: "who are you?")
+    }
+
+    /// The reply when the request shows what it has to, else a challenge.
+    public func reply(to request: RecordedRequest, nonce: String, else reply: () -> Reply) -> Reply {
+        switch verdict(on: request, nonce: nonce) {
+        case .accepted: reply()
+        case .nothing, .wrong: challenge(nonce: nonce)
+        case .stale: challenge(nonce: nonce, isStale: true)
+        }
+    }
+
+    /// The challenge as text, for a request that is known by its head alone; nil accepts.
+    func refusal(of head: String, nonce: String) -> String? {
+        let lines = head.split(separator: "\r\n")
+        let words = lines.first?.split(separator: " ").map(String.init) ?? []
+        guard words.count == 3 else { return nil }
+        let fields = lines.dropFirst().compactMap { line -> HeaderField? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            return HeaderField(name: String(line[..<colon]), value: String(value))
+        }
+        let request = RecordedRequest(index: 0, connection: 0, method: words[0], target: words[1], headers: fields)
+        guard verdict(on: request, nonce: nonce) != .accepted else { return nil }
+        var reply = challenge(nonce: nonce)
+        reply.setHeader("Content-Length", "0")
+        let rest = reply.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return "HTTP/1.1 \(reply.status) Who are you\r\n\(rest)\r\n"
+    }
+
+    private static func parameters(of field: Substring) -> [String: String] {
+        var values: [String: String] = [:]
+        for pair in field.split(separator: ",") {
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            values[String(parts[0].drop { $0 == " " })] = parts[1].filter { $0 != "\"" }
+        }
+        return values
+    }
+}
