@@ -111,7 +111,8 @@ let package = Package(
         tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
         tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
-        tests("XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite]),
+        tests(
+            "XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite], fixtures: ["Fixtures"]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),

@@ -45,7 +45,8 @@ struct SourceTree {
         return lstat("\(root)/\(path)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private func contents(of path: String) throws -> String {
+    /// A text file of the project.
+    func contents(of path: String) throws -> String {
         guard let file = fopen("\(root)/\(path)", "r") else { throw UnreadableSource(path: path) }
         defer { fclose(file) }
         var bytes: [UInt8] = []

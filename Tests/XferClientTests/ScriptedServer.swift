@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
+import XferTestSupport
 
 /// A Unix-socket server that plays one script per connection on a thread of its own.
 final class ScriptedServer {
     let path: String
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let listener: Int32
     private let finished = DispatchGroup()
 
     /// Plays `script` with each of `connections` clients in turn.
     init(connections: Int = 1, _ script: @escaping @Sendable (Peer) -> Void) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "xc-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        path = directory.appending(path: "s").path
-        listener = try Self.listen(path)
+        directory = try TemporaryDirectory("xfer-script")
+        path = directory.file("s")
+        listener = try UnixSocket.listen(at: path)
         finished.enter()
         let thread = Thread { [listener, finished] in
             for _ in 0..<connections {
@@ -32,22 +32,6 @@ final class ScriptedServer {
         shutdown(listener, Int32(SHUT_RDWR))
         finished.wait()
         close(listener)
-        try? FileManager.default.removeItem(at: directory)
-    }
-
-    /// Binds and listens; the file stays when the descriptor is closed.
-    static func listen(_ path: String) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard bound == 0, Glibc.listen(descriptor, 8) == 0 else { throw POSIXError(.EADDRINUSE) }
-        return descriptor
     }
 
     /// The client's end as the script sees it.

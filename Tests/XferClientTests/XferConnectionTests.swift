@@ -205,7 +205,7 @@ struct XferConnectionTests {
         #expect(throws: ConnectionError.noSocket(path: absent)) { try XferConnection.connect(to: absent) }
 
         let stale = directory.appending(path: "stale").path
-        close(try ScriptedServer.listen(stale))
+        close(try UnixSocket.listen(at: stale))
         #expect(throws: ConnectionError.nobodyListens(path: stale)) { try XferConnection.connect(to: stale) }
 
         let long = "/" + String(repeating: "x", count: 120)

@@ -74,6 +74,40 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// As AFURLSessionManager's table of delegates under its lock: whoever adds and cancels meanwhile, what has ended is in
+    /// no table of the manager's any more.
+    @Test func aThousandAddsAndCancelsAtOnceLeaveNothingBehind() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/p", .tagged(4, length: 200_000)).always(.stall(at: 100_000, until: gate))
+        let manager = try await fixture.open()
+        try await manager.start()
+        let ids = try await withThrowingTaskGroup(of: TaskID.self) { group in
+            for index in 0..<1000 {
+                group.addTask {
+                    let id = try await fixture.add("/p", as: "p\(index)", to: manager)
+                    _ = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
+                    return id
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1000)
+        try await eventually("no run is left") { await manager.runs.isEmpty }
+        #expect(await manager.stopsBeforeLaunch.isEmpty)
+        #expect(await manager.endWaiters.isEmpty)
+        #expect(try await manager.counts() == [.cancelled: 1000])
+        let ends = EventFilter(types: [.taskCancelled, .taskCompleted, .taskFailed])
+        guard case .events(let events, _) = try await manager.events(since: 0, ends, limit: 2000) else {
+            Issue.record("events are gone")
+            return
+        }
+        #expect(events.count == 1000 && Set(events.compactMap(\.taskID)) == ids)
+        try await eventually("no bytes are left") { try fixture.files().isEmpty }
+        gate.open()
+        await manager.shutdown(.suspend)
+    }
+
     /// A stop that comes between the commit of a start and its launch is not lost.
     @Test func pausedWhileItStartsItStaysPausedAndFetchesNothingMore() async throws {
         let fixture = try await ManagerFixture()

@@ -2,13 +2,14 @@ import Foundation
 import GRDB
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
 /// Finding damage and salvaging what it left.
 struct CareTests {
     private static func filled() async throws -> (StoreDirectory, storeID: String) {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         try await store.write { transaction throws in
             let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
@@ -117,10 +118,10 @@ struct CareTests {
     }
 
     @Test func salvagesWhatIsOnlyInTheLog() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         try await store.write { try $0.add(3) }
-        let left = StoreDirectory()
+        let left = try StoreDirectory()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: directory.database + suffix, toPath: left.database + suffix)
         }
@@ -135,7 +136,7 @@ struct CareTests {
     }
 
     @Test func putsAnEmptyDatabaseInPlaceOfOneThatCannotBeReadAtAll() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let noise = Data(repeating: 0x5A, count: 8192)
         try noise.write(to: URL(fileURLWithPath: directory.database))
         let first = try TaskStore.recover(at: directory.database, now: noon)

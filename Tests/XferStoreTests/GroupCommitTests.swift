@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -11,7 +12,7 @@ struct GroupCommitTests {
     struct Refused: Error {}
 
     @Test func answersWhatTheBodyReturnedAndKeepsItOverAReopening() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         let id = try await store.write { try $0.insertTask(specification(), state: .queued, at: noon).id }
         try store.close()
@@ -42,7 +43,7 @@ struct GroupCommitTests {
     }
 
     @Test func tellsEventsInOrderWithoutGapsAfterTheyAreDurable() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let told = Collected<Event>()
         let early = Collected<Int64>()
         let path = directory.database
@@ -120,7 +121,7 @@ struct GroupCommitTests {
     }
 
     @Test func keepsEarlierDifferencesOfTheGroupWhenALaterBodyWroteThemOutAndFailed() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let group = try HeldGroup(directory)
         group.submit { try $0.add(3) }
         group.submit { transaction throws in
@@ -135,7 +136,7 @@ struct GroupCommitTests {
     }
 
     @Test func syncsTheLogBeforeItAnswers() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
         for number in 0..<5 {
@@ -147,7 +148,7 @@ struct GroupCommitTests {
     }
 
     @Test func triesChangeSetsSinglyWhenTheCommitOfTheirGroupFails() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let told = Collected<Event>()
         let degradations = Collected<String?>()
@@ -170,7 +171,7 @@ struct GroupCommitTests {
     }
 
     @Test func letsAChangeSetTooLargeForTheDiskFailAndTheOthersOfItsGroupPass() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let group = try HeldGroup(directory)
         group.submit { transaction throws in
             let pages = try Int.fetchOne(transaction.connection.database, sql: "PRAGMA page_count") ?? 0
@@ -191,7 +192,7 @@ struct GroupCommitTests {
     }
 
     @Test func commitsNothingOfABodyThatSwallowedAFullDisk() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
         try await store.write { try $0.setSetting("a", "1") }
@@ -212,7 +213,7 @@ struct GroupCommitTests {
 
     @Test(arguments: [SQLITE_FULL, SQLITE_IOERR | 3 << 8])
     func isDegradedWhileTheDiskRefusesAndRecoversByItself(failure: Int32) async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let (changes, continuation) = AsyncStream.makeStream(of: Bool.self)
         let store = try directory.open(onDegradedChange: { continuation.yield($0 != nil) })
@@ -239,6 +240,25 @@ struct GroupCommitTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    /// AFURLSessionManager's attemptsToRecreateUploadTasks: what cannot be made at once is tried again, within limits.
+    @Test func triesAgainWhileAnotherConnectionWrites() async throws {
+        let directory = try StoreDirectory()
+        DiskFaults.watch(directory.database)
+        let store = try directory.open()
+        DiskFaults.change(directory.database) { $0.busyLocks = 2 }
+        #expect(try await store.write { try $0.add(1) } == [TaskID(1)])
+        #expect(DiskFaults.plan(directory.database).busyLocks == 0)
+        #expect(!store.isDegraded)
+
+        DiskFaults.change(directory.database) { $0.busyLocks = .max }
+        await #expect(throws: StoreError.self) { try await store.write { try $0.add(1) } }
+        #expect(DiskFaults.plan(directory.database).busyLocks < .max)
+        DiskFaults.change(directory.database) { $0.busyLocks = 0 }
+        try await eventually("it recovers") { !store.isDegraded }
+        #expect(try await store.write { try $0.add(1) } == [TaskID(2)])
+        try store.close()
+    }
+
     @Test func commitsGatheredChangesWithoutCompany() async throws {
         try await withStore { store in
             try await store.write(.gathered) { try $0.setSetting("a", "1") }
@@ -247,7 +267,7 @@ struct GroupCommitTests {
     }
 
     @Test func commitsWhatWaitsWhenItIsClosedAndRefusesWhatComesLater() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         var configuration = StoreConfiguration(path: directory.database)
         configuration.gatheringTime = .seconds(3600)
         let store = try TaskStore.open(configuration)

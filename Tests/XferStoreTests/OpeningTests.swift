@@ -8,7 +8,7 @@ import XferModel
 /// Which files are opened and in what state they are left.
 struct OpeningTests {
     @Test func makesTheFileForTheOwnerOnlyWithItsLog() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         try await store.write { try $0.add(1) }
         for suffix in ["", "-wal", "-shm"] {
@@ -20,7 +20,7 @@ struct OpeningTests {
     }
 
     @Test func closesAnExistingFileToOthers() throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         try directory.open().close()
         chmod(directory.database, 0o644)
         try directory.open().close()
@@ -46,7 +46,7 @@ struct OpeningTests {
     }
 
     @Test func givesEveryDatabaseAnIdOfItsOwn() throws {
-        let (first, second) = (StoreDirectory(), StoreDirectory())
+        let (first, second) = (try StoreDirectory(), try StoreDirectory())
         let stores = [try first.open(), try second.open()]
         #expect(stores[0].storeID.count == 32)
         #expect(stores[0].storeID != stores[1].storeID)
@@ -54,12 +54,12 @@ struct OpeningTests {
     }
 
     @Test func knowsWhetherItWasClosedAndKeepsWhatWasCommittedBeforeAKill() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         #expect(!store.wasStoppedUncleanly)
         let id = try await store.write { try $0.add(1)[0] }
         // What a killed daemon leaves on the disk.
-        let left = StoreDirectory()
+        let left = try StoreDirectory()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: directory.database + suffix, toPath: left.database + suffix)
         }
@@ -74,7 +74,7 @@ struct OpeningTests {
     }
 
     @Test func refusesANewerDatabaseAndLeavesItUntouched() throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         try directory.open().close()
         let newer = Migration.all.count + 1
         try directory.execute("PRAGMA user_version = \(newer)")
@@ -90,12 +90,12 @@ struct OpeningTests {
     }
 
     @Test func refusesANewerDatabaseWhoseVersionIsOnlyInTheLog() throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         try directory.open().close()
         let newer = Migration.all.count + 1
         let queue = try DatabaseQueue(path: directory.database)
         try queue.write { try $0.execute(sql: "PRAGMA user_version = \(newer)") }
-        let left = StoreDirectory()
+        let left = try StoreDirectory()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: directory.database + suffix, toPath: left.database + suffix)
         }
@@ -106,20 +106,20 @@ struct OpeningTests {
     }
 
     @Test func refusesOtherProgramsFilesAndLeavesThemUntouched() throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         try directory.execute("CREATE TABLE cookie (a)")
         let before = directory.bytes()
         #expect(throws: StoreError.foreignFile(path: directory.database)) { try directory.open() }
         #expect(directory.bytes() == before)
 
-        let text = StoreDirectory()
+        let text = try StoreDirectory()
         try Data("hello".utf8).write(to: URL(fileURLWithPath: text.database))
         #expect(throws: StoreError.foreignFile(path: text.database)) { try text.open() }
         #expect(text.bytes() == Data("hello".utf8))
     }
 
     @Test func saysWhatIsWrongWithThePath() throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         #expect(throws: StoreError.cannotOpen(path: directory.path, reason: "Is a directory")) {
             try TaskStore.open(StoreConfiguration(path: directory.path))
         }
@@ -130,73 +130,8 @@ struct OpeningTests {
     }
 
     @Test func opensAnEmptyFile() throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         try Data().write(to: URL(fileURLWithPath: directory.database))
         try directory.open().close()
-    }
-
-    /// Databases of every schema that was ever released, for ever.
-    @Test func opensADatabaseOfSchema1() async throws {
-        let directory = StoreDirectory()
-        try directory.execute(SchemaFixtures.version1)
-        let store = try directory.open()
-        try await store.read { reader throws in
-            let task = try #require(try reader.task(TaskID(1)))
-            #expect(task.specification.request.url.string == "https://example.com/file?a=b")
-            #expect(task.specification.request.headers == [HeaderField(name: "X-A", value: "b")])
-            #expect(task.specification.clientKey == "key")
-            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
-            #expect(task.state == .running)
-            #expect(task.transferID == TransferID(1))
-            #expect(task.furthest == 4096)
-            #expect(task.specification.destination.directoryIdentity == FileIdentity(device: 1, inode: 2))
-            #expect(try reader.transfer(TransferID(1))?.resumeData.committedByteCount == 4096)
-            #expect(try reader.nextHosts(priority: .high, limit: 9) == ["b.example:8080"])
-            #expect(try reader.counts() == [.running: 1, .queued: 1, .failed: 1])
-            #expect(try reader.task(TaskID(3))?.error?.reason == .httpStatus)
-            #expect(try reader.events(since: 0, limit: 9).map(\.type) == [.taskAdded, .taskStarted, .taskFailed])
-            #expect(try reader.setting("queue.paused") == "true")
-            #expect(try reader.holder(ofName: "file", in: FileIdentity(device: 1, inode: 2)) == TaskID(1))
-        }
-        #expect(try await store.write { try $0.add(1) } == [TaskID(5)])
-        #expect(try await store.write { try $0.append(.taskResumed, at: noon).seq } == 4)
-        try store.close()
-        try TaskStore.check(at: directory.database, thoroughly: true)
-    }
-
-    @Test func opensADatabaseOfSchema2() async throws {
-        let directory = StoreDirectory()
-        try directory.execute(SchemaFixtures.version2)
-        let store = try directory.open()
-        try await store.read { reader throws in
-            let task = try #require(try reader.task(TaskID(1)))
-            #expect(task.specification.policy == "bank")
-            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
-            #expect(try reader.task(TaskID(2))?.specification.policy == nil)
-            #expect(try reader.unfinishedTasks(namingPolicy: "bank", limit: 9) == [TaskID(1)])
-            let stored = try reader.policies()
-            #expect(stored.map(\.policy.name) == ["bank", "file"])
-            #expect(stored.map(\.policy.version) == [3, 2])
-            #expect(stored.map(\.isConfigured) == [false, true])
-            #expect(stored.map(\.warned) == [30, nil])
-            #expect(stored.first?.policy.pins.count == 1 && stored.first?.policy.mode == .publicKey)
-        }
-        #expect(try await store.write { try $0.setPolicy(.fixture("other"), isConfigured: false).version } == 5)
-        try store.close()
-        try TaskStore.check(at: directory.database, thoroughly: true)
-    }
-
-    /// A migration that was edited after it landed shows here.
-    @Test(arguments: [SchemaFixtures.version1, SchemaFixtures.version2])
-    func bringsADatabaseOfAnOldSchemaToTheSchemaOfANewOne(_ fixture: String) throws {
-        let (old, new) = (StoreDirectory(), StoreDirectory())
-        try old.execute(fixture)
-        func schema(_ directory: StoreDirectory) throws -> [String] {
-            try directory.open().close()
-            return try DatabaseQueue(path: directory.database).read {
-                try String.fetchAll($0, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-            }
-        }
-        #expect(try schema(old) == schema(new))
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -22,7 +23,7 @@ struct PolicyTests {
     }
 
     @Test func givesNoVersionTwiceNotEvenAfterARemoval() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         let first = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }
         let second = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }

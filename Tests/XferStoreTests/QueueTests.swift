@@ -206,7 +206,7 @@ struct QueueTests {
 
     /// Whatever happens to tasks, what the store keeps by differences is what counting them gives.
     @Test(arguments: 1...4) func keepsItsTablesTrue(seed: UInt64) async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         struct Refused: Error {}
         for round in 0..<30 {

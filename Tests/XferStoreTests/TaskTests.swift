@@ -1,6 +1,7 @@
 import GRDB
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -116,7 +117,7 @@ struct TaskTests {
     }
 
     @Test func neverGivesAnIdTwice() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         var store = try directory.open()
         let first = try await store.write { try $0.add(3) }
         try await store.write { try $0.deleteTask(first[2]) }
@@ -250,7 +251,7 @@ struct TaskTests {
     }
 
     @Test func saysWhichColumnItCannotRead() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         let store = try directory.open()
         let id = try await store.write { try $0.add(1)[0] }
         try await store.write { try $0.connection.run("UPDATE task SET options = '{' WHERE id = 1") }

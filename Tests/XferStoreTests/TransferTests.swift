@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
@@ -138,7 +139,7 @@ struct TransferTests {
     }
 
     @Test func keepsSettingsOverAReopening() async throws {
-        let directory = StoreDirectory()
+        let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
             try transaction.setSetting("a", "1")

@@ -15,8 +15,7 @@ extension FileError {
         case .sourceChanged: .sourceFileChanged
         case .noRoom: .insufficientSpace
         case .poisoned: .diskError
-        case .notAPartialFile, .publishLost: .fileMoveFailed
-        case .unsupported: .fileMoveFailed
+        case .notAPartialFile, .publishLost, .notMoved, .unsupported: .fileMoveFailed
         case .closed, .alreadyLocked, .insecureStateDirectory, .digestUnavailable, .cancelled: .internalError
         case .system(_, _, let code): Self.reason(code)
         }

@@ -39,6 +39,8 @@ public enum FileError: Error, Hashable, Sendable {
     case closed(path: String)
     /// After a restart neither the partial file nor the published one is there.
     case publishLost(path: String)
+    /// The file is whole and may not be given its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
+    case notMoved(path: String, code: Int32)
     /// The kernel or the file system lacks something that cannot be done without.
     case unsupported(String)
     /// Another daemon uses this state directory.
@@ -77,6 +79,8 @@ extension FileError: CustomStringConvertible {
         case .poisoned(let path): "an earlier write to \(path.quoted) failed; its bytes have to be fetched again"
         case .closed(let path): "\(path.quoted) was closed"
         case .publishLost(let path): "\(path.quoted) was being published, and neither it nor its partial file is there"
+        case .notMoved(let path, let code):
+            "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
         case .unsupported(let what): what
         case .alreadyLocked(let path, let pid):
             "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted)"

@@ -48,7 +48,7 @@ public struct Publisher: Sendable {
     ///   - intent: as committed: the final name, and which file the part must be.
     ///   - partName: the part's name.
     ///   - isReplacing: one plain rename, which replaces a symbolic link, not its target.
-    /// - Throws: `publishLost` when the part is gone or another file, `isADirectory`, `unsupported`, `system`.
+    /// - Throws: `publishLost` when the part is gone or another file, `notMoved`, `isADirectory`, `unsupported`, `system`.
     public func rename(
         _ partName: String, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> RenameOutcome {
@@ -115,7 +115,9 @@ extension Publisher {
     }
 
     private func failed(_ finalName: String, _ code: Int32) -> FileError {
-        .system(operation: "publish", path: directory.path(of: finalName), code: code)
+        let path = directory.path(of: finalName)
+        return [EACCES, EPERM, EROFS, EXDEV].contains(code)
+            ? .notMoved(path: path, code: code) : .system(operation: "publish", path: path, code: code)
     }
 }
 

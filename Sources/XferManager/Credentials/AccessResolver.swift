@@ -47,10 +47,8 @@ struct AccessResolver: Sendable {
             throw TransferError(.internalError, "the profile \"\(name)\" cannot be read: \(error)", isRetriable: true)
         }
         if found == nil, request.usesProfileSecrets {
-            throw TransferError(
-                .credentialMissing,
-                "there is no profile \"\(name)\", whose \(request.usesProfileCredential ? "credential" : "client certificate") the task uses"
-            )
+            let what = request.usesProfileCredential ? "credential" : "client certificate"
+            throw TransferError(.credentialMissing, "there is no profile \"\(name)\", whose \(what) the task uses")
         }
         return found?.profile
     }

@@ -104,7 +104,8 @@ public actor TransferManager {
         let pool = BlockingPool()
         let cookies = CookieJars(store: store, engine: engine, clock: clock)
         let services = RunServices(
-            store: store, engine: engine, pool: pool, durability: DurabilityGroup(pool: pool),
+            store: store, engine: engine, pool: pool, digests: BlockingPool(threadCount: 2),
+            durability: DurabilityGroup(pool: pool),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),

@@ -11,6 +11,8 @@ struct RunServices: Sendable {
     let store: TaskStore
     let engine: TransferEngine
     let pool: BlockingPool
+    /// Threads of their own for digests, which take minutes where files are large: checkpoints never wait for them.
+    let digests: BlockingPool
     let durability: DurabilityGroup
     let spool: SpoolDirectory
     let reader: ResponseReader

@@ -13,6 +13,8 @@ public struct TaskPausedEvent: WireEvent, Hashable {
 
     public static let summary = "A task was paused."
     public static let wireFields: WireFields<Self> = [
-        .required("received", \.received, "Bytes that were kept.")
+        .required(
+            "received", \.received,
+            "Bytes that were committed by then; what came since is kept as well, and task.get tells.")
     ]
 }

@@ -3,7 +3,7 @@ public import XferModel
 extension StoreReader {
     /// Events with `seq` above `since`, ascending; nil filters match everything.
     ///
-    /// - Parameter owner: only events about this owner's tasks, and about the service.
+    /// - Parameter owner: only events about this owner's tasks; nil is everybody's and the service's own.
     public func events(
         since: Int64, types: Set<EventType>? = nil, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil, limit: Int
     ) throws(StoreError) -> [Event] {
@@ -23,7 +23,7 @@ extension StoreReader {
             let list = JSONText.array(types.map(\.rawValue))
             sql += " AND type IN (SELECT value FROM json_each(\(parameter(.text(list)))))"
         }
-        if let owner { sql += " AND (owner IS NULL OR owner = \(parameter(Value(owner))))" }
+        if let owner { sql += " AND owner = \(parameter(Value(owner)))" }
         sql += " ORDER BY seq LIMIT ?2"
         return try connection.all(composed: sql, values) { row throws(StoreError) in
             guard let payload = JSONText.decode(EventPayload.self, from: row.text(4)) else {

@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 import NIOConcurrencyHelpers
 
 /// A Unix socket as the kernel offers it, for tests that send what no proper client would.
@@ -6,7 +6,18 @@ import NIOConcurrencyHelpers
 /// Blocking calls run on a thread of their own.
 public final class UnixSocket: Sendable {
     private let descriptor: Int32
-    private let buffered = NIOLockedValueBox<[UInt8]>([])
+    private let received = NIOLockedValueBox(Received())
+
+    /// What came; `start` is where the part begins that nobody has read yet.
+    private struct Received {
+        var bytes: [UInt8] = []
+        var start = 0
+
+        mutating func take(upTo end: Int, dropping count: Int = 0) -> String {
+            defer { start = end + count }
+            return String(decoding: bytes[start..<end], as: UTF8.self)
+        }
+    }
 
     /// Connects to a listening stream socket.
     public init(connectedTo path: String) throws {
@@ -44,14 +55,24 @@ public final class UnixSocket: Sendable {
         try await offThread { try self.nextLine() }
     }
 
+    /// The next `count` bytes.
+    public func read(_ count: Int) async throws -> String {
+        try await offThread {
+            while true {
+                let text = self.received.withLockedValue { received in
+                    received.bytes.count - received.start < count ? nil : received.take(upTo: received.start + count)
+                }
+                if let text { return text }
+                guard try self.fill() else { throw TimedOut("the connection ended before \(count) bytes") }
+            }
+        }
+    }
+
     /// Everything until the other side closes.
     public func readToEnd() async throws -> String {
         try await offThread {
             while try self.fill() {}
-            return self.buffered.withLockedValue { bytes in
-                defer { bytes = [] }
-                return String(decoding: bytes, as: UTF8.self)
-            }
+            return self.received.withLockedValue { $0.take(upTo: $0.bytes.count) }
         }
     }
 
@@ -63,10 +84,9 @@ public final class UnixSocket: Sendable {
 
     func nextLine() throws -> String? {
         while true {
-            let line = buffered.withLockedValue { bytes -> String? in
-                guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-                defer { bytes.removeFirst(end + 1) }
-                return String(decoding: bytes[..<end], as: UTF8.self)
+            let line = received.withLockedValue { received -> String? in
+                guard let end = received.bytes[received.start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                return received.take(upTo: end, dropping: 1)
             }
             if let line { return line }
             guard try fill() else { return nil }
@@ -79,12 +99,26 @@ public final class UnixSocket: Sendable {
         let count = recv(descriptor, &chunk, chunk.count, 0)
         if count < 0 && errno == ECONNRESET { return false }
         guard count >= 0 else { throw PosixError("recv") }
-        buffered.withLockedValue { $0.append(contentsOf: chunk[..<count]) }
+        received.withLockedValue { received in
+            if received.start == received.bytes.count { received = Received() }
+            received.bytes.append(contentsOf: chunk[..<count])
+        }
         return count > 0
     }
 
+    /// A stream socket that listens at the path, which must be free; the file stays when the descriptor is closed.
+    public static func listen(at path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard try withAddress(path, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 16) == 0 else {
+            let error = PosixError("listen \(path)")
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
     /// Calls `body` with the socket address of a path.
-    static func withAddress<Result>(
+    public static func withAddress<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws -> Result {
         var address = sockaddr_un()

@@ -80,15 +80,7 @@ public final class NginxFixture: Sendable {
 
     /// Puts a file into the served directory.
     public func publish(_ version: SourceVersion, as name: String) throws {
-        let descriptor = open("\(root)/\(name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw PosixError("open \(root)/\(name)") }
-        defer { close(descriptor) }
-        var offset: Int64 = 0
-        while offset < version.length {
-            let chunk = version.bytes(offset..<min(version.length, offset + 1 << 20))
-            guard write(descriptor, chunk, chunk.count) == chunk.count else { throw PosixError("write \(name)") }
-            offset += Int64(chunk.count)
-        }
+        try version.write(to: "\(root)/\(name)")
     }
 
     /// The requests that have ended, in the order they did.

@@ -1,3 +1,4 @@
+import Glibc
 public import XferModel
 
 /// One version of something a server offers: bytes that follow from a seed, and the validators it is offered with.
@@ -57,6 +58,17 @@ public struct SourceVersion: Sendable, Hashable {
             defer { offset += Int64(chunk.count) }
             return offset + Int64(chunk.count) <= length && chunk == bytes(offset..<offset + Int64(chunk.count))
         } && offset == length
+    }
+
+    /// Writes all bytes into this file, made if it is not there; another one that was there is written over.
+    public func write(to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw PosixError("open \(path)") }
+        defer { close(descriptor) }
+        for start in stride(from: 0, to: length, by: 1 << 20) {
+            let chunk = bytes(start..<min(length, start + 1 << 20))
+            guard Glibc.write(descriptor, chunk, chunk.count) == chunk.count else { throw PosixError("write \(path)") }
+        }
     }
 
     /// The digest over all bytes.

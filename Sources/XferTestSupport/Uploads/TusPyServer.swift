@@ -77,7 +77,7 @@ public final class TusPyServer: Sendable {
             python,
             ["-m", "uvicorn", "--host", "127.0.0.1", "--port", String(port), "--lifespan", "off", "served:app"],
             options: options)
-        try await eventually("tuspyserver starts", within: .seconds(120)) {
+        try await eventually("tuspyserver starts", within: Patience.long) {
             !process.isRunning || ((try? FileTree.text(directory.file("output")).contains("running on")) ?? false)
         }
         return process.isRunning ? process : nil

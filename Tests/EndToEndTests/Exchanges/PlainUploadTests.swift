@@ -20,7 +20,7 @@ import XferTestSupport
             let before = try daemon.residentKibibytes
             let id = try await daemon.add(nginx.url("/up"), ["kind": "upload", "source": .string(source)])
             var peak = before
-            let end = try await eventually("the upload ends", within: .seconds(120)) { () -> TaskView? in
+            let end = try await eventually("the upload ends", within: Patience.long) { () -> TaskView? in
                 peak = max(peak, try daemon.residentKibibytes)
                 let view = try await daemon.view(id)
                 return view.isTerminal ? view : nil

@@ -1,37 +1,12 @@
-import Glibc
 import StrictJSON
 import Testing
 import XferTestSupport
 
 /// A user sees, empties and is bothered by its own slots and failed URLs only; an operator sees everybody's failed URLs.
-@Suite(.serialized, .enabled(if: Machine.isRoot)) struct SharingAccessTests {
-    /// Some user that is neither root nor the one who stands for everybody unknown.
-    private static let uid = 54_322
-
-    private func withGuest(
-        _ body: (DaemonFixture, FaultServer, ([String]) async throws -> Command.Result) async throws -> Void
-    ) async throws {
-        let server = try await FaultServer()
-        let roots = try TemporaryDirectory("guest")
-        chmod(roots.path, 0o777)
-        var options = DaemonFixture.Options()
-        options.settings["access"] = ["users": "{\"\(Self.uid)\": {roots: [\"\(roots.path)\"]}}"]
-        try await withDaemon(options) { daemon in
-            // The way to the socket; what it says is the daemon's to decide.
-            chmod(daemon.directory.path, 0o755)
-            try await body(daemon, server) { arguments in
-                try await Command.run(
-                    try #require(Command.find("setpriv")),
-                    [
-                        "--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups",
-                        "\(Command.productsDirectory)/xferctl",
-                    ] + arguments, environment: daemon.environment, directory: roots.path)
-            }
-        }
-    }
-
+@Suite(.serialized, .enabled(if: Guest.isPossible)) struct SharingAccessTests {
     @Test func failedURLsOfOthersAreNeitherSeenNorRemovedNorInTheWay() async throws {
-        try await withGuest { daemon, server, guest in
+        let server = try await FaultServer()
+        try await withGuest { daemon, guest in
             try await daemon.fails(try await daemon.add(server.url("/a")), "http_status")
             let meek = ["add", "--wait", "--no-retry-failed", "-d", ".", server.url("/a")]
             // The operator's failure says nothing to the guest, its own does.
@@ -43,7 +18,7 @@ import XferTestSupport
 
             #expect(try await guest(["failed-url"]).output.split(separator: "\n").count == 2)
             let all = try await daemon.call("failed_url.list", ["order": "asc"])["entries"]?.arrayValue ?? []
-            #expect(all.map { $0["owner"] } == [0, .integer(Int64(Self.uid))])
+            #expect(all.map { $0["owner"] } == [0, .integer(guest.uid)])
             let operators = try #require(all.first?["id"]?.integerValue)
             let refused = try await guest(["failed-url", "remove", "\(operators)"])
             #expect(refused.exit == .code(3) && refused.errors.contains("no entry \(operators)"), "\(refused)")
@@ -54,7 +29,8 @@ import XferTestSupport
     }
 
     @Test func everyUserHasSlotsOfItsOwn() async throws {
-        try await withGuest { daemon, server, guest in
+        let server = try await FaultServer()
+        try await withGuest { daemon, guest in
             let mine = try await daemon.add(server.url("/a"), ["slot": "s", "paused": true])
             let added = try await guest(["add", "--paused", "--slot", "s", "-d", ".", server.url("/a")])
             #expect(added.exit == .code(0), "\(added)")

@@ -15,27 +15,19 @@ import XferTestSupport
                 #expect(result["ids"]?.arrayValue?.count == 10_000)
             }
             #expect(try await daemon.call("queue.stats")["counts"]?["queued"]?.integerValue == 100_000)
-            let whileAdding = try Self.residentMegabytes(daemon)
+            let whileAdding = try daemon.residentKibibytes / 1024
 
             await daemon.kill9()
             let begin = ContinuousClock.now
             try await daemon.start()
             _ = try await daemon.call("daemon.status")
             let took = ContinuousClock.now - begin
-            let afterRestart = try Self.residentMegabytes(daemon)
+            let afterRestart = try daemon.residentKibibytes / 1024
             print("100,000 tasks: \(whileAdding) MB after adding, \(afterRestart) MB after a restart that took \(took)")
             #expect(whileAdding < 60)
             #expect(afterRestart < 60)
             #expect(took < .milliseconds(500))
             #expect(try await daemon.call("queue.stats")["counts"]?["queued"]?.integerValue == 100_000)
         }
-    }
-
-    /// VmRSS (proc(5)).
-    private static func residentMegabytes(_ daemon: DaemonFixture) throws -> Int {
-        let pid = try #require(daemon.process?.pid)
-        let line = try FileTree.text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        let kilobytes = try #require(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
-        return kilobytes / 1024
     }
 }

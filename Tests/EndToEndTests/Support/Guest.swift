@@ -3,22 +3,22 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// Some user that is neither root nor the one who stands for everybody unknown, let in by the configuration.
+/// Some user that is neither root nor the one who stands for everybody unknown, let in by the configuration. Needs root and
+/// setpriv(1).
 struct Guest {
-    static let uid = 54_321
+    static let isPossible = Machine.isRoot && Command.find("setpriv") != nil
 
     let daemon: DaemonFixture
+    let uid: Int64
     /// Its only root: anybody may write there.
     let root: String
 
-    /// `xferctl` as this user.
+    /// `xferctl` as this user, in its root.
     func callAsFunction(_ arguments: [String]) async throws -> Command.Result {
         try await Command.run(
             try #require(Command.find("setpriv")),
-            [
-                "--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups",
-                "\(Command.productsDirectory)/xferctl",
-            ] + arguments, environment: daemon.environment, directory: root)
+            ["--reuid=\(uid)", "--regid=\(uid)", "--clear-groups", "\(Command.productsDirectory)/xferctl"] + arguments,
+            environment: daemon.environment, directory: root)
     }
 
     /// A call as this user: its result, or nil and what it is answered with instead.
@@ -35,17 +35,27 @@ struct Guest {
     }
 }
 
-/// A daemon that lets a guest in; for tests that run as root.
-func withGuest(
-    _ options: DaemonFixture.Options = DaemonFixture.Options(), _ body: (DaemonFixture, Guest) async throws -> Void
+/// A daemon that lets so many guests in.
+func withGuests(
+    _ count: Int, _ options: DaemonFixture.Options = DaemonFixture.Options(),
+    _ body: (DaemonFixture, [Guest]) async throws -> Void
 ) async throws {
-    let root = try TemporaryDirectory("guest")
-    chmod(root.path, 0o777)
+    let roots = try (0..<count).map { _ in try TemporaryDirectory("guest") }
+    let users = roots.enumerated().map { (uid: Int64(54_321 + $0.offset), root: $0.element.path) }
+    for user in users { chmod(user.root, 0o777) }
     var options = options
-    options.settings["access"] = ["users": "{\"\(Guest.uid)\": {roots: [\"\(root.path)\"]}}"]
+    let granted = users.map { "\"\($0.uid)\": {roots: [\"\($0.root)\"]}" }.joined(separator: ", ")
+    options.settings["access"] = ["users": "{\(granted)}"]
     try await withDaemon(options) { daemon in
         // The way to the socket; what it says is the daemon's to decide.
         chmod(daemon.directory.path, 0o755)
-        try await body(daemon, Guest(daemon: daemon, root: root.path))
+        try await body(daemon, users.map { Guest(daemon: daemon, uid: $0.uid, root: $0.root) })
     }
+}
+
+/// A daemon that lets one guest in.
+func withGuest(
+    _ options: DaemonFixture.Options = DaemonFixture.Options(), _ body: (DaemonFixture, Guest) async throws -> Void
+) async throws {
+    try await withGuests(1, options) { daemon, guests in try await body(daemon, guests[0]) }
 }

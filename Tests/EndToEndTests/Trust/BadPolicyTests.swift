@@ -236,7 +236,6 @@ import XferTestSupport
 
     private func run(_ daemon: DaemonFixture, _ more: String...) async throws -> Command.Result {
         try await Command.run(
-            "\(Command.productsDirectory)/xferd", daemon.arguments + more, environment: daemon.environment,
-            timeout: .seconds(30))
+            "\(Command.productsDirectory)/xferd", daemon.arguments + more, environment: daemon.environment)
     }
 }

@@ -19,7 +19,7 @@ import XferTestSupport
             daemon, server in
             let id = try await daemon.upload(source, to: server.url(), by: name)
             for moment in Self.moments(seed: 100) {
-                try await eventually("the server has \(moment) bytes", within: .seconds(120)) {
+                try await eventually("the server has \(moment) bytes", within: Patience.long) {
                     (server.uploads.first?.offset ?? 0) > moment
                 }
                 await daemon.kill9()
@@ -41,14 +41,14 @@ import XferTestSupport
             let rate: JSONObject = ["max_send_rate": .integer(64 << 20)]
             let id = try await daemon.upload(source, to: server.url, by: "tus", rate)
             for moment in Self.moments(seed: 101) {
-                try await eventually("the server has \(moment) bytes", within: .seconds(180)) {
+                try await eventually("the server has \(moment) bytes", within: Patience.long) {
                     guard let file = try server.uploads.first else { return false }
                     return FileTree.size(file) ?? 0 > moment
                 }
                 await daemon.kill9()
                 try await daemon.start()
             }
-            let view = try await daemon.finish(id, within: .seconds(300))
+            let view = try await daemon.finish(id)
             #expect(view.state == "completed", "\(view.json.text)\n\(server.log.suffix(3000))")
             #expect(try server.uploads.count == 1)
             #expect(try source.version.equals(file: try #require(try server.uploads.first)))

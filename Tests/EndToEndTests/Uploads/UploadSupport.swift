@@ -13,24 +13,11 @@ final class UploadSource: Sendable {
         version = SourceVersion.tagged(seed, length: length)
         directory = try TemporaryDirectory("xfer-source")
         path = directory.file("source.bin")
-        try FileTree.write([UInt8](), to: path)
-        try write(version)
+        try version.write(to: path)
     }
 
     /// Writes other bytes into the same file.
-    func overwrite(seed: UInt64) throws { try write(SourceVersion.tagged(seed, length: version.length)) }
-
-    private func write(_ other: SourceVersion) throws {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw PosixError("open \(path)") }
-        defer { close(descriptor) }
-        var offset: Int64 = 0
-        while offset < other.length {
-            let chunk = other.bytes(offset..<min(other.length, offset + 1 << 20))
-            guard Glibc.write(descriptor, chunk, chunk.count) == chunk.count else { throw PosixError("write \(path)") }
-            offset += Int64(chunk.count)
-        }
-    }
+    func overwrite(seed: UInt64) throws { try SourceVersion.tagged(seed, length: version.length).write(to: path) }
 }
 
 extension DaemonFixture {

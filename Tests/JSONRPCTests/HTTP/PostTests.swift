@@ -108,7 +108,7 @@ import XferTestSupport
             #expect(answer.status == 413)
             #expect(answer.headers["connection"] == "close")
             #expect(answer.json?["error"]?["data"] == ["reason": "message_too_large", "limit": 2_000])
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
         }
     }
 
@@ -138,7 +138,7 @@ import XferTestSupport
             await fixture.service.gate.arrived()
             fixture.service.gate.open()
             #expect(try await client.answer().json?["result"] == "held")
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
         }
     }
 }

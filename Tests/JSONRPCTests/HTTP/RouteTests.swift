@@ -84,7 +84,7 @@ import XferTestSupport
             let answer = try await client.answer()
             #expect(answer.status == 405)
             #expect(answer.headers["connection"] == "close")
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
         }
     }
 
@@ -113,7 +113,7 @@ import XferTestSupport
                 let client = try fixture.connect()
                 let answer = try await client.exchange("GET /healthz HTTP/1.1\r\n\(headers)\r\n")
                 #expect(answer.status == 431)
-                #expect(try await client.rest() == "")
+                #expect(try await client.readToEnd() == "")
             }
             let client = try fixture.connect()
             try await client.send("GET /\(String(repeating: "x", count: 3_000)) HTTP/1.1\r\n\r\n")
@@ -126,7 +126,7 @@ import XferTestSupport
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             #expect(try await client.exchange(line + "\r\n\r\n").status == 400)
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
         }
     }
 
@@ -135,11 +135,11 @@ import XferTestSupport
             let asking = try fixture.connect()
             let last = try await asking.exchange("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n")
             #expect(last.headers["connection"] == "close")
-            #expect(try await asking.rest() == "")
+            #expect(try await asking.readToEnd() == "")
 
             let old = try fixture.connect()
             #expect(try await old.exchange("GET /healthz HTTP/1.0\r\n\r\n").body == "ok\n")
-            #expect(try await old.rest() == "")
+            #expect(try await old.readToEnd() == "")
 
             let kept = try fixture.connect()
             let request = "GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
@@ -157,7 +157,7 @@ import XferTestSupport
             let answer = try await client.exchange(
                 "POST /rpc HTTP/1.1\r\nContent-Length: \(body.utf8.count)\r\n\(upgrade)\r\n\(body)")
             #expect(answer.status == 200)
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
             #expect(try await fixture.connect().exchange("GET /healthz HTTP/1.1\r\n\(upgrade)\r\n").status == 200)
         }
     }
@@ -168,7 +168,7 @@ import XferTestSupport
                 let client = try fixture.connect()
                 try await client.send(text)
                 client.finishSending()
-                #expect(try await !client.rest().contains("200 OK"))
+                #expect(try await !client.readToEnd().contains("200 OK"))
             }
             try await eventually("all have left") { fixture.server.clientCount == 0 }
             #expect(fixture.service.begun.isEmpty)

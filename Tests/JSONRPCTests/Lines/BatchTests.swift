@@ -67,7 +67,7 @@ import XferTestSupport
                 #"{"jsonrpc":"2.0","method":"big","params":{"bytes":2000},"id":\#($0)}"#
             }
             try await client.send("[" + requests.joined(separator: ",") + "]\n")
-            let line = try await client.line() ?? ""
+            let line = try await client.readLine() ?? ""
             #expect(line.utf8.count <= 20_000)
             let answers = try JSONValue(parsing: line).arrayValue ?? []
             #expect(answers.map { $0["id"] } == (0..<20).map { .integer($0) })

@@ -15,7 +15,7 @@ import XferTestSupport
             let error = try await client.message()["error"]
             #expect(error?["code"] == -32600)
             #expect(error?["data"] == ["reason": "message_too_large", "limit": 1_000])
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
         }
     }
 
@@ -28,7 +28,7 @@ import XferTestSupport
             answers.sort { ($0["id"] == 1) && ($1["id"] != 1) }
             #expect(answers[0]["id"] == 1)
             #expect(answers[1]["error"]?["code"] == -32600)
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
         }
     }
 
@@ -41,7 +41,7 @@ import XferTestSupport
             let client = try fixture.connect()
             try await client.send(" " + String(repeating: "x", count: 2_000))
             #expect(try await client.message()["error"]?["code"] == -32600)
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
             try await eventually("the server has closed") { fixture.server.clientCount == 0 }
             await #expect(throws: PosixError.self) { try await client.send("x") }
         }
@@ -55,7 +55,7 @@ import XferTestSupport
             #expect(try await client.message()["error"]?["code"] == -32600)
             fixture.service.gate.open()
             #expect(try await client.message()["id"] == 7)
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
         }
     }
 
@@ -103,13 +103,13 @@ import XferTestSupport
             let error = try await silent.message()["error"]
             #expect(error?["code"] == -32600)
             #expect(error?["data"] == ["reason": "too_many_clients", "limit": 2])
-            #expect(try await silent.line() == nil)
+            #expect(try await silent.readLine() == nil)
 
             let talking = try fixture.connect()
             #expect(try await talking.call("echo")["error"]?["data"]?["reason"] == "too_many_clients")
             let http = try fixture.connect()
             try await http.send("POST /rpc HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
-            #expect(try await http.rest().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
+            #expect(try await http.readToEnd().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
 
             first.disconnect()
             try await eventually("there is room again") { fixture.server.clientCount == 1 }
@@ -124,10 +124,10 @@ import XferTestSupport
             let client = try fixture.connect()
             let answer = try await client.call("echo")
             #expect(answer["error"] == ["code": -32003, "message": "not you"])
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
             let http = try fixture.connect()
             try await http.send("GET / HTTP/1.1\r\n\r\n")
-            #expect(try await http.rest().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
+            #expect(try await http.readToEnd().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
             #expect(service.begun.isEmpty)
             #expect(fixture.server.clientCount == 0)
         }

@@ -12,7 +12,7 @@ import XferTestSupport
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"echo","params":[1,{"a":"b"}],"id":\#(sent)}"# + "\n")
-            #expect(try await client.line() == #"{"jsonrpc":"2.0","result":[1,{"a":"b"}],"id":\#(received)}"#)
+            #expect(try await client.readLine() == #"{"jsonrpc":"2.0","result":[1,{"a":"b"}],"id":\#(received)}"#)
         }
     }
 
@@ -100,7 +100,7 @@ import XferTestSupport
             try await client.send(#"{"jsonrpc":"2.0","method":"echo","id":1}"# + "\n" + #"{"jsonrpc":"2.0","meth"#)
             client.finishSending()
             #expect(try await client.message()["id"] == 1)
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
             #expect(fixture.service.begun == ["echo"])
         }
     }
@@ -113,7 +113,7 @@ import XferTestSupport
             await fixture.service.gate.arrived()
             fixture.service.gate.open()
             #expect(try await client.message()["id"] == 1)
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
         }
     }
 

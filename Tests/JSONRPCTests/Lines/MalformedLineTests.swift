@@ -1,6 +1,7 @@
 import JSONRPC
 import StrictJSON
 import Testing
+import XferTestSupport
 
 /// What is no request is answered, named, and does no harm to the connection.
 @Suite struct MalformedLineTests {

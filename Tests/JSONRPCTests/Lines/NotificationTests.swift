@@ -48,7 +48,7 @@ import XferTestSupport
             #expect(connection.backlog.notifications > 0)
 
             async let isWritable = connection.whenWritable()
-            for _ in 0..<accepted { _ = try await client.line() }
+            for _ in 0..<accepted { _ = try await client.readLine() }
             #expect(await isWritable)
             try await eventually("nothing waits any more") {
                 connection.backlog == RPCBacklog(bytes: 0, notifications: 0)

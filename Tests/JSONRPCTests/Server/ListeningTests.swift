@@ -29,7 +29,7 @@ import XferTestSupport
     }
 
     private func expectAnswer(from path: String) async throws {
-        #expect(try await RawClient(path).call("echo")["id"] == "call")
+        #expect(try await UnixSocket(connectedTo: path).call("echo")["id"] == "call")
     }
 
     @Test(arguments: [0o600, 0o660, 0o666] as [UInt32])
@@ -43,7 +43,7 @@ import XferTestSupport
 
     @Test func replacesASocketNobodyListensOn() async throws {
         let stale = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-        try #require(withUnixAddress(path) { bind(stale, $0, $1) } == 0)
+        try #require(UnixSocket.withAddress(path) { bind(stale, $0, $1) } == 0)
         close(stale)
         try await withServer(on: .path(path)) {
             try await expectAnswer(from: path)
@@ -83,17 +83,17 @@ import XferTestSupport
 
     @Test func takesOverASocketThatIsListening() async throws {
         let inherited = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-        try #require(withUnixAddress(path) { bind(inherited, $0, $1) } == 0)
+        try #require(UnixSocket.withAddress(path) { bind(inherited, $0, $1) } == 0)
         try #require(listen(inherited, 5) == 0)
         // A client that came before we did is served too.
-        let early = try RawClient(path)
+        let early = try UnixSocket(connectedTo: path)
         try await withServer(on: .inherited(descriptor: inherited)) {
             let answer = try await early.call("echo")
             #expect(answer["id"] == "call")
             #expect(fcntl(inherited, F_GETFD) == FD_CLOEXEC)
         }
         #expect(mode(path) != nil)
-        #expect(throws: PosixError.self) { try RawClient(path) }
+        #expect(throws: PosixError.self) { try UnixSocket(connectedTo: path) }
     }
 
     @Test func refusesDescriptorsThatAreNoListeningUnixSocket() async throws {

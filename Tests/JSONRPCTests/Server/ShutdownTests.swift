@@ -12,11 +12,11 @@ import XferTestSupport
             let idle = try fixture.connect()
             _ = try await idle.call("echo")
             async let ended: Void = fixture.server.shutdown(grace: .seconds(60))
-            #expect(try await idle.line() == nil)
+            #expect(try await idle.readLine() == nil)
             #expect(throws: PosixError.self) { try fixture.connect() }
             fixture.service.gate.open()
             #expect(try await client.message()["id"] == 1)
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
             await ended
             #expect(fixture.server.clientCount == 0)
         }
@@ -31,7 +31,7 @@ import XferTestSupport
             try await eventually("the answer waits for the client") { connection.backlog.bytes > 0 }
             async let ended: Void = fixture.server.shutdown(grace: .seconds(60))
             #expect(try await client.message()["result"]?.stringValue?.utf8.count == 3_000_000)
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
             await ended
         }
     }
@@ -42,7 +42,7 @@ import XferTestSupport
             try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
             await fixture.service.gate.arrived()
             await fixture.server.shutdown(grace: .milliseconds(10))
-            #expect(try await client.line() == nil)
+            #expect(try await client.readLine() == nil)
             try await eventually("the call was cancelled") { fixture.service.cancelled == 1 }
         }
     }
@@ -58,7 +58,7 @@ import XferTestSupport
             #expect(try await client.chunk() == "a")
             async let ended: Void = fixture.server.shutdown(grace: .seconds(60))
             #expect(try await client.chunk() == nil)
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
             await ended
         }
     }
@@ -74,13 +74,13 @@ import XferTestSupport
             await fixture.service.gate.arrived()
             try await eventually("all three are there") { fixture.server.clientCount == 3 }
             async let ended: Void = fixture.server.shutdown(grace: .seconds(60))
-            #expect(try await idle.rest() == "")
-            #expect(try await silent.rest() == "")
+            #expect(try await idle.readToEnd() == "")
+            #expect(try await silent.readToEnd() == "")
             fixture.service.gate.open()
             let answer = try await client.answer()
             #expect(answer.json?["result"] == "held")
             #expect(answer.headers["connection"] == "close")
-            #expect(try await client.rest() == "")
+            #expect(try await client.readToEnd() == "")
             await ended
         }
     }

@@ -10,7 +10,7 @@ struct HTTPExchange {
     var json: JSONValue? { try? JSONValue(parsing: body) }
 }
 
-extension RawClient {
+extension UnixSocket {
     /// Sends `request` and reads one answer; `hasBody` is false after HEAD.
     func exchange(_ request: String, hasBody: Bool = true) async throws -> HTTPExchange {
         try await send(request)
@@ -23,18 +23,18 @@ extension RawClient {
         if headers["transfer-encoding"] == "chunked", hasBody {
             while let chunk = try await chunk() { body += chunk }
         } else if let length = headers["content-length"].flatMap({ Int($0) }), hasBody, length > 0 {
-            body = try await text(length)
+            body = try await read(length)
         }
         return HTTPExchange(status: status, headers: headers, body: body)
     }
 
     /// Status and header fields, names in lower case.
     func head() async throws -> (status: Int, headers: [String: String]) {
-        guard let first = try await line(), first.hasPrefix("HTTP/1."), first.hasSuffix("\r") else {
+        guard let first = try await readLine(), first.hasPrefix("HTTP/1."), first.hasSuffix("\r") else {
             throw TimedOut("no status line")
         }
         var headers: [String: String] = [:]
-        while let line = try await line(), line != "\r" {
+        while let line = try await readLine(), line != "\r" {
             let parts = line.dropLast().split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { throw TimedOut("no header field: \(line)") }
             headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
@@ -47,11 +47,11 @@ extension RawClient {
 
     /// One chunk's text; nil after the last.
     func chunk() async throws -> String? {
-        guard let line = try await line(), let length = Int(line.dropLast(), radix: 16) else {
+        guard let line = try await readLine(), let length = Int(line.dropLast(), radix: 16) else {
             throw TimedOut("no chunk")
         }
-        let text = try await text(length)
-        _ = try await self.line()
+        let text = try await read(length)
+        _ = try await self.readLine()
         return length == 0 ? nil : text
     }
 }

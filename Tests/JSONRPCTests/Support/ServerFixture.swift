@@ -8,7 +8,7 @@ struct ServerFixture: Sendable {
     let path: String
     let directory: TemporaryDirectory
 
-    func connect() throws -> RawClient { try RawClient(path) }
+    func connect() throws -> UnixSocket { try UnixSocket(connectedTo: path) }
 
     /// The one connection that has called so far.
     func connection() async throws -> RPCConnection {

@@ -54,17 +54,8 @@ final class ScriptedDaemon: Sendable {
 
     /// Listens, again after `stop`.
     func start() throws {
-        let listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socket.utf8)) }
         unlink(socket)
-        let failed = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard failed == 0, listen(listener, 16) == 0 else { throw PosixError("listen \(socket)") }
+        let listener = try UnixSocket.listen(at: socket)
         state.withLockedValue { $0.listener = listener }
         startThread { [weak self] in
             defer { close(listener) }

@@ -37,6 +37,15 @@ import XferModel
         #expect(FormEncoding.escape(" \"<>^`{|}%\\") == "%20%22%3C%3E%5E%60%7B%7C%7D%25%5C")
     }
 
+    @Test func whatLooksEncodedIsEncodedAgain() {
+        #expect(
+            encode(Parameter("key", .text("%20%21%22%23%24%25%26%27%28%29%2A%2B%2C%2F")))
+                == "key=%2520%2521%2522%2523%2524%2525%2526%2527%2528%2529%252A%252B%252C%252F")
+        #expect(
+            encode(Parameter("key", .text(" :#[]@!$&'()*+,;=/?")))
+                == "key=%20%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D/?")
+    }
+
     @Test func unreservedCharactersAndQuestionMarkAndSlashStay() {
         let kept = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~?/"
         #expect(FormEncoding.escape(kept) == kept)
@@ -47,6 +56,10 @@ import XferModel
             FormEncoding.escape("👴🏿👷🏻👮🏽")
                 == "%F0%9F%91%B4%F0%9F%8F%BF%F0%9F%91%B7%F0%9F%8F%BB%F0%9F%91%AE%F0%9F%8F%BD")
         // AFNetworking #3028: batches of 50 UTF-16 units cut an emoji in two.
+        let three = "%F0%9F%91%B4%F0%9F%8F%BF%F0%9F%91%B7%F0%9F%8F%BB%F0%9F%91%AE%F0%9F%8F%BD"
+        #expect(
+            encode(Parameter("test", .text("!" + String(repeating: "👴🏿👷🏻👮🏽", count: 5))))
+                == "test=%21" + String(repeating: three, count: 5))
         let text = String(repeating: "a", count: 49) + "👴🏿" + String(repeating: "b", count: 49)
         #expect(
             FormEncoding.escape(text)

@@ -37,6 +37,10 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(built.request.url.target == expected)
     }
 
+    @Test func withoutParametersNoQueryBegins() throws {
+        #expect(try build { $0.parameters = [] }.request.url.target == "/v1/f")
+    }
+
     @Test(arguments: [HTTPMethod.post, .put, .patch])
     func otherMethodsSendThemAsAForm(method: HTTPMethod) throws {
         let built = try build {

@@ -72,6 +72,24 @@ import XferTrust
         #expect(again.outcome.body == Array("welcome".utf8))
     }
 
+    /// A nonce that went stale is found out with all of the content sent, which is then sent again.
+    @Test func contentIsSentAgainIdentically() async throws {
+        let server = try await FaultServer()
+        server.on("/file") { request in
+            DigestServer(nonce: request.index == 0 ? "old" : "new").reply(to: request) { Reply(201, text: "thanks") }
+        }
+        let file = try SentFile(.tagged(41, length: 300_001))
+        let attempt = try Attempt.exchange(.put, server.url("/file"), .file(file.whole)) { attempt in
+            attempt.credential = ResolvedCredential(
+                scheme: .digest, user: "me", secret: "s3cret", origins: [attempt.request.url.origin])
+        }
+        let record = try await Harness().run(attempt)
+        #expect(record.outcome.head?.status == 201, "\(record.outcome)")
+        #expect(server.requests.map(\.status) == [401, 401, 201])
+        // libcurl asks for the first challenge without content.
+        #expect(server.requests.map { $0.body == file.version.bytes } == [false, true, true])
+    }
+
     @Test func aWrongPasswordIsTheServersLastWord() async throws {
         let server = try await FaultServer()
         server.on("/file") { request in

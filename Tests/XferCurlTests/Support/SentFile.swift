@@ -15,15 +15,9 @@ final class SentFile: Sendable {
         directory = try TemporaryDirectory("xfer-sent")
         self.version = version
         let path = directory.file("source")
-        try FileTree.write([], to: path)
+        try version.write(to: path)
         descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw PosixError("open \(path)") }
-        var offset: Int64 = 0
-        while offset < version.length {
-            let chunk = version.bytes(offset..<min(version.length, offset + 1 << 20))
-            guard write(descriptor, chunk, chunk.count) == chunk.count else { throw PosixError("write \(path)") }
-            offset += Int64(chunk.count)
-        }
         var times = [
             timespec(tv_sec: time(nil) - 86_400, tv_nsec: 5), timespec(tv_sec: time(nil) - 86_400, tv_nsec: 5),
         ]

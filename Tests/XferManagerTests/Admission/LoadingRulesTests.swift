@@ -71,6 +71,40 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func whatIsUnsetFollowsTheDefaultOfItsTime() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        var profile = Profile(name: "p")
+        profile.idleTimeout = 7
+        profile.redirect = .deny
+        _ = try await manager.setProfile(profile)
+        func add(_ change: @escaping (inout RequestFields) -> Void) async throws -> TaskID {
+            try await manager.add(
+                draft("http://h.test/") {
+                    $0.profile = "p"
+                    change(&$0)
+                }, for: ManagerFixture.caller
+            ).task.id
+        }
+        func request(_ id: TaskID) async throws -> TransferRequest {
+            try await manager.task(id, for: ManagerFixture.caller).specification.request
+        }
+        let old = try await add { _ in }
+        profile.idleTimeout = 9
+        profile.redirect = .sameOrigin
+        _ = try await manager.setProfile(profile)
+        let new = try await add { _ in }
+        let explicit = try await add { $0.idleTimeout = .set(3) }
+        let cleared = try await add { $0.idleTimeout = .clear }
+        #expect(try await request(old).timeouts.idle == 7)
+        #expect(try await request(old).redirect == .deny)
+        #expect(try await request(new).timeouts.idle == 9)
+        #expect(try await request(new).redirect == .sameOrigin)
+        #expect(try await request(explicit).timeouts.idle == 3)
+        #expect(try await request(cleared).timeouts.idle == 15)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func faultsNameTheirField() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()

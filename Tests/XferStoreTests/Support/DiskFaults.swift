@@ -11,6 +11,8 @@ enum DiskFaults {
         var syncFailures: [Int32] = []
         /// SQLite's result code for every write while it is set.
         var writeFailure: Int32?
+        /// How many more times somebody else holds the lock for writing.
+        var busyLocks = 0
     }
 
     fileprivate struct Wrapped: @unchecked Sendable {
@@ -66,6 +68,7 @@ private func openWrapped(
     methods.initialize(to: original.pointee)
     methods.pointee.xSync = syncWrapped
     methods.pointee.xWrite = writeWrapped
+    methods.pointee.xShmLock = lockWrapped
     methods.pointee.xClose = closeWrapped
     file.pointee.pMethods = UnsafePointer(methods)
     return result
@@ -92,6 +95,22 @@ private func writeWrapped(
     guard let wrapped = wrapped(file), let write = wrapped.original.pointee.xWrite else { return SQLITE_ERROR }
     if let failure = DiskFaults.plan(wrapped.database).writeFailure { return failure }
     return write(file, bytes, count, offset)
+}
+
+private func lockWrapped(_ file: UnsafeMutablePointer<sqlite3_file>?, _ offset: Int32, _ count: Int32, _ flags: Int32)
+    -> Int32
+{
+    guard let wrapped = wrapped(file), let lock = wrapped.original.pointee.xShmLock else { return SQLITE_ERROR }
+    // The first lock is the writer's (https://sqlite.org/walformat.html#locks).
+    let isBusy = DiskFaults.plans.withLock { plans in
+        guard offset == 0, flags & SQLITE_SHM_LOCK != 0, var plan = plans[wrapped.database], plan.busyLocks > 0 else {
+            return false
+        }
+        plan.busyLocks -= 1
+        plans[wrapped.database] = plan
+        return true
+    }
+    return isBusy ? SQLITE_BUSY : lock(file, offset, count, flags)
 }
 
 private func closeWrapped(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {

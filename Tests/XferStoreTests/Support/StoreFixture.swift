@@ -1,20 +1,17 @@
 import Foundation
 import GRDB
 import XferModel
+import XferTestSupport
 
 @testable import XferStore
 
 /// A directory of its own for a test's database, removed with it.
 final class StoreDirectory: Sendable {
-    let path: String
-    var database: String { path + "/xferd.sqlite" }
+    private let directory: TemporaryDirectory
+    var path: String { directory.path }
+    var database: String { directory.file("xferd.sqlite") }
 
-    init() {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("xfer-store-\(UUID().uuidString)").path
-        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    init() throws { directory = try TemporaryDirectory("xfer-store") }
 
     func open(
         onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },
@@ -38,7 +35,7 @@ final class StoreDirectory: Sendable {
 
 /// Opens a store in a directory of its own, and closes it.
 func withStore<T>(_ body: (TaskStore) async throws -> T) async throws -> T {
-    let directory = StoreDirectory()
+    let directory = try StoreDirectory()
     let store = try directory.open()
     let result: T
     do {

@@ -92,7 +92,7 @@ extension TransferRun {
     private func verify(_ part: PartialFile, length: Int64) async throws {
         guard let expected = specification.checksum ?? announcedDigest else { return }
         let control = control
-        let found = try await services.pool.run {
+        let found = try await services.digests.run {
             try FileDigest.compute(
                 part, algorithm: expected.algorithm, length: length, isCancelled: { control.isStopRequested })
         }

@@ -14,10 +14,10 @@ public enum DaemonConfig: RPCMethod {
                 "file": "/home/ada/.config/xferd/config.yaml",
                 "settings": [
                     [
-                        "key": "queue.max_active", "value": 3, "origin": "/home/ada/.config/xferd/config.yaml:2",
+                        "key": "queue.max_active", "value": "3", "origin": "/home/ada/.config/xferd/config.yaml:2",
                         "reloadable": true,
                     ],
-                    ["key": "rpc.max_clients", "value": 256, "origin": "default", "reloadable": false],
+                    ["key": "rpc.max_clients", "value": "256", "origin": "default", "reloadable": false],
                 ],
             ])
     ]
@@ -58,7 +58,7 @@ public enum DaemonConfig: RPCMethod {
         public static let summary = "One setting."
         public static let wireFields: WireFields<Self> = [
             .required("key", \.key, "Its name in the configuration file, with dots."),
-            .required("value", \.value, "Its value; sizes in bytes, durations in seconds."),
+            .required("value", \.value, "Its value as the configuration file may hold it: YAML text."),
             .required(
                 "origin", \.origin,
                 "Where the value came from, for people: command line, environment NAME, FILE:LINE, queue.set_limits or default."

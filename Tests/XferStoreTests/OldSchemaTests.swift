@@ -1,0 +1,178 @@
+import GRDB
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Databases of every schema that was ever released are opened by every later program, with all that is in them.
+struct OldSchemaTests {
+    @Test func opensADatabaseOfSchema1() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(1))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let task = try #require(try reader.task(TaskID(1)))
+            #expect(task.specification.request.url.string == "https://example.com/file?a=b")
+            #expect(task.specification.request.headers == [HeaderField(name: "X-A", value: "b")])
+            #expect(task.specification.clientKey == "key")
+            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
+            #expect(task.state == .running)
+            #expect(task.transferID == TransferID(1))
+            #expect(task.furthest == 4096)
+            #expect(task.specification.destination.directoryIdentity == FileIdentity(device: 1, inode: 2))
+            #expect(try reader.transfer(TransferID(1))?.resumeData.committedByteCount == 4096)
+            #expect(try reader.nextHosts(priority: .high, limit: 9) == ["b.example:8080"])
+            #expect(try reader.counts() == [.running: 1, .queued: 1, .failed: 1])
+            #expect(try reader.task(TaskID(3))?.error?.reason == .httpStatus)
+            #expect(try reader.events(since: 0, limit: 9).map(\.type) == [.taskAdded, .taskStarted, .taskFailed])
+            #expect(try reader.setting("queue.paused") == "true")
+            #expect(try reader.holder(ofName: "file", in: FileIdentity(device: 1, inode: 2)) == TaskID(1))
+        }
+        #expect(try await store.write { try $0.add(1) } == [TaskID(5)])
+        #expect(try await store.write { try $0.append(.taskResumed, at: noon).seq } == 4)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema2() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(2))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let task = try #require(try reader.task(TaskID(1)))
+            #expect(task.specification.policy == "bank")
+            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
+            #expect(try reader.task(TaskID(2))?.specification.policy == nil)
+            #expect(try reader.unfinishedTasks(namingPolicy: "bank", limit: 9) == [TaskID(1)])
+            let stored = try reader.policies()
+            #expect(stored.map(\.policy.name) == ["bank", "file"])
+            #expect(stored.map(\.policy.version) == [3, 2])
+            #expect(stored.map(\.isConfigured) == [false, true])
+            #expect(stored.map(\.warned) == [30, nil])
+            #expect(stored.first?.policy.pins.count == 1 && stored.first?.policy.mode == .publicKey)
+        }
+        #expect(try await store.write { try $0.setPolicy(.fixture("other"), isConfigured: false).version } == 5)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema3() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(3))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectRequestsAndUploads(reader)
+            #expect(try reader.counts() == [.running: 2, .queued: 1, .failed: 1, .completed: 2, .paused: 1])
+            #expect(try reader.transfer(TransferID(1))?.sources == [])
+        }
+        #expect(try await store.write { try $0.add(1) } == [TaskID(9)])
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema4() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(4))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectRequestsAndUploads(reader)
+            try Self.expectSources(reader)
+            // Answers that are older than the note how long they were kept are the first to expire.
+            let expired = try reader.expiredResults(olderThan: noon, limit: 9)
+            #expect(expired.map(\.id) == [TaskID(5), TaskID(6)])
+            #expect(try reader.spooledSources(of: TaskID(7)) == [])
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema5() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(5))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectRequestsAndUploads(reader)
+            try Self.expectSources(reader)
+            #expect(try reader.expiredResults(olderThan: noon, limit: 9).isEmpty)
+            #expect(try reader.spooledSources(of: TaskID(9)) == ["c0ffee"])
+            #expect(try reader.isWanted(spoolFile: "c0ffee"))
+            guard case .file(let copy)? = try reader.body(of: TaskID(9)) else {
+                Issue.record("no body")
+                return
+            }
+            #expect(copy.spoolName == "c0ffee" && copy.path == "/srv/photo.jpeg")
+            #expect(
+                try reader.task(TaskID(9))?.specification.upload
+                    == UploadOptions(uploadProtocol: .plain, isSpooled: true))
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    /// What schema 3 brought.
+    private static func expectRequestsAndUploads(_ reader: StoreReader) throws {
+        let data = try #require(try reader.task(TaskID(5)))
+        #expect(data.specification.kind == .data && data.specification.request.method == .post)
+        #expect(data.specification.request.acceptedTypes == ["application/json"])
+        #expect(data.specification.response == ResponseHandling(parsers: [.json], stripsNulls: true))
+        #expect(data.specification.profile == "work" && data.sent == 7)
+        let words = RequestBody.inline(InlineBytes(Array("{\"a\":1}".utf8)))
+        #expect(try reader.body(of: TaskID(5)) == words)
+        #expect(try reader.earlierAdd(of: data.specification, body: words)?.askedForTheSame == true)
+        #expect(
+            try reader.result(of: TaskID(5))
+                == StoredResult(content: .inline(Array("{\"b\":2}\0".utf8)), length: 8, object: "{\"b\":2}"))
+        #expect(try reader.result(of: TaskID(6)) == StoredResult(content: .file("feed"), length: 1 << 24))
+
+        let upload = try #require(try reader.task(TaskID(7)))
+        #expect(upload.state == .running && upload.sent == 40_000 && upload.transferID == TransferID(2))
+        #expect(upload.specification.upload.uploadProtocol == .tus && upload.specification.maxSendRate == 65_536)
+        let source = SourceFile(
+            path: "/srv/photo.jpeg", identity: FileIdentity(device: 1, inode: 77), length: 100_000,
+            modifiedAt: 1_700_000_000_123_456_789)
+        #expect(try reader.body(of: TaskID(7)) == .file(source))
+        let place = try #require(try reader.upload(of: TransferID(2)))
+        #expect(place.url.string == "https://up.example:8443/u/1?x=y")
+        #expect(place.offset == 40_000 && place.expiresAt == noon && place.largestAppend == 1_000_000)
+        guard case .parts(let parts)? = try reader.body(of: TaskID(8)) else {
+            Issue.record("no parts")
+            return
+        }
+        #expect(parts.map(\.filename) == ["ä\".jpeg", nil] && parts.map(\.name) == ["f", "n"])
+
+        #expect(try reader.profiles().map(\.profile.name).sorted() == ["file", "work"])
+        let work = try #require(try reader.profiles().first { $0.profile.name == "work" })
+        #expect(work.profile.headers == [HeaderField(name: "X-Key", value: "secret")] && !work.isConfigured)
+        #expect(work.profile.baseURL?.string == "https://api.example/v1/" && work.profile.keepsCookies == true)
+        #expect(try reader.cookies(ofProfile: "work").map(\.name) == ["sid"])
+    }
+
+    /// What schema 4 brought.
+    private static func expectSources(_ reader: StoreReader) throws {
+        let sources = try #require(try reader.transfer(TransferID(1))?.sources)
+        #expect(sources.map(\.origin.host) == ["example.com", "a.example"])
+        #expect(sources.map(\.chain) == [[[1, 2, 3], [255]], []])
+        #expect(sources.map(\.tls) == [.tls13, nil] && sources.map(\.judgement) == ["3+5x", "0"])
+    }
+
+    @Test func everySchemaHasItsDatabase() throws {
+        #expect(SchemaFixture.newest == Migration.all.count)
+        for version in 1...SchemaFixture.newest {
+            #expect(try SchemaFixture.sql(version).contains("PRAGMA user_version = \(version);"))
+        }
+    }
+
+    /// A migration that was edited after it landed shows here.
+    @Test(arguments: 1...SchemaFixture.newest)
+    func bringsADatabaseOfAnOldSchemaToTheSchemaOfANewOne(version: Int) throws {
+        let (old, new) = (try StoreDirectory(), try StoreDirectory())
+        try old.execute(SchemaFixture.sql(version))
+        func schema(_ directory: StoreDirectory) throws -> [String] {
+            try directory.open().close()
+            return try DatabaseQueue(path: directory.database).read {
+                try String.fetchAll($0, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+            }
+        }
+        #expect(try schema(old) == schema(new))
+    }
+}
