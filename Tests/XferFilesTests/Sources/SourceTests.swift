@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -52,17 +53,7 @@ struct SourceTests {
 
     @Test func whatIsNoFileIsRefused() throws {
         #expect(mkfifo(base.at("root/pipe"), 0o666) == 0)
-        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(base.at("root/sock").utf8)) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, UInt32(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(bound == 0)
+        close(try UnixSocket.listen(at: base.at("root/sock")))
         for (name, kind) in [("state/..", "a directory"), ("pipe", "a pipe"), ("sock", "a socket")] {
             #expect(refusal(base.at("root/\(name)")) == .notAFile(path: base.at("root/\(name)"), kind: kind))
         }

@@ -1,4 +1,5 @@
 import Glibc
+import XferTestSupport
 
 /// Whether permission bits mean nothing to this process.
 let isRoot = geteuid() == 0
@@ -7,7 +8,7 @@ let isRoot = geteuid() == 0
 /// nobody (setfsuid(2) concerns one thread and drops the capabilities that override permissions), else as it is.
 func withoutPrivileges(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
-        let work = Work {
+        startThread {
             if isRoot {
                 call("setfsgid", 65534)
                 call("setfsuid", 65534)
@@ -15,10 +16,6 @@ func withoutPrivileges(_ body: @escaping @Sendable () -> Void) async {
             body()
             continuation.resume()
         }
-        var thread = pthread_t()
-        let status = pthread_create(&thread, nil, runWork, Unmanaged.passRetained(work).toOpaque())
-        precondition(status == 0, "no thread")
-        pthread_detach(thread)
     }
 }
 
@@ -26,14 +23,4 @@ func withoutPrivileges(_ body: @escaping @Sendable () -> Void) async {
 
 private func call(_ name: String, _ id: UInt32) {
     _ = unsafeBitCast(dlsym(nil, name), to: (@convention(c) (UInt32) -> Int32).self)(id)
-}
-
-private final class Work {
-    let body: () -> Void
-    init(_ body: @escaping () -> Void) { self.body = body }
-}
-
-private nonisolated func runWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
-    return nil
 }
