@@ -49,6 +49,10 @@ public struct ManagerSettings: Hashable, Sendable {
     public var ownUID: UInt32
     /// How long a task is retried since its last progress, in seconds, unless it says otherwise.
     public var retryFor: Int64 = 86_400
+    /// Seconds for which a URL that failed for good is not asked for again; 0 asks always.
+    public var negativeTTL: Int64 = 3600
+    /// Whether tasks of different owners may be about the same bytes.
+    public var sharesBetweenOwners = false
     public var retention = Retention()
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {

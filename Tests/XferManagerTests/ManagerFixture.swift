@@ -49,21 +49,21 @@ final class ManagerFixture: Sendable {
 
     func add(
         _ path: String, as name: String, to manager: TransferManager, startsPaused: Bool = false, url: String? = nil,
-        maxReceiveRate: Int64 = 0, for caller: Principal = caller,
+        maxReceiveRate: Int64 = 0, retriesFailed: Bool = false, for caller: Principal = caller,
         _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
         try await add(
             url: url ?? server.url(path), as: name, to: manager, startsPaused: startsPaused,
-            maxReceiveRate: maxReceiveRate, for: caller, change)
+            maxReceiveRate: maxReceiveRate, retriesFailed: retriesFailed, for: caller, change)
     }
 
     func add(
         url: String, as name: String, to manager: TransferManager, startsPaused: Bool = false,
-        maxReceiveRate: Int64 = 0, for caller: Principal = caller,
+        maxReceiveRate: Int64 = 0, retriesFailed: Bool = false, for caller: Principal = caller,
         _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
         let directory = downloads
-        let draft = TaskDraft(url: url) { request in
+        let draft = TaskDraft(url: url, retriesFailed: retriesFailed) { request in
             var specification = TaskSpecification(
                 owner: caller.owner, request: request,
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused,

@@ -54,6 +54,26 @@ import XferTestSupport
         await next.shutdown(.suspend)
     }
 
+    /// The response's head is told with the first checkpoint: of a task that has ended by then, it is not told any more.
+    @Test func nothingIsToldOfATaskAfterItsEnd() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/d", .tagged(4, length: 300_000)).always(.stall(at: 100_000, until: gate))
+        let manager = try await fixture.open()
+        try await manager.start()
+        for index in 0..<5 {
+            let id = try await fixture.add("/d", as: "d\(index)", to: manager)
+            try await eventually("bytes have come") {
+                await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000
+            }
+            _ = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
+            try await eventually("the run is over") { await manager.runs[id] == nil }
+            #expect(try await fixture.events(of: id, in: manager).last == .taskCancelled)
+        }
+        gate.open()
+        await manager.shutdown(.suspend)
+    }
+
     /// As AFURLSessionManager's table of delegates under its lock: whoever adds and cancels meanwhile, what has ended is in
     /// no table of the manager's any more.
     @Test func aThousandAddsAndCancelsAtOnceLeaveNothingBehind() async throws {

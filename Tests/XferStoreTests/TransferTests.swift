@@ -98,6 +98,21 @@ struct TransferTests {
         }
     }
 
+    /// A cancel commits first and deletes afterwards: what a crash left in between is found at the next start.
+    @Test(arguments: TaskState.allCases) func ofTasksThatEndedOnlyCancelledOnesLeaveTheirTransferBehind(
+        state: TaskState
+    ) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                let id = try transaction.insertTransfer(partial: Self.partial, at: noon).id
+                var subscriber = try #require(try transaction.task(try transaction.add(1)[0]))
+                (subscriber.transferID, subscriber.state) = (id, state)
+                try transaction.update(subscriber)
+                #expect(try transaction.orphanedTransfers(limit: 9).map(\.id) == (state == .cancelled ? [id] : []))
+            }
+        }
+    }
+
     @Test func reservesANameForOneTask() async throws {
         try await withStore { store in
             let directory = Self.partial.identity

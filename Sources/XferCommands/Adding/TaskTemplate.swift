@@ -25,6 +25,9 @@ struct TaskTemplate {
         if count > 1 && options.scheduling.clientKey != nil {
             throw .usage("--client-key names one task, but there are \(count) URLs")
         }
+        if count > 1 && options.scheduling.slot != nil {
+            throw .usage("--slot holds one task at a time, but there are \(count) URLs")
+        }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         content = ContentTemplate(
             options.content, paths: paths, hasDestination: options.destination.isGiven)
@@ -91,6 +94,8 @@ struct TaskTemplate {
         task.group = options.group
         task.label = options.label
         task.clientKey = options.clientKey
+        task.slot = options.slot
+        task.retryFailed = options.retryFailed ? true : nil
         task.paused = options.paused ? true : nil
         task.maxReceiveRate = options.limitRate?.bytes
         task.maxSendRate = options.limitSend?.bytes

@@ -121,6 +121,10 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Make the add safe to repeat: the same key finds the same task.", valueName: "key"))
     var clientKey: String?
 
+    @Option(
+        help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"))
+    var slot: String?
+
     @Flag(help: "Add it paused.")
     var paused = false
 
@@ -135,6 +139,11 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Keep trying for so long without progress (default: 24h).", valueName: "time"))
     var retryFor: TimeSpan?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Try it although the URL failed for good a while ago, see `xferctl failed-url`.")
+    var retryFailed = true
 
     @Option(
         help: ArgumentHelp("Whether kept bytes may be continued without a validator (default: auto).", valueName: "how")

@@ -26,16 +26,22 @@ struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only tasks with this label; may be repeated.", valueName: "text"))
     var label: [String] = []
 
+    @Option(help: ArgumentHelp("Only tasks that were added to this slot; may be repeated.", valueName: "name"))
+    var slot: [String] = []
+
     @Option(help: ArgumentHelp("Only tasks for this host; may be repeated.", valueName: "host"))
     var host: [String] = []
 
     /// Nil when no filter was given.
     var filter: TaskFilter? {
-        guard !state.isEmpty || !group.isEmpty || !label.isEmpty || !host.isEmpty else { return nil }
+        guard !state.isEmpty || !group.isEmpty || !label.isEmpty || !slot.isEmpty || !host.isEmpty else {
+            return nil
+        }
         var filter = TaskFilter()
         filter.state = state.isEmpty ? nil : OneOrMany(state.map(\.word))
         filter.group = group.isEmpty ? nil : OneOrMany(group)
         filter.label = label.isEmpty ? nil : OneOrMany(label)
+        filter.slot = slot.isEmpty ? nil : OneOrMany(slot)
         filter.host = host.isEmpty ? nil : OneOrMany(host)
         return filter
     }

@@ -38,7 +38,7 @@ extension TaskGlance {
         case .taskWaiting: wait(event)
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
-        case .taskCompleted, .taskFailed, .taskCancelled: end(event)
+        case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
         case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
             .sessionInvalidated, .daemonStarted, .daemonStopping:
             break

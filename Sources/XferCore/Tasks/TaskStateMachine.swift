@@ -56,6 +56,13 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
+    /// Another task of the same owner has joined its slot: as a cancel, told by an event of its own.
+    public mutating func onSuperseded(by newcomer: TaskID, at now: Timestamp) -> TaskTransition {
+        var transition = onCancel(at: now)
+        if transition.isChange { transition.event = .taskSuperseded(by: newcomer) }
+        return transition
+    }
+
     /// The source can be reached again, under another URL: what waits for that goes on.
     public mutating func onNewSource() -> TaskTransition {
         guard task.state == .waiting, task.wait?.reason == .sourceExpired else { return .unchanged }
@@ -201,6 +208,15 @@ public struct TaskStateMachine: Sendable {
         end(.failed, at: now)
         task.error = error
         return TaskTransition(event: .taskFailed(error: error), action: .schedule)
+    }
+
+    /// The task was just added, and its URL is known to be bad: it ends before it begins.
+    public mutating func onBlocked(_ error: TransferError, at now: Timestamp) -> TaskTransition {
+        precondition(
+            task.state == .queued || task.state == .paused, "a task that is \(task.state) was not just added")
+        end(.failed, at: now)
+        task.error = error
+        return TaskTransition(event: .taskFailed(error: error))
     }
 
     /// Sets facts about the response and the published file, to be committed with the next transition.

@@ -39,6 +39,8 @@ struct Instance: Sendable {
         result.maxActivePerHost = settings.queue.maxActivePerHost
         result.order = settings.queue.order
         result.retryFor = settings.queue.retryFor.components.seconds
+        result.negativeTTL = settings.sharing.negativeTTL.components.seconds
+        result.sharesBetweenOwners = settings.sharing.betweenOwners
         result.forbiddenDirectories = paths.forbiddenDirectories
         result.reserve = settings.download.reserve
         result.fileMode = fileMode

@@ -38,6 +38,7 @@ struct TaskHandlers: Sendable {
         let defaults = defaults()
         return TaskDraft(
             url: task.url, directoryField: task.directoryField, request: task.requestFields,
+            retriesFailed: task.retryFailed ?? false,
             asked: task.clientKey == nil ? nil : task.canonicalText
         ) { request in
             task.specification(owner: principal.owner, request: request, defaults: defaults)
@@ -118,12 +119,7 @@ struct TaskHandlers: Sendable {
     // MARK: Records
 
     private func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
-        let running = tasks.filter { $0.state == .running }.map(\.id)
-        let progress = running.isEmpty ? [:] : await manager.progress(of: running)
-        let resumable = columns.contains("resumable") ? try await manager.resumability(of: tasks) : [:]
-        return tasks.map { task in
-            TaskRecord(task, progress: progress[task.id], resumable: resumable[task.id]).selecting(columns)
-        }
+        try await TaskRecords(manager: manager).records(of: tasks, columns)
     }
 }
 
@@ -132,7 +128,7 @@ extension TaskFilter {
     var stored: TaskQuery {
         TaskQuery(
             states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
-            owners: owner?.values, hosts: host?.values, ids: ids?.values)
+            owners: owner?.values, hosts: host?.values, ids: ids?.values, slots: slot?.values)
     }
 }
 

@@ -50,7 +50,7 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + download + trust + profiles + network + results + past + rpc + access + log
+        queue + download + sharing + trust + profiles + network + results + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -84,6 +84,15 @@ extension SettingKey {
             "download.checkpoint_interval", \.download.checkpointInterval,
             .duration(.milliseconds(100) ... .seconds(3600)), reload: false,
             "How long received bytes may be at stake"),
+    ]
+
+    private static let sharing: [SettingKey] = [
+        SettingKey(
+            "sharing.negative_ttl", \.sharing.negativeTTL, .duration(.zero ... .years(1)), reload: true,
+            "How long a URL that failed for good is not asked for again; 0 asks always"),
+        SettingKey(
+            "sharing.between_owners", \.sharing.betweenOwners, .flag, reload: true,
+            "Whether what became of one user's task counts for the same request of another user's"),
     ]
 
     private static let trust: [SettingKey] = [

@@ -8,6 +8,7 @@ public import XferModel
 public struct Settings: Hashable, Sendable {
     public var queue = Queue()
     public var download: Download
+    public var sharing = Sharing()
     public var trust = Trust()
     /// Defaults for requests, by name.
     public var profiles: [Profile] = []
@@ -52,6 +53,13 @@ public struct Settings: Hashable, Sendable {
     public struct Results: Hashable, Sendable {
         /// Bytes of a response that are kept for `task.result`; a larger one fails its task.
         public var maxBytes: Int64 = 1_073_741_824
+    }
+
+    public struct Sharing: Hashable, Sendable {
+        /// How long a URL that failed for good is not asked for again; zero asks always.
+        public var negativeTTL = Duration.seconds(3600)
+        /// Whether what became of one owner's task counts for another's.
+        public var betweenOwners = false
     }
 
     public struct Trust: Hashable, Sendable {

@@ -33,7 +33,9 @@ struct TaskAdmission: Sendable {
                 &specification, knowing: &directories, path: path, directoryField: draft.directoryField)
             let body = try await content.admit(built.content, path: path)
             specification.request.bodySummary = body.map { BodySummary($0) }
-            admitted.append(AdmittedTask(specification: specification, body: body, asked: draft.asked))
+            admitted.append(
+                AdmittedTask(
+                    specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked))
         }
         return admitted
     }

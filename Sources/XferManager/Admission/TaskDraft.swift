@@ -7,6 +7,8 @@ public struct TaskDraft: Sendable {
     /// The field that named the destination's directory, for errors: `dir` or `output`.
     public var directoryField: String
     public var request: RequestFields
+    /// Whether it is tried although its URL failed for good a while ago.
+    public var retriesFailed: Bool
     /// What the client sent, in one text: tells a repeated add from another one with the same `client_key`, whatever
     /// profile and settings have become meanwhile. Nil goes by what becomes of the draft.
     public var asked: String?
@@ -14,12 +16,14 @@ public struct TaskDraft: Sendable {
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
-        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(), asked: String? = nil,
+        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
+        retriesFailed: Bool = false, asked: String? = nil,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
         self.directoryField = directoryField
         self.request = request
+        self.retriesFailed = retriesFailed
         self.asked = asked
         self.specification = specification
     }
@@ -29,6 +33,7 @@ public struct TaskDraft: Sendable {
 struct AdmittedTask: Sendable {
     var specification: TaskSpecification
     var body: RequestBody?
+    var retriesFailed = false
     /// See `TaskDraft.asked`.
     var asked: String?
 }

@@ -23,29 +23,23 @@ extension TransferManager {
     public func add(
         _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String = { _ in "" }
     ) async throws -> [Added] {
-        try await commit(drafts, for: principal, path: path) { admitted, tx, now in
-            try admitted.map { try Self.add($0, in: tx, at: now) }
-        }
+        try await commit(drafts, for: principal, path: path) { added, _ in added }
     }
 
     /// Adds one, and answers the task as it was committed.
     public func add(
         _ draft: TaskDraft, for principal: Principal
     ) async throws -> (task: TransferTask, isExisting: Bool) {
-        let added = try await commit([draft], for: principal, path: { _ in "" }) { admitted, tx, now in
-            try admitted.map { task in
-                let added = try Self.add(task, in: tx, at: now)
-                guard let task = try tx.task(added.id) else { throw ManagerError.notFound(added.id) }
-                return (task: task, isExisting: added.isExisting)
-            }
+        try await commit([draft], for: principal, path: { _ in "" }) { added, tx in
+            guard let task = try tx.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
+            return (task: task, isExisting: added[0].isExisting)
         }
-        return added[0]
     }
 
     private func commit<Answer: Sendable>(
         _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String,
-        _ body: @escaping @Sendable ([AdmittedTask], StoreTransaction, Timestamp) throws -> [Answer]
-    ) async throws -> [Answer] {
+        _ answer: @escaping @Sendable ([Added], StoreTransaction) throws -> Answer
+    ) async throws -> Answer {
         guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
         guard drafts.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
@@ -54,12 +48,17 @@ extension TransferManager {
         let spooling = try await spool(try await admission.admit(drafts, path: path), path: path)
         let admitted = spooling.tasks
         let now = clock()
-        let added: [Answer]
+        let failedURLs = failedURLs
+        let added: (answer: Answer, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
-                    try Self.requireRoom(for: admitted.count, of: principal, in: tx)
-                    return try body(admitted, tx, now)
+                    var effects: [Effect] = []
+                    let added = try admitted.map {
+                        try Self.add($0, failedURLs, in: tx, at: now, followedBy: &effects)
+                    }
+                    try Self.requireRoom(of: principal, in: tx)
+                    return (try answer(added, tx), effects)
                 }
             }
         } catch {
@@ -67,12 +66,15 @@ extension TransferManager {
             throw error
         }
         await removeUnwanted(spooling.files)
+        await perform(added.effects)
         schedule()
-        return added
+        return added.answer
     }
 
+    /// Adds one. What is to be done after the commit goes to the end of `effects`.
     private static func add(
-        _ admitted: AdmittedTask, in tx: StoreTransaction, at now: Timestamp
+        _ admitted: AdmittedTask, _ failedURLs: FailedURLList, in tx: StoreTransaction, at now: Timestamp,
+        followedBy effects: inout [Effect]
     ) throws -> Added {
         let specification = admitted.specification
         if specification.clientKey != nil,
@@ -90,7 +92,23 @@ extension TransferManager {
             .taskAdded(
                 url: specification.request.url.description, label: specification.label, group: specification.group),
             taskID: task.id, owner: task.owner, at: now)
+        let superseded = try supersede(by: task, in: tx, at: now)
+        effects += superseded
+        let isBlocked = try !admitted.retriesFailed && block(task, failedURLs, in: tx, at: now)
+        if isBlocked || !superseded.isEmpty { try tx.noteIdle(at: now) }
         return Added(id: task.id, isExisting: false)
+    }
+
+    /// Ends a new task whose URL is known to be bad; false when it is not.
+    private static func block(
+        _ task: TransferTask, _ failedURLs: FailedURLList, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> Bool {
+        guard let refusal = try failedURLs.refusal(of: task.specification, in: tx, at: now) else { return false }
+        var machine = TaskStateMachine(task)
+        let transition = machine.onBlocked(refusal, at: now)
+        try tx.update(machine.task)
+        if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
+        return true
     }
 
     func admission(for principal: Principal) -> TaskAdmission {
@@ -108,11 +126,12 @@ extension TransferManager {
         throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
     }
 
-    private static func requireRoom(for count: Int, of principal: Principal, in tx: StoreTransaction) throws {
+    /// What was added counts, what it superseded does not any more; throwing takes all of it back.
+    private static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try tx.counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
-        guard unfinished + Int64(count) <= Int64(maxTasks) else {
+        guard unfinished <= Int64(maxTasks) else {
             throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
         }
     }

@@ -50,7 +50,7 @@ extension TransferManager {
         if isUpload { abandonUploads() }
     }
 
-    /// Transfers whose task ended or was removed just before a crash.
+    /// Transfers whose task was cancelled, ended or was removed just before a crash.
     func discardOrphans() async throws {
         var after: TransferID?
         while true {
@@ -96,6 +96,7 @@ extension TransferManager {
             hasForgottenTasks = hasForgottenTasks || trimmed > 0
         } while trimmed > 0
         if hasForgottenTasks { sweepSpool() }
+        try await trimFailedURLs()
         try await trimResults(olderThan: ago(retention.keepResults))
         try await trimSpooledSources(olderThan: ago(retention.keepFailed))
         let expired = try await store.read { try $0.expiredFailed(olderThan: ago(retention.keepFailed), limit: 1000) }

@@ -173,6 +173,7 @@ extension TransferManager {
         let retry = settings.retry
         let seed = random.next()
         let isShuttingDown = isShuttingDown
+        let failedURLs = failedURLs
         return try await store.write(.gathered) { tx in
             var aftermath = Aftermath()
             guard let task = try tx.task(id), task.transferID == transfer.id, task.state == .running else {
@@ -206,6 +207,7 @@ extension TransferManager {
                     &machine, result, isJudgedAnew: isJudgedAnew, isShuttingDown: isShuttingDown, at: now)
             }
             try tx.update(machine.task)
+            try failedURLs.note(machine.task, in: tx, at: now)
             if case .completed = result.end, !aftermath.discardsBytes { try tx.deleteTransfer(transfer.id) }
             aftermath.spoolFiles = try Self.settleSpool(machine.task, result.keptResponse, in: tx, at: now)
             if let event = transition?.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }

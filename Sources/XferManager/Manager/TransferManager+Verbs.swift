@@ -52,35 +52,41 @@ extension TransferManager {
     public func apply(_ verb: TaskVerb, to ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
         let now = clock()
         let (outcome, effects) = try await translatingStoreErrors {
-            try await store.write { tx in
-                var outcome = VerbOutcome()
-                var effects: [Effect] = []
-                var hasEnded = false
-                for id in ids {
-                    guard let task = try tx.visibleTask(id, to: principal) else {
-                        outcome.missing.append(id)
-                        continue
-                    }
-                    let spoolFiles = try Self.spoolFiles(after: verb, of: task, in: tx)
-                    guard let (action, ended) = try Self.apply(verb, to: task, in: tx, at: now) else {
-                        outcome.unchanged.append(
-                            VerbOutcome.Unchanged(
-                                id: id, state: task.state,
-                                isNotResumable: verb == .pause && task.state == .running
-                                    && !RepetitionRules.mayRepeat(task.specification)))
-                        continue
-                    }
-                    outcome.changed.append(id)
-                    effects.append(
-                        Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
-                    hasEnded = hasEnded || ended
-                }
-                if hasEnded { try tx.noteIdle(at: now) }
-                return (outcome, effects)
-            }
+            try await store.write { try Self.apply(verb, to: ids, for: principal, in: $0, at: now) }
         }
         await perform(effects)
         return outcome
+    }
+
+    /// As above, within a transaction. Answers also what is to be done after its commit.
+    static func apply(
+        _ verb: TaskVerb, to ids: [TaskID], for principal: Principal, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> (VerbOutcome, [Effect]) {
+        var outcome = VerbOutcome()
+        var effects: [Effect] = []
+        var hasEnded = false
+        for id in ids {
+            guard let task = try tx.visibleTask(id, to: principal) else {
+                outcome.missing.append(id)
+                continue
+            }
+            let spoolFiles = try spoolFiles(after: verb, of: task, in: tx)
+            guard let (action, ended) = try apply(verb, to: task, in: tx, at: now) else {
+                outcome.unchanged.append(
+                    VerbOutcome.Unchanged(
+                        id: id, state: task.state,
+                        isNotResumable: verb == .pause && task.state == .running
+                            && !RepetitionRules.mayRepeat(task.specification)))
+                continue
+            }
+            outcome.changed.append(id)
+            effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
+            // A task that is tried again is in its slot again, whoever took it meanwhile.
+            if verb == .retry { effects += try supersede(by: task, in: tx, at: now) }
+            hasEnded = hasEnded || ended
+        }
+        if hasEnded { try tx.noteIdle(at: now) }
+        return (outcome, effects)
     }
 
     /// Applies a verb to every matching task that exists at the call, in chunks; not atomic over all of them.
@@ -101,7 +107,8 @@ extension TransferManager {
         }
     }
 
-    private struct Effect: Sendable {
+    /// What is to be done for a task once its transition is committed.
+    struct Effect: Sendable {
         var task: TaskID
         var transfer: TransferID?
         var action: TaskAction
@@ -143,7 +150,7 @@ extension TransferManager {
     }
 
     /// Runs what committed transitions ask for.
-    private func perform(_ effects: [Effect]) async {
+    func perform(_ effects: [Effect]) async {
         var orphans: [TransferID] = []
         for effect in effects {
             switch effect.action {
@@ -165,7 +172,7 @@ extension TransferManager {
     }
 
     /// What the task owns in the spool directory and needs no more after the verb.
-    private static func spoolFiles(
+    static func spoolFiles(
         after verb: TaskVerb, of task: TransferTask, in tx: StoreTransaction
     ) throws -> [String] {
         guard task.specification.kind != .download || task.specification.request.bodySummary != nil else { return [] }

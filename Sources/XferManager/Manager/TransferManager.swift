@@ -21,6 +21,8 @@ public actor TransferManager {
     /// Holds the lock: one daemon per state directory.
     nonisolated let stateDirectory: StateDirectory
     nonisolated let clock: WallClock
+    /// Of this database: see `CoalesceKey`.
+    nonisolated let digest: KeyedDigest
     let version: String
 
     var settings: ManagerSettings
@@ -94,6 +96,7 @@ public actor TransferManager {
                 },
                 onDegradedChange: { continuation.yield($0) }))
         hub.begin(after: try await store.read { try $0.lastSeq() })
+        let digest = SecretDigest(key: try await store.read { try $0.digestKey() })
         let now = clock()
         let policies = try await store.write { tx in
             try ConfiguredProfiles.take(settings.profiles, in: tx)
@@ -117,7 +120,7 @@ public actor TransferManager {
             clock: clock, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
-            version: version)
+            digest: { digest.digest($0) }, version: version)
         // Ends with the store, which ends with the manager: neither is kept by what waits for news of the other.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         return manager
@@ -125,14 +128,14 @@ public actor TransferManager {
 
     private init(
         hub: EventHub, metrics: ServiceMetrics, services: RunServices, stateDirectory: StateDirectory,
-        settings: ManagerSettings,
-        version: String
+        settings: ManagerSettings, digest: @escaping KeyedDigest, version: String
     ) {
         self.hub = hub
         self.metrics = metrics
         self.stateDirectory = stateDirectory
         self.services = services
         self.settings = settings
+        self.digest = digest
         self.version = version
         directories = DirectoryAdmission(pool: services.pool)
         store = services.store

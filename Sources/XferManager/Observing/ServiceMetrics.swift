@@ -20,7 +20,7 @@ struct ServiceMetrics: Sendable {
             switch event.payload {
             case .taskCompleted: ended[.completed]?.increment()
             case .taskFailed: ended[.failed]?.increment()
-            case .taskCancelled: ended[.cancelled]?.increment()
+            case .taskCancelled, .taskSuperseded: ended[.cancelled]?.increment()
             case .taskWaiting(let wait, _) where wait.reason == .retry: retries.increment()
             case .taskAdded: added.increment()
             default: break

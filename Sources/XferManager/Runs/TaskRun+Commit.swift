@@ -3,7 +3,8 @@ import XferModel
 import XferStore
 
 extension TaskRun {
-    /// Commits a change of this run together with the events that wait, if the task is still this run's.
+    /// Commits a change of this run together with the events that wait, if the task is still this run's. Of a task that was
+    /// cancelled meanwhile the end has been told, and nothing more is: what has to be known to clear up is still written.
     ///
     /// - Throws: `Overtaken`, `StoreError`, what `change` throws.
     func commit<Answer: Sendable>(
@@ -18,7 +19,6 @@ extension TaskRun {
         pendingEvents = []
         return try await services.store.write(urgency) { tx in
             guard let task = try tx.task(id), task.transferID == transferID else { throw Overtaken() }
-            // A task that was cancelled meanwhile has its terminal event, which nothing follows.
             if !task.state.isTerminal {
                 for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             }

@@ -33,6 +33,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskCompleted = "task.completed"
     case taskFailed = "task.failed"
     case taskCancelled = "task.cancelled"
+    case taskSuperseded = "task.superseded"
     case taskRemoved = "task.removed"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
@@ -45,7 +46,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     /// Whether the event ends a task's run.
     public var isTerminal: Bool {
         switch self {
-        case .taskCompleted, .taskFailed, .taskCancelled: true
+        case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: true
         default: false
         }
     }
@@ -70,6 +71,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
     case taskFailed(error: TransferError)
     case taskCancelled
+    /// Another task, `by`, has taken its slot.
+    case taskSuperseded(by: TaskID)
     case taskRemoved
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
@@ -97,6 +100,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskCompleted: .taskCompleted
         case .taskFailed: .taskFailed
         case .taskCancelled: .taskCancelled
+        case .taskSuperseded: .taskSuperseded
         case .taskRemoved: .taskRemoved
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged

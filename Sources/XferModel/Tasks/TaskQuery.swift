@@ -5,6 +5,8 @@ public struct TaskQuery: Hashable, Sendable {
     public var kinds: [TaskKind]?
     public var groups: [String]?
     public var labels: [String]?
+    /// As they were added; also of tasks that have left theirs.
+    public var slots: [String]?
     public var owners: [Owner]?
     /// As the scheduler counts them, see `HTTPURL.hostKey`.
     public var hosts: [String]?
@@ -12,7 +14,7 @@ public struct TaskQuery: Hashable, Sendable {
 
     public init(
         states: [TaskState]? = nil, kinds: [TaskKind]? = nil, groups: [String]? = nil, labels: [String]? = nil,
-        owners: [Owner]? = nil, hosts: [String]? = nil, ids: [TaskID]? = nil
+        owners: [Owner]? = nil, hosts: [String]? = nil, ids: [TaskID]? = nil, slots: [String]? = nil
     ) {
         self.states = states
         self.kinds = kinds
@@ -21,5 +23,6 @@ public struct TaskQuery: Hashable, Sendable {
         self.owners = owners
         self.hosts = hosts
         self.ids = ids
+        self.slots = slots
     }
 }

@@ -83,6 +83,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var retriesNonIdempotent: Bool
     public var upload: UploadOptions
     public var response: ResponseHandling
+    /// A place of the owner's that one task at a time is in: joining it supersedes whoever is in it. At most 128 characters.
+    public var slot: String?
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
@@ -90,7 +92,7 @@ public struct TaskSpecification: Hashable, Sendable {
         priority: Priority = .normal, group: String? = nil, label: String? = nil, clientKey: String? = nil,
         maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil,
         policy: String? = nil, profile: String? = nil, maxSendRate: Int64 = 0, retriesNonIdempotent: Bool = false,
-        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling()
+        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling(), slot: String? = nil
     ) {
         self.owner = owner
         self.kind = kind
@@ -113,6 +115,7 @@ public struct TaskSpecification: Hashable, Sendable {
         self.retriesNonIdempotent = retriesNonIdempotent
         self.upload = upload
         self.response = response
+        self.slot = slot
     }
 }
 

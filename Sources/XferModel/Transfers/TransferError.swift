@@ -82,6 +82,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case fileMoveFailed = "file_move_failed"
 
     // This service.
+    /// It failed for good a while ago, and nobody asked to try it again: see `FailedURL`.
+    case blockedURL = "blocked_url"
     case internalError = "internal_error"
 
     /// Whether a failure for this reason is worth another try (spec: Retry).
@@ -94,7 +96,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists,
-            .destinationDenied, .diskError, .fileMoveFailed, .internalError:
+            .destinationDenied, .diskError, .fileMoveFailed, .blockedURL, .internalError:
             false
         }
     }

@@ -21,6 +21,7 @@ extension EventPayload {
             TaskCompletedEvent(path: path, size: size, skipped: skipped, notModified: notModified)
         case .taskFailed(let error): TaskFailedEvent(error: error)
         case .taskCancelled: TaskCancelledEvent()
+        case .taskSuperseded(let by): TaskSupersededEvent(by: by)
         case .taskRemoved: TaskRemovedEvent()
         case .queueIdle(let completed, let failed): QueueIdleEvent(completed: completed, failed: failed)
         case .activityChanged(let active): ActivityChangedEvent(active: active)

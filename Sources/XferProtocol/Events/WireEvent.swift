@@ -9,7 +9,8 @@ public enum EventRegistry {
         TaskAddedEvent.self, TaskRestoredEvent.self, TaskStartedEvent.self, TaskResponseEvent.self,
         TaskRedirectedEvent.self, TaskWaitingEvent.self, TaskPausedEvent.self, TaskResumedEvent.self,
         TaskSourceChangedEvent.self, TaskCompletedEvent.self, TaskFailedEvent.self, TaskCancelledEvent.self,
-        TaskRemovedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self, PolicyViolationEvent.self,
+        TaskSupersededEvent.self, TaskRemovedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self,
+        PolicyViolationEvent.self,
         PolicyExpiringEvent.self, SessionInvalidatedEvent.self, DaemonStartedEvent.self, DaemonStoppingEvent.self,
         TaskProgressEvent.self, EventsOverflowEvent.self,
     ]

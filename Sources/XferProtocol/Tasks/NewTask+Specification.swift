@@ -42,7 +42,8 @@ extension NewTask {
             maxSendRate: maxSendRate ?? 0,
             retriesNonIdempotent: retryNonIdempotent ?? false,
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
-            response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false))
+            response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
+            slot: slot)
     }
 
     /// What was said of the request.
@@ -70,8 +71,13 @@ extension NewTask {
         return fields
     }
 
-    /// All that was said, the same text however the members of objects were ordered.
-    public var canonicalText: String { wire.sortingMembers.text }
+    /// All that was asked for, the same text however the members of objects were ordered. `retry_failed` says how the task is
+    /// added, not what it is: it may differ.
+    public var canonicalText: String {
+        var asked = self
+        asked.retryFailed = nil
+        return asked.wire.sortingMembers.text
+    }
 
     private var content: RequestContent? {
         if let source { return .file(FileReference(path: source, field: "source")) }

@@ -23,10 +23,12 @@ public struct NewTask: WireInput, Hashable {
     public var group: String?
     public var label: String?
     public var clientKey: String?
+    public var slot: String?
     public var paused: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
+    public var retryFailed: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
     public var resume: ResumeMode?
@@ -112,6 +114,10 @@ public struct NewTask: WireInput, Hashable {
             "client_key", \.clientKey,
             "Makes the add safe to repeat: the same key with the same request returns the task that exists.",
             .length(1...TaskLimits.nameLength)),
+        .optional(
+            "slot", \.slot,
+            "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
+            .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
         .optional("paused", \.paused, "Add it paused; default false."),
         .optional(
             "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",
@@ -123,6 +129,10 @@ public struct NewTask: WireInput, Hashable {
             "retry_non_idempotent", \.retryNonIdempotent,
             "Whether a POST or PATCH that failed after it was sent is sent again, though the server may have acted on it; "
                 + "default false."),
+        .optional(
+            "retry_failed", \.retryFailed,
+            "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
+                + "Default false."),
         .optional(
             "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0, the default, is unlimited.",
             .range(0...TaskLimits.highestRate)),
@@ -181,7 +191,7 @@ public enum TaskLimits {
     public static let urlLength = 16_384
     /// Bytes of a path (limits.h PATH_MAX without its end).
     public static let pathLength = 4095
-    /// Characters of a group or client key.
+    /// Characters of a group, a slot or a client key.
     public static let nameLength = 128
     /// Characters of a label.
     public static let labelLength = 256

@@ -4,8 +4,8 @@ public import StrictJSON
 public struct TaskColumns: WireValue, Hashable {
     /// In the order they were named.
     public let names: [String]
-    /// The same as positions in `TaskRecord.wireFields`, a bit each.
-    fileprivate let positions: UInt64
+    /// The same as positions in `TaskRecord.wireFields`.
+    fileprivate let positions: FieldSet
 
     /// Nil when a name is none of a task's fields.
     public init?(_ names: [String]) {
@@ -15,12 +15,12 @@ public struct TaskColumns: WireValue, Hashable {
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         names = try [String](wire: value, mode: mode)
-        var positions: UInt64 = 0
+        var positions = FieldSet()
         for (index, name) in names.enumerated() {
             guard let position = TaskRecord.wireFields.index(of: name) else {
                 throw WireError(.unknownValue, expected: TaskRecord.wireFields.suggestion(for: name)).under(index)
             }
-            positions |= 1 << UInt64(position)
+            positions.insert(position)
         }
         self.positions = positions
     }
@@ -30,13 +30,13 @@ public struct TaskColumns: WireValue, Hashable {
 
     /// Whether this field of a task is among them.
     public func contains(_ name: String) -> Bool {
-        TaskRecord.wireFields.index(of: name).map { positions & 1 << UInt64($0) != 0 } ?? false
+        TaskRecord.wireFields.index(of: name).map(positions.contains) ?? false
     }
 
     private init(excluding name: String?) {
         let kept = TaskRecord.wireFields.enumerated().filter { $0.element.name != name }
         names = kept.map(\.element.name)
-        positions = kept.reduce(0) { $0 | 1 << UInt64($1.offset) }
+        positions = kept.reduce(into: FieldSet()) { $0.insert($1.offset) }
     }
 
     /// All but the response's header fields, which only `task.get` shows unasked.
@@ -59,7 +59,7 @@ extension TaskRecord {
     /// The record with only these fields, and `id`.
     public func selecting(_ columns: TaskColumns) -> TaskRecord {
         var record = self
-        for (position, field) in Self.wireFields.enumerated() where columns.positions & 1 << UInt64(position) == 0 {
+        for (position, field) in Self.wireFields.enumerated() where !columns.positions.contains(position) {
             field.clear(&record)
         }
         return record

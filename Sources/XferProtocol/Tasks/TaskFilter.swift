@@ -7,6 +7,7 @@ public struct TaskFilter: WireInput, Hashable {
     public var kind: OneOrMany<TaskKind>?
     public var group: OneOrMany<String>?
     public var label: OneOrMany<String>?
+    public var slot: OneOrMany<String>?
     public var owner: OneOrMany<Owner>?
     public var host: OneOrMany<String>?
     public var ids: OneOrMany<TaskID>?
@@ -29,6 +30,7 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("kind", \.kind, "Kinds.", .count(1...1000)),
         .optional("group", \.group, "Groups.", .count(1...1000)),
         .optional("label", \.label, "Labels.", .count(1...1000)),
+        .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
         .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000)),
         .optional("host", \.host, "Hosts of the URLs; with :port where it is not the scheme's.", .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
@@ -36,7 +38,8 @@ public struct TaskFilter: WireInput, Hashable {
     ]
 
     private var hasCondition: Bool {
-        state != nil || kind != nil || group != nil || label != nil || owner != nil || host != nil || ids != nil
+        state != nil || kind != nil || group != nil || label != nil || slot != nil || owner != nil || host != nil
+            || ids != nil
     }
 
     public func validate() throws(WireError) {

@@ -36,6 +36,7 @@ extension TaskRecord {
         group = specification.group
         label = specification.label
         clientKey = specification.clientKey
+        slot = specification.slot
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor
         retryNonIdempotent = specification.retriesNonIdempotent ? true : nil

@@ -31,6 +31,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var group: String?
     public var label: String?
     public var clientKey: String?
+    public var slot: String?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
@@ -100,6 +101,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("group", \.group, "A name to select tasks by."),
         .optional("label", \.label, "A text for people."),
         .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
+        .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
         .optional(

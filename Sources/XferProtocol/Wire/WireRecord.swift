@@ -33,14 +33,14 @@ extension WireRecord {
         guard case .object(let object) = value else { throw .wrongType(expected: "an object") }
         self.init()
         let fields = Self.wireFields
-        var seen: UInt64 = 0
+        var seen = FieldSet()
         for (key, value) in object.members {
             guard let index = fields.index(of: key) else {
                 if mode == .lenient { continue }
                 throw WireError(.unknownField, at: key, expected: fields.suggestion(for: key))
             }
             do { try fields[index].decode(value, mode, &self) } catch { throw error.under(key) }
-            seen |= 1 << UInt64(index)
+            seen.insert(index)
         }
         if let missing = fields.firstRequired(notIn: seen) {
             throw WireError(.missing, at: missing.name, expected: "the field to be given")
@@ -77,19 +77,19 @@ extension WireRecord {
     public static var schemaName: String { WireSchemas.name(of: Self.self) }
 }
 
-/// A record's fields with an index by name. At most 64, so that one word tells which were seen.
+/// A record's fields with an index by name. At most `FieldSet.capacity`.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
     let fields: [WireField<Record>]
     private let positions: [String: Int]
-    private let required: UInt64
+    private let required: FieldSet
 
     public init(arrayLiteral elements: WireField<Record>...) { self.init(elements) }
 
     public init(_ fields: [WireField<Record>]) {
-        precondition(fields.count <= 64, "\(Record.self) has more than 64 fields")
+        precondition(fields.count <= FieldSet.capacity, "\(Record.self) has more fields than FieldSet can tell apart")
         self.fields = fields
         positions = Dictionary(uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
-        required = fields.enumerated().reduce(0) { $1.element.isRequired ? $0 | 1 << UInt64($1.offset) : $0 }
+        required = fields.enumerated().reduce(into: FieldSet()) { if $1.element.isRequired { $0.insert($1.offset) } }
     }
 
     public var startIndex: Int { 0 }
@@ -99,9 +99,8 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
     /// Where the field with this name is.
     public func index(of name: String) -> Int? { positions[name] }
 
-    func firstRequired(notIn seen: UInt64) -> WireField<Record>? {
-        let missing = required & ~seen
-        return missing == 0 ? nil : fields[missing.trailingZeroBitCount]
+    func firstRequired(notIn seen: FieldSet) -> WireField<Record>? {
+        required.first(notIn: seen).map { fields[$0] }
     }
 
     func suggestion(for name: String) -> String {

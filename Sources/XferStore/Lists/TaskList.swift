@@ -7,7 +7,7 @@ extension StoreReader {
         _ filter: TaskQuery, ascending: Bool = false, limit: Int, cursor: String? = nil
     ) throws(StoreError) -> TaskPage {
         var last: TaskID?
-        if let cursor { last = try ListCursor(cursor, filter, ascending: ascending).last }
+        if let cursor { last = TaskID(try ListCursor(cursor, of: filter.words(ascending: ascending)).last) }
         let bounds = ascending ? (last, nil) : (nil, last)
         // One more than asked for, to know whether there is another page.
         let ids = try pageOfIDs(filter, above: bounds.0, below: bounds.1, ascending: ascending, limit: limit + 1)
@@ -15,7 +15,7 @@ extension StoreReader {
         for id in ids.prefix(limit) { if let task = try task(id) { tasks.append(task) } }
         var page = TaskPage(tasks: tasks)
         if ids.count > limit, let last = tasks.last?.id {
-            page.nextCursor = ListCursor(last: last, filter, ascending: ascending).text
+            page.nextCursor = ListCursor(last: last.rawValue, of: filter.words(ascending: ascending)).text
         }
         return page
     }
@@ -100,7 +100,7 @@ extension StoreReader {
             for owner in filter.owners ?? [] { sum += try counts(owner: owner).values.reduce(0, +) }
             return sum
         case .host: return total / 10
-        case .label: return total / 100
+        case .label, .slot: return total / 100
         case .id, .kind: return total
         }
     }

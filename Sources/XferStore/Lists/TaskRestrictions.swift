@@ -10,6 +10,7 @@ extension TaskQuery {
         }
         restrict(.id, ids, { Value($0) })
         restrict(.label, labels, { .text($0) })
+        restrict(.slot, slots, { .text($0) })
         restrict(.group, groups, { .text($0) })
         restrict(.host, hosts, { .text($0) })
         restrict(.state, states, { Value($0) })
@@ -17,12 +18,17 @@ extension TaskQuery {
         restrict(.kind, kinds, { Value($0) })
         return found
     }
+
+    /// What tells this filter in this order from others, for cursors.
+    func words(ascending: Bool) -> [String] {
+        [ascending ? "asc" : "desc"] + restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
+    }
 }
 
 /// One column and the values it may have.
 struct Restriction {
     enum Dimension: String {
-        case id, label, group, host, state, owner, kind
+        case id, label, slot, group, host, state, owner, kind
 
         var column: String { self == .group ? "group_name" : rawValue }
         /// The index in which the tasks with one value lie in the order of their ids.

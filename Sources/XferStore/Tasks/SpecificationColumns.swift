@@ -17,6 +17,7 @@ struct SpecificationColumns {
     let meta: Value
     let policy: Value
     let profile: Value
+    let slot: Value
 
     init(_ specification: TaskSpecification) throws(StoreError) {
         priority = .integer(Int64(specification.priority.rawValue))
@@ -38,6 +39,7 @@ struct SpecificationColumns {
         meta = Value(specification.meta)
         policy = Value(specification.policy)
         profile = Value(specification.profile)
+        slot = Value(specification.slot)
     }
 
     /// Tells a repeated add from another one with the same key by what became of it, profile and defaults included. Rows
@@ -52,6 +54,7 @@ struct SpecificationColumns {
         // What came later counts only where it is set, so that older rows keep theirs.
         if policy != .null { values.append(policy) }
         if profile != .null || body != nil { values += [profile, Value(body)] }
+        if slot != .null { values += [.text("slot"), slot] }
         for value in values {
             switch value {
             case .null: take(0)

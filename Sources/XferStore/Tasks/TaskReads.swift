@@ -59,6 +59,16 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
+    /// The unfinished tasks in an owner's slot, ascending: one, or two while one takes the other's place.
+    public func tasks(inSlot slot: String, of owner: Owner) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            """
+            SELECT * FROM task INDEXED BY task_in_slot
+            WHERE owner = ?1 AND slot = ?2 AND state NOT IN ('completed', 'failed', 'cancelled') ORDER BY id
+            """, Value(owner), .text(slot)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+
     /// The tasks that share this transfer, ascending.
     public func tasks(subscribingTo transfer: TransferID) throws(StoreError) -> [TransferTask] {
         try connection.all(

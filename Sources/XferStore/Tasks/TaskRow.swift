@@ -10,6 +10,7 @@ enum TaskColumn: Int32, CaseIterable {
     case response_headers, furthest, directory_device, directory_inode
     case policy
     case sent, profile
+    case slot
 }
 
 /// A row of `task`, read into the model.
@@ -48,7 +49,7 @@ struct TaskRow {
             destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
             kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
             group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta),
-            policy: text(.policy), profile: text(.profile))
+            policy: text(.policy), profile: text(.profile), slot: text(.slot))
         if let device = row.optionalInteger(TaskColumn.directory_device.rawValue),
             let inode = row.optionalInteger(TaskColumn.directory_inode.rawValue)
         {

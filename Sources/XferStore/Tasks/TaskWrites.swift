@@ -24,14 +24,15 @@ extension StoreTransaction {
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
                 fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode,
-                policy, profile)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+                policy, profile, slot)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                ?23)
             """,
             Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
             Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
             Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile)
+            columns.directoryInode, columns.policy, columns.profile, columns.slot)
         let id = TaskID(connection.lastInsertedID)
         if let bodyText { try insertBody(bodyText, of: id) }
         var task = TransferTask(
@@ -47,7 +48,7 @@ extension StoreTransaction {
         let found = try connection.first(
             """
             SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta, directory_device,
-                directory_inode, policy, profile
+                directory_inode, policy, profile, slot
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
@@ -58,7 +59,7 @@ extension StoreTransaction {
                     && row.holds(columns.name, 8) && row.holds(columns.checksum, 9) && row.holds(columns.options, 10)
                     && row.holds(columns.meta, 11) && row.holds(columns.directoryDevice, 12)
                     && row.holds(columns.directoryInode, 13) && row.holds(columns.policy, 14)
-                    && row.holds(columns.profile, 15)
+                    && row.holds(columns.profile, 15) && row.holds(columns.slot, 16)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
@@ -106,12 +107,12 @@ extension StoreTransaction {
             """
             UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
                 checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13, policy = ?14,
-                profile = ?15
+                profile = ?15, slot = ?16
             WHERE id = ?1
             """,
             Value(id), columns.priority, columns.host, columns.group, columns.label, columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile)
+            columns.directoryInode, columns.policy, columns.profile, columns.slot)
     }
 }
 

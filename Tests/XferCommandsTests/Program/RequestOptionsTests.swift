@@ -18,7 +18,11 @@ import XferTestSupport
         #expect(result.exit == .code(0), "\(result)")
         let params = try #require(daemon.calls(of: "task.add").first)
         _ = try TaskAdd.Params(strict: params)
-        return (params, directory.path)
+        // Always there, and no matter of these tests.
+        var others = try #require(params.objectValue)
+        #expect(others["retry_failed"] == true)
+        others["retry_failed"] = nil
+        return (.object(others), directory.path)
     }
 
     @Test func `--data is a form that is posted, and its response kept`() async throws {

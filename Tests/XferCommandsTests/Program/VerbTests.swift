@@ -37,7 +37,8 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 "on_conflict": "skip",
                 "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "mode": "0640", "remote_time": true,
                 "priority": "high", "group": "g", "label": "l", "client_key": "k", "paused": true, "max_retries": 3,
-                "retry_for": 7200, "max_recv_rate": 65_536, "resume": "unsafe", "redirect": "same_origin",
+                "retry_for": 7200, "retry_failed": true, "max_recv_rate": 65_536, "resume": "unsafe",
+                "redirect": "same_origin",
                 "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": 60,
                 "total_timeout": 3600, "accept_status": "200",
                 "credential": ["user": "me", "password": "hunter2"], "meta": ["job": 1],
@@ -49,14 +50,16 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
     @Test func `without -d and -o the daemon's directory is used`() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         _ = try await Program.run(["add", "http://host/f"], daemon: daemon)
-        #expect(daemon.calls(of: "task.add") == [["url": "http://host/f"]])
+        #expect(daemon.calls(of: "task.add") == [["url": "http://host/f", "retry_failed": true]])
     }
 
     @Test func `-O means the current directory under the server's name`() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         let directory = try TemporaryDirectory()
         _ = try await Program.run(["add", "-O", "http://host/f"], daemon: daemon, directory: directory.path)
-        #expect(daemon.calls(of: "task.add") == [["url": "http://host/f", "dir": .string(directory.path)]])
+        #expect(
+            daemon.calls(of: "task.add")
+                == [["url": "http://host/f", "dir": .string(directory.path), "retry_failed": true]])
     }
 
     @Test func `--json prints exactly what was answered, unknown fields included`() async throws {
@@ -76,7 +79,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.exit == .code(0), "\(result)")
         let batches = daemon.calls(of: "task.add").map { $0["tasks"]?.arrayValue ?? [] }
         try #require(batches.map(\.count) == [10_000, 1], "\(result)")
-        #expect(batches[1] == [["url": "http://host/10001", "group": "mirror"]])
+        #expect(batches[1] == [["url": "http://host/10001", "group": "mirror", "retry_failed": true]])
         #expect(result.output == "10000 tasks: #1 to #10000\n#1 http://host/10001\n")
     }
 
@@ -133,8 +136,11 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         arguments: [
             (["--all"], ["all": true]), (["--state", "failed"], ["state": "failed"]),
             (
-                ["--state", "queued", "--state", "waiting", "--group", "g", "--label", "l", "--host", "h"],
-                ["state": ["queued", "waiting"], "group": "g", "label": "l", "host": "h"]
+                [
+                    "--state", "queued", "--state", "waiting", "--group", "g", "--label", "l", "--slot", "s", "--host",
+                    "h",
+                ],
+                ["state": ["queued", "waiting"], "group": "g", "label": "l", "slot": "s", "host": "h"]
             ),
         ] as [([String], JSONValue)])
     func `filters select`(arguments: [String], filter: JSONValue) async throws {

@@ -35,6 +35,8 @@ struct SettingsFileTests {
         expected.download.reserve = 1_000_000_000
         expected.download.checkpointBytes = 8 << 20
         expected.download.checkpointInterval = .milliseconds(500)
+        expected.sharing.negativeTTL = .seconds(90)
+        expected.sharing.betweenOwners = true
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
         let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
         expected.trust.policies = [.init(policy: lab, pins: [])]
@@ -164,7 +166,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, download, trust, profiles, network, results, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, download, sharing, trust, profiles, network, results, events, history, rpc, access, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {

@@ -37,6 +37,7 @@ let everyKeyChanged = """
       reserve: 1G
       checkpoint_bytes: 8Mi
       checkpoint_interval: 500ms
+    sharing: { negative_ttl: 90, between_owners: true }
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
     network:

@@ -19,6 +19,7 @@ private let payloads: [EventPayload] = [
     .taskCompleted(path: "/d/f", size: 10, skipped: true, notModified: true),
     .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)),
     .taskCancelled,
+    .taskSuperseded(by: TaskID(4)),
     .taskRemoved,
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),

@@ -8,7 +8,7 @@ struct MethodTests {
         let names = MethodRegistry.all.map { $0.name }
         #expect(Set(names).count == names.count)
         for name in names {
-            #expect(name.wholeMatch(of: /[a-z]+\.[a-z_]+/) != nil, "\(name)")
+            #expect(name.wholeMatch(of: /[a-z]+(_[a-z]+)*\.[a-z_]+/) != nil, "\(name)")
             #expect(MethodRegistry.method(named: name)?.name == name)
         }
         #expect(MethodRegistry.method(named: "task.ad") == nil)

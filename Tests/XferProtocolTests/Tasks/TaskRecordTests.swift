@@ -64,7 +64,7 @@ struct TaskRecordTests {
 
     @Test func everyFieldGoingInButAFewComesOut() {
         let missing = NewTask.wireFields.map(\.name).filter { TaskRecord.wireFields.index(of: $0) == nil }
-        #expect(missing == ["params", "parts", "paused"])
+        #expect(missing == ["params", "parts", "paused", "retry_failed"])
     }
 
     @Test func theLatestSnapshotBeatsTheLastCheckpoint() {

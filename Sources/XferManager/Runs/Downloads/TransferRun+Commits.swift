@@ -44,7 +44,7 @@ extension TransferRun {
         try await commit(.immediate) { tx, machine in
             try tx.update(resumeData: ResumeData(), of: id)
             if hasSources { try tx.setSources([], of: id) }
-            guard let reason else { return machine.onBytesLost() }
+            guard let reason, !machine.task.state.isTerminal else { return machine.onBytesLost() }
             let transition = machine.onSourceChanged(reason: reason)
             if let event = transition.event {
                 try tx.append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)

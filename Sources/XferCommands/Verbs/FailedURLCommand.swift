@@ -1,0 +1,94 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// `xferctl failed-url`: the `failed_url.*` methods.
+struct FailedURLCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "failed-url", abstract: "Look at URLs that are not asked for again for a while.",
+        discussion: """
+            A download that failed for good (404 and its like) is remembered: programs that add the same request again \
+            are told so without another request, until sharing.negative_ttl is over. `xferctl add` and `xferctl retry` \
+            try all the same.
+            """,
+        subcommands: [List.self, Remove.self, Clear.self], defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them, the newest first.")
+
+        @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
+        var limit = 100
+
+        @Flag(help: "List the oldest first.")
+        var oldestFirst = false
+
+        @OptionGroup var options: VerbOptions
+
+        mutating func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
+        }
+
+        func run() throws {
+            let daemon = try options.open()
+            var params = FailedURLList.Params()
+            params.order = oldestFirst ? .ascending : .descending
+            var entries: [FailedURLRecord] = []
+            var left = limit
+            repeat {
+                params.limit = min(left, FailedURLText.largestPage)
+                let page = try daemon.call(FailedURLList.self, params)
+                if options.output.json { Output.standard.line(page.raw.text) } else { entries += page.value.entries }
+                left -= max(1, page.value.entries.count)
+                params.cursor = page.value.nextCursor
+            } while params.cursor != nil && left > 0
+            guard !options.output.json else { return }
+            let terminal = Terminal.standard
+            for line in FailedURLText.lines(entries, terminal) { terminal.output.line(line) }
+            if params.cursor != nil {
+                Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)")
+            }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let URLs be asked for again.",
+            discussion: "A URL is given as it was added, with whatever the list shows as ***.")
+
+        @Argument(help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"))
+        var entries: [String]
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let daemon = try options.open()
+            let ids = entries.compactMap(FailedURLText.id)
+            var calls: [FailedURLRemove.Params] = ids.isEmpty ? [] : [FailedURLRemove.Params(ids: ids)]
+            calls += entries.filter { FailedURLText.id($0) == nil }.map { FailedURLRemove.Params(url: $0) }
+            var missing: [FailedURLID] = []
+            for params in calls {
+                let answer = try daemon.call(FailedURLRemove.self, params)
+                options.show(answer) { result, _ in [FailedURLText.removed(result.removed.count)] }
+                missing += answer.value.missing
+            }
+            guard missing.isEmpty else {
+                throw CommandFailure(
+                    .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
+            }
+        }
+    }
+
+    struct Clear: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let all URLs be asked for again: yours, or everybody's for an operator.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(FailedURLClear.self)) { result, _ in
+                [FailedURLText.removed(result.removedCount)]
+            }
+        }
+    }
+}

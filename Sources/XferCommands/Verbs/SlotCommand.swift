@@ -1,0 +1,69 @@
+import ArgumentParser
+import XferProtocol
+
+/// `xferctl slot`: the `slot.*` methods.
+struct SlotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slot", abstract: "Look at, empty or cancel a place that one task at a time is in.",
+        discussion: """
+            `xferctl add --slot NAME` puts a task into a slot of yours: whoever is in it is cancelled and ends as \
+            task.superseded. A task leaves its slot when it ends; one that is tried again joins it again.
+            """,
+        subcommands: [Get.self, Detach.self, Cancel.self])
+
+    struct Get: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the task in a slot.")
+
+        @Argument(help: "The slot's name.")
+        var name: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.open().call(SlotGet.self, SlotGet.Params(slot: name))
+            options.show(answer) { result, terminal in
+                guard let task = result.task else { return [SlotText.empty(name)] }
+                return TaskDetails(style: terminal.style, now: .now).lines(task)
+            }
+        }
+    }
+
+    struct Detach: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Empty a slot; the task goes on.",
+            discussion: "Nothing that is added to the slot later ends it.")
+
+        @Argument(help: "The slot's name.")
+        var name: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.open().call(SlotDetach.self, SlotGet.Params(slot: name))
+            options.show(answer) { result, _ in [SlotText.line(result, of: name, deed: "detached")] }
+        }
+    }
+
+    struct Cancel: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Cancel the task in a slot.")
+
+        @Argument(help: "The slot's name.")
+        var name: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.open().call(SlotCancel.self, SlotGet.Params(slot: name))
+            options.show(answer) { result, _ in [SlotText.line(result, of: name, deed: "cancelled")] }
+        }
+    }
+}
+
+/// Slots in words.
+enum SlotText {
+    static func line(_ result: SlotGet.Result, of slot: String, deed: String) -> String {
+        result.task.map { "\(deed): #\($0.id)" } ?? empty(slot)
+    }
+
+    static func empty(_ slot: String) -> String { "nothing is in \(SafeText.sanitised(slot))" }
+}

@@ -1,0 +1,131 @@
+public import XferModel
+
+/// A digest with a secret key (HMAC-SHA-256, RFC 2104): who does not know the key can neither make nor guess it. Nil when it
+/// cannot be computed.
+public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
+
+/// What has to be equal for two tasks to be about the same bytes: then one request does for both, and what became of one
+/// tells of the other.
+///
+/// Made of the URL as libcurl normalised it, the method, the header fields, who the request claims to be, the jar of cookies,
+/// the profile, the task's own trust policy (the host's holds for all alike), the way (proxy, redirects) and which answers count
+/// as success; and of the owner, unless the operator lets owners share. All of it goes through a digest with a key of this database, so that no secret can be read
+/// out of a key or tried against it. Only GET and HEAD without content have one.
+///
+/// Not part of it is what each task decides for itself: where the bytes go and what they are checked against, how long and how
+/// fast, when, and under which name.
+public struct CoalesceKey: Hashable, Sendable {
+    /// The digest.
+    public let bytes: [UInt8]
+
+    /// Nil when the request is not one that can be shared.
+    ///
+    /// - Parameter isSharedBetweenOwners: whether tasks of different owners may have the same key.
+    public init?(_ specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest) {
+        let request = specification.request
+        guard specification.kind != .upload, !request.method.allowsContent, request.bodySummary == nil
+        else { return nil }
+        var words = KeyWords()
+        words.add(Self.form)
+        words.add(isSharedBetweenOwners ? nil : specification.owner.description)
+        words.add(specification.policy)
+        words.add(specification.profile)
+        words.add(request)
+        guard let bytes = digest(words.bytes) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Digest of a URL alone, to find the keys that are about it.
+    public static func digest(of url: HTTPURL, _ digest: KeyedDigest) -> [UInt8]? {
+        var words = KeyWords()
+        words.add("url")
+        words.add(url.string)
+        return digest(words.bytes)
+    }
+
+    /// Changes with what a key is made of, so that kept ones of another form match nothing.
+    private static let form = "coalesce key 1"
+}
+
+/// Texts one after the other, none of which can be taken for a part of another or for two.
+private struct KeyWords {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ text: String?) {
+        guard let text else { return bytes.append(0) }
+        bytes.append(1)
+        add(count: text.utf8.count)
+        bytes += text.utf8
+    }
+
+    mutating func add<Element>(_ elements: [Element], _ body: (inout KeyWords, Element) -> Void) {
+        bytes.append(2)
+        add(count: elements.count)
+        for element in elements { body(&self, element) }
+    }
+
+    private mutating func add(count: Int) {
+        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+    }
+}
+
+extension KeyWords {
+    mutating func add(_ request: TransferRequest) {
+        add(request.url.string)
+        add(request.method.rawValue)
+        add(fields: request.headers)
+        add(request.headerRules) { words, rule in
+            words.add(rule.hosts.map(\.description)) { $0.add($1) }
+            words.add(fields: rule.set)
+            words.add(rule.remove.map { $0.lowercased() }) { $0.add($1) }
+        }
+        add(request.credential)
+        add(request.usesProfileCredential.description)
+        add(request.usesProfileCertificate.description)
+        add(request.clientCertificate?.certificate)
+        add(request.clientCertificate?.key)
+        add(request.usesCookies.description)
+        add(request.proxy?.url)
+        add(request.proxy?.credential)
+        add(request.proxy?.exceptions ?? []) { $0.add($1) }
+        add(request.redirect.rawValue)
+        add(request.allowsDowngrade.description)
+        add("\(request.acceptedStatus)")
+    }
+
+    /// By name, without its case; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
+    private mutating func add(fields: [HeaderField]) {
+        let named = fields.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
+        add(named.sorted { ($0.name, $0.place) < ($1.name, $1.place) }) { words, field in
+            words.add(field.name)
+            words.add(field.value)
+        }
+    }
+
+    private mutating func add(_ credential: Credential?) {
+        add(credential.map { [$0] } ?? []) { words, credential in
+            words.add("\(credential.scheme)")
+            words.add(credential.user)
+            words.add(credential.secret)
+            words.add(credential.origins.map(\.text).sorted()) { $0.add($1) }
+        }
+    }
+
+    /// A reference by where it leads, a value by itself: it does not leave the digest.
+    private mutating func add(_ secret: Secret) {
+        switch secret {
+        case .value(let value):
+            add("value")
+            add(value)
+        case .file(let path):
+            add("file")
+            add(path)
+        case .systemdCredential(let name):
+            add("systemd credential")
+            add(name)
+        case .environment(let name):
+            add("environment")
+            add(name)
+        }
+    }
+}

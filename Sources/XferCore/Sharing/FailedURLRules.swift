@@ -1,0 +1,51 @@
+public import XferModel
+
+/// Which failures are remembered so that nobody asks in vain again, and for how long.
+///
+/// SDWebImage's `failedURLs` with its exclusions: what says something about the URL is listed, what says something about the
+/// network, the caller or this machine never is.
+public enum FailedURLRules {
+    /// Most entries: beyond it the one that failed the longest ago goes.
+    public static let largestCount: Int64 = 10_000
+
+    /// Whether a final failure lists its URL: 4xx but 401, 403, 408, 425 and 429, and redirects that lead nowhere.
+    public static func lists(_ error: TransferError) -> Bool {
+        switch error.reason {
+        case .httpStatus:
+            guard let status = error.httpStatus, (400...499).contains(status) else { return false }
+            return ![401, 403, 408, 425, 429].contains(status)
+        case .tooManyRedirects:
+            return true
+        case .protocolError:
+            // A redirect to what is no http or https URL; other bad answers may be better another time.
+            guard let status = error.httpStatus, (300...399).contains(status) else { return false }
+            return !error.isRetriable
+        default:
+            return false
+        }
+    }
+
+    /// Whether a task that ended so shows that its URL can be fetched. One that was skipped never asked.
+    public static func isRefuted(by outcome: TaskOutcome) -> Bool { !outcome.skipped }
+
+    /// Entries that failed within these times count; nil when the list is off.
+    ///
+    /// Both ways from now: a clock that was set back must not make an entry last longer.
+    /// - Parameter timeToLive: seconds, 0 turns the list off.
+    public static func window(timeToLive: Int64, at now: Timestamp) -> ClosedRange<Timestamp>? {
+        guard timeToLive > 0 else { return nil }
+        let reach = Duration.seconds(timeToLive)
+        return now.advanced(by: .zero - reach)...now.advanced(by: reach)
+    }
+
+    /// What a task ends with at once whose URL is listed.
+    public static func refusal(of request: TransferRequest, because entry: FailedURL, until end: Timestamp)
+        -> TransferError
+    {
+        TransferError(
+            .blockedURL,
+            "the URL failed at \(entry.failedAt) (\(entry.error.message)) and is not asked for again before \(end) "
+                + "without retry_failed",
+            httpStatus: entry.error.httpStatus, host: request.url.hostKey)
+    }
+}

@@ -1,0 +1,40 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `failed_url.*`: decode, authorise, call, encode.
+struct FailedURLHandlers: Sendable {
+    let manager: TransferManager
+
+    var all: [Handler] {
+        [
+            Handler(FailedURLList.self, list), Handler(FailedURLRemove.self, remove),
+            Handler(FailedURLClear.self) { _, context in
+                FailedURLClear.Result(
+                    removedCount: try await manager.clearFailedURLs(for: context.caller.principal))
+            },
+        ]
+    }
+
+    private func list(_ params: FailedURLList.Params, _ context: CallContext) async throws -> FailedURLList.Result {
+        let (page, timeToLive) = try await manager.failedURLs(
+            ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
+            for: context.caller.principal)
+        return FailedURLList.Result(
+            entries: page.entries.map { FailedURLRecord($0, timeToLive: timeToLive) }, nextCursor: page.nextCursor)
+    }
+
+    private func remove(
+        _ params: FailedURLRemove.Params, _ context: CallContext
+    ) async throws -> FailedURLRemove.Result {
+        let principal = context.caller.principal
+        if let url = params.url {
+            let removed = try await manager.removeFailedURLs(.url(url), for: principal)
+            return FailedURLRemove.Result(removed: removed.sorted(), missing: [])
+        }
+        let ids = params.ids ?? []
+        let removed = Set(try await manager.removeFailedURLs(.ids(ids), for: principal))
+        return FailedURLRemove.Result(
+            removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
+    }
+}

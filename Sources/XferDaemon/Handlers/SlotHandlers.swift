@@ -1,0 +1,27 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `slot.*`: decode, authorise, call, encode. Every caller has slots of its own.
+struct SlotHandlers: Sendable {
+    let manager: TransferManager
+
+    var all: [Handler] {
+        [
+            Handler(SlotGet.self) { params, context in
+                try await result(manager.task(inSlot: params.slot, for: context.caller.principal))
+            },
+            Handler(SlotDetach.self) { params, context in
+                try await result(manager.detach(fromSlot: params.slot, for: context.caller.principal))
+            },
+            Handler(SlotCancel.self) { params, context in
+                try await result(manager.cancel(inSlot: params.slot, for: context.caller.principal))
+            },
+        ]
+    }
+
+    private func result(_ task: TransferTask?) async throws -> SlotGet.Result {
+        let records = TaskRecords(manager: manager)
+        return SlotGet.Result(task: try await records.records(of: task.map { [$0] } ?? [], .listing).first)
+    }
+}

@@ -1,0 +1,81 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// `failed_url.*`: what an owner sees and removes is its own; an operator everybody's.
+extension TransferManager {
+    /// What of the failed-URL list is to be removed.
+    public enum FailedURLSelection: Sendable {
+        case ids([FailedURLID])
+        /// All entries about this URL, as a client writes it.
+        case url(String)
+    }
+
+    var failedURLs: FailedURLList {
+        FailedURLList(
+            digest: digest, isSharedBetweenOwners: settings.sharesBetweenOwners, timeToLive: settings.negativeTTL)
+    }
+
+    /// One page of the entries that count now, and for how many seconds each does.
+    public func failedURLs(
+        ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+    ) async throws -> (page: FailedURLPage, timeToLive: Int64) {
+        let timeToLive = settings.negativeTTL
+        guard let times = failedURLs.window(at: clock()) else { return (FailedURLPage(entries: []), timeToLive) }
+        do {
+            let page = try await store.read {
+                try $0.failedURLs(
+                    of: principal.visibleOwner, within: times, ascending: ascending, limit: limit, cursor: cursor)
+            }
+            return (page, timeToLive)
+        } catch StoreError.invalidCursor {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it does not belong to this list and order",
+                expected: "next_cursor of an answer to the same caller and order")
+        }
+    }
+
+    /// Removes entries, so that their URLs are asked for again. Answers which were there.
+    public func removeFailedURLs(
+        _ selection: FailedURLSelection, for principal: Principal
+    ) async throws -> [FailedURLID] {
+        let owner = principal.visibleOwner
+        switch selection {
+        case .ids(let ids):
+            return try await translatingStoreErrors {
+                try await store.write { try $0.removeFailedURLs(ids, of: owner) }
+            }
+        case .url(let text):
+            let url = try admission(for: principal).resolve(text, against: nil, path: "").url
+            guard let urlDigest = CoalesceKey.digest(of: url, digest) else { return [] }
+            return try await translatingStoreErrors {
+                try await store.write { try $0.removeFailedURLs(urlDigest: urlDigest, of: owner) }
+            }
+        }
+    }
+
+    /// Empties the list in small steps. Answers how many entries there were.
+    public func clearFailedURLs(for principal: Principal) async throws -> Int {
+        let owner = principal.visibleOwner
+        return try await translatingStoreErrors {
+            try await repeating { try $0.clearFailedURLs(of: owner) }
+        }
+    }
+
+    /// Lets go of entries whose time is over.
+    func trimFailedURLs() async throws {
+        let times = failedURLs.window(at: clock())
+        _ = try await repeating { try $0.trimFailedURLs(keeping: times) }
+    }
+
+    /// Runs a step in writes of its own until it changes nothing; answers the sum.
+    private func repeating(_ step: @escaping @Sendable (StoreTransaction) throws -> Int) async throws -> Int {
+        var sum = 0
+        while true {
+            let count = try await store.write { try step($0) }
+            guard count > 0 else { return sum }
+            sum += count
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// `slot.*`: places of an owner that one task at a time is in.
+extension TransferManager {
+    /// The task in this slot of the caller's; nil when it is empty.
+    public func task(inSlot slot: String, for principal: Principal) async throws -> TransferTask? {
+        try await store.read { try $0.holder(ofSlot: slot, of: principal.owner) }
+    }
+
+    /// Takes the task out of its slot and leaves it alone otherwise. Answers it; nil when the slot was empty.
+    public func detach(fromSlot slot: String, for principal: Principal) async throws -> TransferTask? {
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                guard let task = try tx.holder(ofSlot: slot, of: principal.owner) else { return nil }
+                var machine = TaskStateMachine(task)
+                machine.respecify { $0.slot = nil }
+                try tx.update(machine.task)
+                return machine.task
+            }
+        }
+    }
+
+    /// Cancels the task in this slot. Answers it; nil when the slot was empty.
+    public func cancel(inSlot slot: String, for principal: Principal) async throws -> TransferTask? {
+        let now = clock()
+        let (task, effects) = try await translatingStoreErrors {
+            try await store.write { tx -> (TransferTask?, [Effect]) in
+                guard let holder = try tx.holder(ofSlot: slot, of: principal.owner) else { return (nil, []) }
+                let (_, effects) = try Self.apply(.cancel, to: [holder.id], for: principal, in: tx, at: now)
+                return (try tx.task(holder.id), effects)
+            }
+        }
+        await perform(effects)
+        return task
+    }
+
+    /// Ends whoever else is in the slot that `task` has just joined. Answers what to do after the commit.
+    ///
+    /// The newcomer is in the slot before anybody leaves it, so that what both are about always has a task.
+    static func supersede(by task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws -> [Effect] {
+        guard let slot = task.specification.slot else { return [] }
+        let found = try tx.tasks(inSlot: slot, of: task.owner)
+        return try SlotRules.superseded(by: task.id, among: found).map { holder in
+            let spoolFiles = try spoolFiles(after: .cancel, of: holder, in: tx)
+            var machine = TaskStateMachine(holder)
+            let transition = machine.onSuperseded(by: task.id, at: now)
+            if let event = transition.event { try tx.append(event, taskID: holder.id, owner: holder.owner, at: now) }
+            try tx.releaseReservations(of: holder.id)
+            try tx.update(machine.task)
+            return Effect(
+                task: holder.id, transfer: holder.transferID, action: transition.action, spoolFiles: spoolFiles)
+        }
+    }
+}
+
+extension StoreReader {
+    fileprivate func holder(ofSlot slot: String, of owner: Owner) throws -> TransferTask? {
+        try tasks(inSlot: slot, of: owner).last { SlotRules.isHeld(in: $0.state) }
+    }
+}

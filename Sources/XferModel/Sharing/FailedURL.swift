@@ -1,0 +1,52 @@
+/// A URL that failed for good: it is not asked for again for a while unless somebody insists.
+///
+/// Class of origin: SDWebImageManager's `failedURLs`. Holds no secrets: the URL is redacted, what tells entries apart is a
+/// digest.
+public struct FailedURL: Hashable, Sendable {
+    public var id: FailedURLID
+    /// Redacted: for people.
+    public var url: String
+    public var method: HTTPMethod
+    /// Whose task failed.
+    public var owner: Owner
+    /// The task that failed; it may be forgotten since.
+    public var taskID: TaskID
+    public var error: TransferError
+    public var failedAt: Timestamp
+
+    public init(
+        id: FailedURLID, url: String, method: HTTPMethod, owner: Owner, taskID: TaskID, error: TransferError,
+        failedAt: Timestamp
+    ) {
+        self.id = id
+        self.url = url
+        self.method = method
+        self.owner = owner
+        self.taskID = taskID
+        self.error = error
+        self.failedAt = failedAt
+    }
+}
+
+/// Names an entry of the failed-URL list. Never reused; a URL that fails again gets a new one.
+public struct FailedURLID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+
+    public static func < (left: FailedURLID, right: FailedURLID) -> Bool { left.rawValue < right.rawValue }
+    public var description: String { String(rawValue) }
+}
+
+/// One page of the failed-URL list.
+public struct FailedURLPage: Hashable, Sendable {
+    public var entries: [FailedURL]
+    /// Nil on the last page.
+    public var nextCursor: String?
+
+    public init(entries: [FailedURL], nextCursor: String? = nil) {
+        self.entries = entries
+        self.nextCursor = nextCursor
+    }
+}

@@ -1,0 +1,57 @@
+public import StrictJSON
+public import XferModel
+
+/// An entry of the failed-URL list.
+public struct FailedURLRecord: WireRecord, Hashable {
+    public var id = FailedURLID(0)
+    public var url = ""
+    public var method = ""
+    public var owner = Owner(uid: 0)
+    public var taskID = TaskID(0)
+    public var error = FailureRecord()
+    public var failedAt = Timestamp(microseconds: 0)
+    public var expiresAt = Timestamp(microseconds: 0)
+
+    public init() {}
+
+    /// - Parameter timeToLive: seconds for which it counts.
+    public init(_ entry: FailedURL, timeToLive: Int64) {
+        id = entry.id
+        url = entry.url
+        method = entry.method.rawValue
+        owner = entry.owner
+        taskID = entry.taskID
+        error = FailureRecord(entry.error)
+        failedAt = entry.failedAt
+        expiresAt = entry.failedAt.advanced(by: .seconds(timeToLive))
+    }
+
+    public static let summary = "A URL that failed for good and is not asked for again for a while."
+    public static let wireFields: WireFields<Self> = [
+        .required("id", \.id, "Names the entry."),
+        .required("url", \.url, "The URL; secrets in it are ***."),
+        .required("method", \.method, "The request's method."),
+        .required("owner", \.owner, "The uid whose task failed."),
+        .required("task_id", \.taskID, "The task that failed; it may be forgotten since."),
+        .required("error", \.error, "What it failed with."),
+        .required("failed_at", \.failedAt, "When it failed."),
+        .required(
+            "expires_at", \.expiresAt, "When it may be asked for again, unless it is removed or succeeds before."),
+    ]
+}
+
+extension FailedURLID: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .integer(let number) = value else { throw .wrongType(expected: "an entry's id, an integer") }
+        guard number > 0 else { throw WireError(.outOfRange, expected: "an entry's id, at least 1") }
+        self.init(number)
+    }
+    public var wire: JSONValue { .integer(rawValue) }
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "FailedURLID") { _ in
+            [
+                "description": "Names an entry of the failed-URL list; never reused.", "type": "integer", "minimum": 1,
+            ]
+        }
+    }
+}

@@ -1,0 +1,76 @@
+public import XferModel
+
+extension StoreTransaction {
+    /// Lists what `task` asked for; an entry with the same key is replaced and becomes the newest.
+    ///
+    /// Whatever failed more than `maxCount` entries ago goes, a few rows a call: the table stays bounded without being
+    /// counted.
+    /// - Parameters:
+    ///   - key: digest that tells requests apart.
+    ///   - urlDigest: digest of the URL alone.
+    public func insertFailedURL(
+        key: [UInt8], urlDigest: [UInt8], of task: TransferTask, error: TransferError, maxCount: Int64,
+        at time: Timestamp
+    ) throws(StoreError) {
+        try connection.run("DELETE FROM failed_url WHERE key = ?1", .blob(key))
+        let request = task.specification.request
+        try connection.run(
+            """
+            INSERT INTO failed_url (key, url_digest, url, method, owner, task_id, error, failed_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """, .blob(key), .blob(urlDigest), .text(request.url.description), Value(request.method), Value(task.owner),
+            Value(task.id), .text(try JSONText.encode(error)), Value(time))
+        let oldest = connection.lastInsertedID - maxCount
+        try connection.run(
+            "DELETE FROM failed_url WHERE id IN (SELECT id FROM failed_url WHERE id <= ?1 ORDER BY id LIMIT 16)",
+            .integer(oldest))
+    }
+
+    /// The URL can be fetched after all.
+    public func removeFailedURL(key: [UInt8]) throws(StoreError) {
+        try connection.run("DELETE FROM failed_url WHERE key = ?1", .blob(key))
+    }
+
+    /// Answers which of them were there; `owner` nil is everybody's.
+    public func removeFailedURLs(_ ids: [FailedURLID], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
+        try connection.all(
+            """
+            DELETE FROM failed_url
+            WHERE id IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR owner = ?2) RETURNING id
+            """, .text(JSONText.array(ids.map(\.rawValue))), Value(owner)
+        ) { FailedURLID($0.integer(0)) }
+    }
+
+    /// All entries about a URL, whatever else they are about; answers which.
+    public func removeFailedURLs(urlDigest: [UInt8], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
+        try connection.all(
+            "DELETE FROM failed_url WHERE url_digest = ?1 AND (?2 IS NULL OR owner = ?2) RETURNING id",
+            .blob(urlDigest), Value(owner)
+        ) { FailedURLID($0.integer(0)) }
+    }
+
+    /// Removes at most `step` of an owner's entries, or everybody's; answers how many. Call again, in a write of its own,
+    /// until 0.
+    public func clearFailedURLs(of owner: Owner?, step: Int = 500) throws(StoreError) -> Int {
+        try connection.run(
+            """
+            DELETE FROM failed_url
+            WHERE id IN (SELECT id FROM failed_url WHERE ?1 IS NULL OR owner = ?1 ORDER BY id LIMIT ?2)
+            """, Value(owner), Value(step))
+        return connection.changeCount
+    }
+
+    /// Removes at most `step` of the entries that did not fail within these times, nil of all; answers how many. Call
+    /// again, in a write of its own, until 0.
+    public func trimFailedURLs(
+        keeping times: ClosedRange<Timestamp>?, step: Int = 500
+    ) throws(StoreError) -> Int {
+        guard let times else { return try clearFailedURLs(of: nil, step: step) }
+        try connection.run(
+            """
+            DELETE FROM failed_url
+            WHERE id IN (SELECT id FROM failed_url WHERE failed_at < ?1 OR failed_at > ?2 LIMIT ?3)
+            """, Value(times.lowerBound), Value(times.upperBound), Value(step))
+        return connection.changeCount
+    }
+}

@@ -1,0 +1,28 @@
+import Testing
+
+@testable import XferFiles
+
+@Suite struct SecretDigestTests {
+    /// RFC 4231 §4.2 and §4.3.
+    @Test func isHMACWithSHA256() throws {
+        let first = SecretDigest(key: [UInt8](repeating: 0x0b, count: 20)).digest(Array("Hi There".utf8))
+        #expect(
+            try #require(first).hex == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
+        let second = SecretDigest(key: Array("Jefe".utf8)).digest(Array("what do ya want for nothing?".utf8))
+        #expect(
+            try #require(second).hex == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    }
+
+    @Test func anEmptyTextHasOneToo() {
+        #expect(SecretDigest(key: [1]).digest([])?.count == 32)
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hex: String {
+        map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}
