@@ -109,6 +109,48 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema6() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(6))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectAbandonedUpload(reader)
+            // A list that begins empty, with a key of the database's own.
+            #expect(try !reader.hasFailedURLs())
+            #expect(try reader.digestKey().count == 32)
+            #expect(try reader.task(TaskID(1))?.specification.slot == nil)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema7() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(7))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectAbandonedUpload(reader)
+            #expect(try reader.digestKey().starts(with: [0x4d, 0x89, 0xe6, 0x2a]))
+            let failed = try #require(try reader.failedURL(key: [0, 255], within: noon...noon))
+            #expect(failed.url == "https://c.example/files/file-3.bin" && failed.method == .get)
+            #expect(failed.owner == Owner(uid: 1000) && failed.taskID == TaskID(3) && failed.error.httpStatus == 404)
+            #expect(try reader.tasks(inSlot: "avatar", of: Owner(uid: 1000)).map(\.id) == [TaskID(1)])
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    /// What schema 6 brought.
+    private static func expectAbandonedUpload(_ reader: StoreReader) throws {
+        let due = noon.advanced(by: .seconds(60))
+        #expect(try reader.dueAbandonedUploads(now: noon, limit: 9).isEmpty)
+        #expect(try reader.nextAbandonedUpload(after: noon) == due)
+        let upload = try #require(try reader.dueAbandonedUploads(now: due, limit: 9).first)
+        #expect(upload.taskID == TaskID(9) && upload.url.string == "https://up.example/uploads/7")
+        #expect(upload.specification.upload.uploadProtocol == .tus && upload.specification.profile == "api")
+        #expect(upload.specification.policy == "bank" && upload.abandonedAt == noon && upload.attempts == 2)
+    }
+
     /// What schema 3 brought.
     private static func expectRequestsAndUploads(_ reader: StoreReader) throws {
         let data = try #require(try reader.task(TaskID(5)))
