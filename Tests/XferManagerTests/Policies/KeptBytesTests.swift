@@ -220,7 +220,10 @@ import XferTestSupport
         // Long enough for half of the body to come before, on a busy machine too.
         policy.expiresAt = Clocks.wall().advanced(by: Patience.seconds(15))
         _ = try await manager.setPolicy(policy)
-        let id = try await add(to: manager)
+        // The silence lasts until the policy's end and does not end the attempt by itself.
+        let id = try await fixture.add(url: "https://localhost:\(server.port)/a", as: "a", to: manager) {
+            $0.request.timeouts.idle = 3600
+        }
         try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
         // Nobody edits anything: its time passes while the body is on the way.
         let task = try await fixture.end(of: id, in: manager)
