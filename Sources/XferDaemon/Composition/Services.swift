@@ -141,6 +141,8 @@ struct MemoryService: Service {
     let memory: MemoryCare
 
     func run() async throws {
+        // What starting took is not used again; what goes on beside it may leave something behind.
+        memory.giveBack()
         memory.noteWork()
         let subscription = manager.hub.subscribe(EventFilter(types: [.queueIdle]))
         await cancelWhenGracefulShutdown {

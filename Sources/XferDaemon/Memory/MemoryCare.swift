@@ -25,11 +25,12 @@ final class MemoryCare: Sendable {
         Task {
             try? await Task.sleep(for: Self.patience)
             isDue.withLockedValue { $0 = false }
-            Self.giveBack()
+            self.giveBack()
         }
     }
 
-    private static func giveBack() {
+    /// Gives back now.
+    func giveBack() {
         xfer_trim_heap()
         xfer_release_code()
     }

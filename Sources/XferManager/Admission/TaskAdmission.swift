@@ -18,7 +18,9 @@ struct TaskAdmission: Sendable {
     let now: Timestamp
 
     /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
-    func admit(_ drafts: [TaskDraft], path: @Sendable (Int) -> String) async throws -> [AdmittedTask] {
+    func admit(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @Sendable (Int) -> String
+    ) async throws -> [AdmittedTask] {
         var directories: [String: FileIdentity] = [:]
         let profiles = try await profiles(of: drafts)
         var admitted: [AdmittedTask] = []
@@ -76,7 +78,7 @@ struct TaskAdmission: Sendable {
     // MARK: The request
 
     /// All there are, if any draft names one.
-    private func profiles(of drafts: [TaskDraft]) async throws -> [Profile] {
+    private func profiles(of drafts: some Sequence<TaskDraft>) async throws -> [Profile] {
         guard drafts.contains(where: { $0.request.profile != nil }) else { return [] }
         return try await requests.store.read { try $0.profiles() }.map(\.profile)
     }

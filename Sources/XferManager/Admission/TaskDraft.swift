@@ -29,6 +29,21 @@ public struct TaskDraft: Sendable {
     }
 }
 
+/// The drafts of one call, each made when it is looked at: ten thousand at once would take a dozen megabytes.
+public struct TaskDrafts: RandomAccessCollection, Sendable {
+    public let endIndex: Int
+    private let draft: @Sendable (Int) -> TaskDraft
+
+    public init(count: Int, _ draft: @escaping @Sendable (Int) -> TaskDraft) {
+        endIndex = count
+        self.draft = draft
+    }
+
+    public var startIndex: Int { 0 }
+
+    public subscript(position: Int) -> TaskDraft { draft(position) }
+}
+
 /// A draft that was judged: what becomes the task's row and, beside it, what it sends.
 struct AdmittedTask: Sendable {
     var specification: TaskSpecification

@@ -21,7 +21,8 @@ extension TransferManager {
     /// - Parameter path: what stands before a field's name in errors, by the draft's index.
     /// - Throws: `ManagerError`.
     public func add(
-        _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String = { _ in "" }
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String = { _ in "" }
     ) async throws -> [Added] {
         try await commit(drafts, for: principal, path: path) { added, _ in added }
     }
@@ -37,7 +38,8 @@ extension TransferManager {
     }
 
     private func commit<Answer: Sendable>(
-        _ drafts: [TaskDraft], for principal: Principal, path: @escaping @Sendable (Int) -> String,
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String,
         _ answer: @escaping @Sendable ([Added], StoreTransaction) throws -> Answer
     ) async throws -> Answer {
         guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
