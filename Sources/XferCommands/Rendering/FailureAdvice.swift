@@ -10,8 +10,10 @@ enum FailureAdvice {
         case .dnsFailure: return "Check the host's name in the URL and that DNS works here, then \(retry)."
         case .connectFailed, .connectTimeout, .networkUnreachable:
             return "Check that the server is up and reachable from here, then \(retry)."
-        case .connectionLost, .idleTimeout, .shortBody, .protocolError, .rangeMismatch:
+        case .connectionLost, .idleTimeout, .shortBody, .rangeMismatch:
             return "Go on from the bytes that are kept with \(retry)."
+        case .protocolError:
+            return "Tell the server's operator that it does not answer as HTTP wants; \(retry) asks again."
         case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."
         case .trustRejected:
             return "Have the server's certificate fixed, or name its CA in the daemon's configuration (trust.ca_file)."

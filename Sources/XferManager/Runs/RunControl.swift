@@ -45,7 +45,8 @@ final class RunControl: Sendable {
             progress.phase = live.isTransferring ? .transferring : .connecting
             progress.received = live.offset
             progress.sent += live.sent
-            progress.total = (kind == .upload ? live.sendTotal : live.total) ?? state.total
+            // A request of an upload that goes on has only the rest to send.
+            progress.total = kind == .upload ? state.total ?? live.sendTotal : live.total ?? state.total
             return progress
         }
     }
