@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferTestSupport
 
 @Suite struct RepetitionRulesTests {
     private static let now = Timestamp(microseconds: 1_700_000_000_000_000)
@@ -22,7 +23,7 @@ import XferModel
     }
 
     private func decide(_ error: TransferError, _ task: TransferTask, sent: Bool) -> RetryPolicy.Decision {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(seed: 1)
         return RetryPolicy().decide(after: error, of: task, at: Self.now, requestWasSent: sent, using: &generator)
     }
 

@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferTestSupport
 
 @Suite struct RetryPolicyTests {
     let now = Timestamp(seconds: 1_800_000_000)
@@ -15,7 +16,7 @@ import XferModel
     }
 
     func decide(_ error: TransferError, _ task: TransferTask) -> RetryPolicy.Decision {
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: 1)
         return policy.decide(after: error, of: task, at: now, using: &random)
     }
 
@@ -31,7 +32,7 @@ import XferModel
     }
 
     @Test func delaysFillTheWholeRangeUpToTheDoublingBoundAndNeverPassTheCap() {
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: 1)
         for tries in 1...30 {
             let bound = min(300.0, Double(1 << min(tries - 1, 20)))
             let delays = (0..<400).map { _ in policy.delay(tries: tries, retryAfter: nil, using: &random).inSeconds }
@@ -42,7 +43,7 @@ import XferModel
     }
 
     @Test func retryAfterIsAFloorAndIsCappedAtAnHour() {
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: 1)
         for _ in 0..<100 {
             #expect(policy.delay(tries: 1, retryAfter: 120, using: &random) == .seconds(120))
             #expect(policy.delay(tries: 1, retryAfter: 999_999, using: &random) == .seconds(3600))

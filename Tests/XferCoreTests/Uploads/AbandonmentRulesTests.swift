@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferCore
 
@@ -10,7 +11,7 @@ import XferModel
     private func decide(
         _ status: Int?, retryAfter: Int64? = nil, tries: Int = 1, after elapsed: Duration = .zero
     ) -> AbandonmentRules.Decision {
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: 1)
         return AbandonmentRules.decide(
             status: status, retryAfter: retryAfter, tries: tries, abandonedAt: Self.noon,
             at: Self.noon.advanced(by: elapsed), using: &random)
