@@ -8,9 +8,10 @@ public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
 /// tells of the other.
 ///
 /// Made of the URL as libcurl normalised it, the method, the header fields, who the request claims to be, the jar of cookies,
-/// the profile, the task's own trust policy (the host's holds for all alike), the way (proxy, redirects) and which answers count
-/// as success; and of the owner, unless the operator lets owners share. All of it goes through a digest with a key of this database, so that no secret can be read
-/// out of a key or tried against it. Only GET and HEAD without content have one.
+/// the profile, the task's own trust policy (the host's holds for all alike), the way (proxy, redirects) and which answers
+/// count as success; and of the owner, unless the operator lets owners share. All of it goes through a digest with a key of
+/// this database, so that no secret can be read out of a key or tried against it. Only GET and HEAD without content have
+/// one.
 ///
 /// Not part of it is what each task decides for itself: where the bytes go and what they are checked against, how long and how
 /// fast, when, and under which name.

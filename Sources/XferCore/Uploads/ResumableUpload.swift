@@ -47,7 +47,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     public static func cancellation(of data: UploadResumeData) -> UploadRequest {
-        UploadRequest(.delete, data.url, headers: [version])
+        ResumableUploadWire.cancellation(of: data.url)
     }
 
     // MARK: Events
@@ -61,9 +61,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
-        guard head.status == 104,
-            StructuredField.integer("Upload-Draft-Interop-Version", in: head.fields) == Self.interopVersion
-        else { return UploadStep(.goOn) }
+        guard ResumableUploadWire.isInterim(head) else { return UploadStep(.goOn) }
         switch state {
         case .creating, .creatingEmpty: return onCreationInterim(head, location: location, at: now)
         case .appending(let range): return onProgress(head, within: range)
@@ -150,7 +148,7 @@ public struct ResumableUpload: UploadMachine {
     private mutating func onCreationAnswer(
         _ head: ResponseHead, location: HTTPURL?, at now: Timestamp
     ) -> UploadStep {
-        let complete = Self.complete(in: head)
+        let complete = ResumableUploadWire.isComplete(head)
         if complete == true { return UploadStep(.answered(mayRetry: false)) }
         guard resumeData == nil else {
             switch head.status {
@@ -179,10 +177,10 @@ public struct ResumableUpload: UploadMachine {
         _ head: ResponseHead, location: HTTPURL?, at now: Timestamp
     ) -> UploadStep {
         guard (200...299).contains(head.status) else {
-            if Self.complete(in: head) == true { return UploadStep(.answered(mayRetry: false)) }
+            if ResumableUploadWire.isComplete(head) == true { return UploadStep(.answered(mayRetry: false)) }
             return UploadJudgement.failure(head, from: url, now: now)
         }
-        if Self.complete(in: head) == true {
+        if ResumableUploadWire.isComplete(head) == true {
             return .fail("the server calls an upload complete of which it has nothing")
         }
         guard let place = location ?? resumeData?.url else {
@@ -210,7 +208,7 @@ public struct ResumableUpload: UploadMachine {
             }
             let offset = stated ?? 0
             advance(to: offset)
-            guard Self.complete(in: head) == true else { return append(from: offset) }
+            guard ResumableUploadWire.isComplete(head) == true else { return append(from: offset) }
             guard offset == length else {
                 return .fail("the server calls the upload complete with \(offset) of \(length) bytes")
             }
@@ -227,7 +225,7 @@ public struct ResumableUpload: UploadMachine {
         guard let data = resumeData else { preconditionFailure("bytes appended to no upload") }
         let isLast = range.upperBound == length
         let isSuccess = (200...299).contains(head.status)
-        if Self.complete(in: head) == true {
+        if ResumableUploadWire.isComplete(head) == true {
             guard isLast || !isSuccess else {
                 return .fail("the server calls the upload complete with \(range.upperBound) of \(length) bytes")
             }
@@ -253,7 +251,7 @@ public struct ResumableUpload: UploadMachine {
 
     /// The server has everything; only its words are missing, and it need not say them twice.
     private mutating func onReplayed(_ head: ResponseHead, at now: Timestamp) -> UploadStep {
-        if Self.complete(in: head) == true || (200...299).contains(head.status) {
+        if ResumableUploadWire.isComplete(head) == true || (200...299).contains(head.status) {
             return UploadStep(.answered(mayRetry: false))
         }
         if head.status >= 500 { return UploadJudgement.failure(head, from: url, now: now) }
@@ -331,18 +329,13 @@ public struct ResumableUpload: UploadMachine {
     }
 
     private func creation(_ content: Range<Int64>) -> UploadStep {
-        let headers = [
-            Self.version, Self.complete(content.upperBound == length),
-            HeaderField(name: "Upload-Length", value: String(length)),
-        ]
-        return UploadStep(
-            .send(UploadRequest(method, url, headers: headers, content: content, describesRepresentation: true)))
+        UploadStep(.send(ResumableUploadWire.creation(method, url, sending: content, of: length)))
     }
 
     private mutating func ask() -> UploadStep {
         guard let data = resumeData else { preconditionFailure("no upload to ask for") }
         state = .asking
-        return UploadStep(.send(UploadRequest(.head, data.url, headers: [Self.version])))
+        return UploadStep(.send(ResumableUploadWire.offset(of: data.url)))
     }
 
     private mutating func append(from offset: Int64) -> UploadStep {
@@ -353,12 +346,7 @@ public struct ResumableUpload: UploadMachine {
 
     private func patch(_ range: Range<Int64>) -> UploadStep {
         guard let data = resumeData else { preconditionFailure("no upload to append to") }
-        let headers = [
-            Self.version, Self.complete(range.upperBound == length),
-            HeaderField(name: "Upload-Offset", value: String(range.lowerBound)),
-            HeaderField(name: "Content-Type", value: "application/partial-upload"),
-        ]
-        return UploadStep(.send(UploadRequest(.patch, data.url, headers: headers, content: range)))
+        return UploadStep(.send(ResumableUploadWire.append(range, of: length, to: data.url)))
     }
 
     private mutating func advance(to offset: Int64) {
@@ -389,16 +377,5 @@ public struct ResumableUpload: UploadMachine {
         }
         if let seconds = told.lifetime { resumeData?.expiresAt = now.advanced(by: .seconds(seconds)) }
         return nil
-    }
-
-    private static let interopVersion: Int64 = 8
-    private static let version = HeaderField(name: "Upload-Draft-Interop-Version", value: String(interopVersion))
-
-    private static func complete(_ isComplete: Bool) -> HeaderField {
-        HeaderField(name: "Upload-Complete", value: isComplete ? "?1" : "?0")
-    }
-
-    private static func complete(in head: ResponseHead) -> Bool? {
-        StructuredField.boolean("Upload-Complete", in: head.fields)
     }
 }

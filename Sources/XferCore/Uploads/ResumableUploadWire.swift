@@ -1,0 +1,47 @@
+import XferModel
+
+/// What client and server of a resumable upload say: requests and fields of draft-ietf-httpbis-resumable-upload, interop
+/// version 8. Which of them comes when is `ResumableUpload`'s.
+enum ResumableUploadWire {
+    private static let interopVersion: Int64 = 8
+    private static let version = HeaderField(name: "Upload-Draft-Interop-Version", value: String(interopVersion))
+
+    /// The client's own request, with a part of the source from its beginning on: all of it, or nothing yet.
+    static func creation(
+        _ method: HTTPMethod, _ url: HTTPURL, sending content: Range<Int64>, of length: Int64
+    ) -> UploadRequest {
+        let headers = [
+            version, complete(content.upperBound == length), HeaderField(name: "Upload-Length", value: String(length)),
+        ]
+        return UploadRequest(method, url, headers: headers, content: content, describesRepresentation: true)
+    }
+
+    /// Asks the upload resource how much of the source it has.
+    static func offset(of upload: HTTPURL) -> UploadRequest { UploadRequest(.head, upload, headers: [version]) }
+
+    /// Sends a part of the source; an empty one at the end only asks for the answer again.
+    static func append(_ range: Range<Int64>, of length: Int64, to upload: HTTPURL) -> UploadRequest {
+        let headers = [
+            version, complete(range.upperBound == length),
+            HeaderField(name: "Upload-Offset", value: String(range.lowerBound)),
+            HeaderField(name: "Content-Type", value: "application/partial-upload"),
+        ]
+        return UploadRequest(.patch, upload, headers: headers, content: range)
+    }
+
+    static func cancellation(of upload: HTTPURL) -> UploadRequest { UploadRequest(.delete, upload, headers: [version]) }
+
+    /// Whether this is the protocol's interim response, in the version spoken here.
+    static func isInterim(_ head: ResponseHead) -> Bool {
+        head.status == 104 && StructuredField.integer(version.name, in: head.fields) == interopVersion
+    }
+
+    /// Whether the server says that it has the whole source; nil when it does not say.
+    static func isComplete(_ head: ResponseHead) -> Bool? {
+        StructuredField.boolean("Upload-Complete", in: head.fields)
+    }
+
+    private static func complete(_ isComplete: Bool) -> HeaderField {
+        HeaderField(name: "Upload-Complete", value: isComplete ? "?1" : "?0")
+    }
+}
