@@ -7,8 +7,9 @@ public final class TemporaryDirectory: Sendable {
     /// Absolute, without symbolic links.
     public let path: String
 
-    public init(_ prefix: String = "xfer-test") throws {
-        let parent = getenv("XFER_TEST_TMP").map { String(cString: $0) } ?? "/tmp"
+    /// - Parameter parent: where it lies; nil as said above.
+    public init(_ prefix: String = "xfer-test", in parent: String? = nil) throws {
+        let parent = parent ?? getenv("XFER_TEST_TMP").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/\(prefix).XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw PosixError("mkdtemp \(parent)") }
         let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -1,23 +1,19 @@
 import FoundationEssentials
 import Glibc
 import XferModel
+import XferTestSupport
 
 @testable import XferFiles
 
-/// A fresh directory that goes away with this object.
+/// A fresh directory that goes away with this object, with what tests of files do in one.
 final class TestDirectory: Sendable {
+    private let directory: TemporaryDirectory
+
+    /// - Parameter parent: the file system to test on; that of all tests by default.
+    init(in parent: String? = nil) throws { directory = try TemporaryDirectory("xfer-files", in: parent) }
+
     /// Absolute and free of links.
-    let path: String
-
-    /// - Parameter parent: the file system to test on; the disk by default.
-    init(in parent: String = "/tmp") throws {
-        var template = Array("\(parent)/xfer-files-XXXXXX\0".utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileError.system(operation: "make", path: parent, code: errno) }
-        let made = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        path = ResolvedPath.real(made) ?? made
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    var path: String { directory.path }
 
     func handle() throws -> DirectoryHandle { try DirectoryHandle(ofService: path) }
 
@@ -36,14 +32,7 @@ final class TestDirectory: Sendable {
         }
     }
 
-    func write(_ relative: String, _ text: String) throws {
-        let file = open(at(relative), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        defer { close(file) }
-        let bytes = Array(text.utf8)
-        guard file >= 0, Glibc.write(file, bytes, bytes.count) == bytes.count else {
-            throw FileError.system(operation: "write", path: at(relative), code: errno)
-        }
-    }
+    func write(_ relative: String, _ text: String) throws { try FileTree.write(text, to: at(relative)) }
 
     /// Content of a file as text; nil when there is none.
     func read(_ relative: String) -> String? {
