@@ -16,20 +16,10 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         // Digests that take as long as the test likes, on every thread there is for them.
-        let (isDone, begun) = (NIOLockedValueBox(false), NIOLockedValueBox(0))
-        defer { isDone.withLockedValue { $0 = true } }
-        let digests = manager.services.digests
-        async let slow: Void = withTaskGroup(of: Void.self) { group in
-            for _ in 0..<64 {
-                group.addTask {
-                    await digests.run {
-                        begun.withLockedValue { $0 += 1 }
-                        while !isDone.withLockedValue({ $0 }) { usleep(1000) }
-                    }
-                }
-            }
-        }
-        try await eventually("digests are computed") { begun.withLockedValue { $0 } > 0 }
+        let gate = ThreadGate()
+        defer { gate.open() }
+        async let slow: Void = gate.hold(manager.services.digests)
+        await gate.arrived()
 
         let checked = try await fixture.add("/a", as: "checked", to: manager) { $0.checksum = version.checksum() }
         try await eventually("its bytes are there") { fixture.server.requests.count == 1 }
@@ -38,7 +28,7 @@ import XferTestSupport
             #expect(try await fixture.end(of: id, in: manager).state == .completed)
         }
         #expect(try await manager.task(checked, for: ManagerFixture.caller).state == .running)
-        isDone.withLockedValue { $0 = true }
+        gate.open()
         #expect(try await fixture.end(of: checked, in: manager).state == .completed)
         await slow
         await manager.shutdown(.suspend)

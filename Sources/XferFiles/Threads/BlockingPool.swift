@@ -4,10 +4,13 @@
 /// Threads start when there is work for them, wait without waking up while there is none, and end with the pool after
 /// the work that was given to it. Work starts in the order it came in.
 public final class BlockingPool: Sendable {
+    /// Threads of a pool at most.
+    public static let mostThreads = 64
+
     private let queue: WorkQueue
 
-    /// - Parameter threadCount: most threads, 1 … 64.
-    public init(threadCount: Int = 4) { queue = WorkQueue(threadCount: min(max(threadCount, 1), 64)) }
+    /// - Parameter threadCount: most threads, 1 … `mostThreads`.
+    public init(threadCount: Int = 4) { queue = WorkQueue(threadCount: min(max(threadCount, 1), Self.mostThreads)) }
 
     deinit { queue.end() }
 

@@ -192,6 +192,9 @@ import XferTestSupport
         let descriptor = open(directory.file("sparse"), O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         #expect(ftruncate(descriptor, off_t(length)) == 0)
+        let before = try Self.residentBytes()
+        let highest = NIOLockedValueBox(before)
+        // Looked at wherever the content is on its way.
         let server = try RawServer { connection in
             guard connection.readHead() != nil else { return }
             var left = Int(length)
@@ -199,23 +202,14 @@ import XferTestSupport
                 let count = connection.read(min(left, 1 << 20)).count
                 if count == 0 { return }
                 left -= count
+                if let now = try? Self.residentBytes() { highest.withLockedValue { $0 = max($0, now) } }
             }
             connection.write("HTTP/1.1 204 No Content\r\n\r\n")
         }
         let content = AttemptFile(descriptor: descriptor, source: SentFile.facts(descriptor, "sparse"))
-        let before = try Self.residentBytes()
         let harness = try Harness()
         let handle = await harness.engine.start(try .exchange(.put, server.url("/x"), .file(content)))
-        let highest = NIOLockedValueBox(before)
-        let watcher = Task {
-            while !Task.isCancelled {
-                let now = try Self.residentBytes()
-                highest.withLockedValue { $0 = max($0, now) }
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
         let record = try await harness.follow(handle)
-        watcher.cancel()
         #expect(record.outcome.head?.status == 204)
         #expect(handle.progress.snapshot.sent == length)
         // Other tests run beside this one; the whole content would still show.

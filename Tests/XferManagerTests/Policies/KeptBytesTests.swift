@@ -63,15 +63,6 @@ import XferTestSupport
         try await fixture.add(url: "https://localhost:\(server.port)/a", as: "a", to: manager)
     }
 
-    /// Occupies the threads that make files durable, until the gate opens.
-    private func block(_ pool: BlockingPool) -> NIOLockedValueBox<Bool> {
-        let isOpen = NIOLockedValueBox(false)
-        for _ in 0..<4 {
-            Task { await pool.run { while !isOpen.withLockedValue(\.self) { usleep(1000) } } }
-        }
-        return isOpen
-    }
-
     @Test(arguments: [false, true])
     func aWholeBodyIsNotPublishedUnderAReplacedPolicy(isStillBelieved: Bool) async throws {
         let gate = Gate()
@@ -80,7 +71,9 @@ import XferTestSupport
         _ = try await manager.setPolicy(try pinning(leaf.keyPin))
         let id = try await add(to: manager)
         try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
-        let isOpen = block(manager.services.pool)
+        let disk = ThreadGate()
+        // The threads that make files durable.
+        Task { await disk.hold(manager.services.pool) }
         gate.open()
         try await eventually("the body is over") {
             await manager.progress(of: [id])[id].map { [.verifying, .publishing].contains($0.phase) } ?? false
@@ -89,7 +82,7 @@ import XferTestSupport
         let next = isStillBelieved ? try pinning(Self.foreign, leaf.keyPin) : try pinning(Self.foreign)
         let edit = Task { try await manager.setPolicy(next) }
         try await eventually("it is asked to stop") { await manager.runs[id]?.control.isStopRequested ?? true }
-        isOpen.withLockedValue { $0 = true }
+        disk.open()
         _ = try await edit.value
         let task = try await fixture.end(of: id, in: manager)
         await manager.shutdown(.drain)

@@ -1,0 +1,31 @@
+import Dispatch
+import XferFiles
+import XferTestSupport
+
+/// A gate for threads: `Gate` holds Swift tasks back, this one whoever blocks.
+final class ThreadGate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let gate = Gate()
+
+    /// Occupies every thread of the pool; returns when the gate is open and they are free again.
+    func hold(_ pool: BlockingPool) async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<BlockingPool.mostThreads { group.addTask { await pool.run { [self] in pass() } } }
+        }
+    }
+
+    /// Returns when somebody stands before the gate.
+    func arrived() async { await gate.arrived() }
+
+    /// Lets everybody through, now and later.
+    func open() {
+        gate.open()
+        semaphore.signal()
+    }
+
+    private func pass() {
+        Task { await gate.wait() }
+        semaphore.wait()
+        semaphore.signal()
+    }
+}
