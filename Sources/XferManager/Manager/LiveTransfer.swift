@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferStore
@@ -27,6 +28,7 @@ extension TransferManager {
         var live = transfers[transfer.id] ?? makeLive(task, transfer)
         live.wasShared = live.wasShared || !live.tasks.isEmpty
         live.tasks.insert(task.id)
+        live.shared?.expected.withLockedValue { _ = $0.insert(task.id) }
         transfers[transfer.id] = live
         return live
     }

@@ -12,7 +12,9 @@ extension TransferManager {
     /// without a task then stays so.
     func discard(_ ids: [TransferID]) {
         guard !ids.isEmpty else { return }
-        Task {
+        let earlier = discarding
+        discarding = Task {
+            await earlier?.value
             await passEnded()
             for id in ids where transfers[id] == nil {
                 do {

@@ -57,6 +57,8 @@ public actor TransferManager {
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
     var lastCare: MonotonicInstant?
+    /// Deletes bytes nobody holds.
+    var discarding: Task<Void, Never>?
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run has ended.

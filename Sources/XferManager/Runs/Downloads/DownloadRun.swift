@@ -21,6 +21,7 @@ actor DownloadRun: TaskRun {
     var suggestedName: String?
     /// How it ended at the head.
     private var early: Result<RunEnd, any Error>?
+    private var isRefused = false
     private var ownDirectory: DirectoryHandle?
     /// Whether the transfer is still the one it shared.
     var isOriginal = true
@@ -31,11 +32,24 @@ actor DownloadRun: TaskRun {
         self.shared = shared
     }
 
+    /// What was refused by its head is of no use to a later try.
+    var isResumable: Bool { !isRefused && control.progress.received > 0 }
     var maxRates: MaxRates { course.maxRates }
     /// The claim of the transfer it shares is the transfer's.
     var claimant: TransferID? { nil }
 
     func run() async throws -> RunEnd {
+        let end: Result<RunEnd, any Error>
+        do {
+            end = .success(try await bringHome())
+        } catch {
+            end = .failure(error)
+        }
+        await shared.forget(taskID)
+        return try end.get()
+    }
+
+    private func bringHome() async throws -> RunEnd {
         let directory = try await openDirectory()
         if let end = try await finishPublishing(in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
@@ -125,7 +139,10 @@ actor DownloadRun: TaskRun {
         do {
             let url = news.url ?? specification.request.url
             let types = specification.request.acceptedTypes
-            if let refusal = ResponseRules.typeFailure(news.head, from: url, acceptedTypes: types) { throw refusal }
+            if let refusal = ResponseRules.typeFailure(news.head, from: url, acceptedTypes: types) {
+                isRefused = true
+                throw refusal
+            }
             pendingEvents.append(
                 .taskResponse(
                     status: news.head.status, total: news.total, etag: news.head.etag, resumed: news.isResumed))

@@ -96,7 +96,7 @@ extension SharedTransfer {
             number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0)
         self.head = news
         await tell(news)
-        guard !members.isEmpty else { return }
+        guard isWanted else { return }
         try await makeRoom(in: directory)
         await services.engine.proceed(handle.id)
     }
@@ -109,8 +109,7 @@ extension SharedTransfer {
             guard await !member.run.take(news) else { continue }
             members.removeValue(forKey: id)?.asking.resume(returning: .left)
         }
-        guard members.isEmpty, case .bringing = state else { return }
-        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+        await stopIfUnwanted()
     }
 
     /// What happened on the way is told of every member.
@@ -118,7 +117,7 @@ extension SharedTransfer {
         let events = pendingEvents
         guard !events.isEmpty else { return }
         pendingEvents = []
-        for member in members.values { await member.run.add(events) }
+        for member in [members, leaving].flatMap(\.values) { await member.run.add(events) }
     }
 }
 

@@ -91,7 +91,7 @@ extension SharedTransfer {
     private func takeNews() async -> [TaskID: MemberNews] {
         await passOnEvents()
         var news: [TaskID: MemberNews] = [:]
-        for (id, member) in members { news[id] = await member.run.takeNews() }
+        for (id, member) in [members, leaving].joined() { news[id] = await member.run.takeNews() }
         return news
     }
 }

@@ -35,7 +35,9 @@ actor SharedTransfer: AttemptMaker {
     var state = State.idle
     private var hasBegun = false
     /// Who left last waits until what is left behind is durable.
-    private var leavers: [Asking] = []
+    var leaving: [TaskID: Member] = [:]
+    /// Tasks that were started on this transfer and have not asked for the body yet: it does not stop before they have.
+    nonisolated let expected = NIOLockedValueBox<Set<TaskID>>([])
     /// The partial file's directory, as a member opened it.
     var directory: DirectoryHandle?
 
@@ -99,6 +101,7 @@ actor SharedTransfer: AttemptMaker {
         // Nothing is awaited between this look at the wish to stop and being known to `leave`.
         if run.control.isStopRequested { return .left }
         return await withCheckedContinuation { asking in
+            expected.withLockedValue { _ = $0.remove(run.taskID) }
             members[run.taskID] = Member(
                 run: run, maxRates: rates, conditions: conditions, asking: asking, toldHead: toldHead)
             Task {
@@ -126,12 +129,26 @@ actor SharedTransfer: AttemptMaker {
     /// A member was told to stop. The others go on; when it was the last one, the transfer stops.
     func leave(_ id: TaskID) async {
         guard let member = members.removeValue(forKey: id) else { return }
-        guard members.isEmpty, case .bringing = state else {
+        guard !isWanted, case .bringing = state else {
             member.asking.resume(returning: .left)
             await applyRates()
             return
         }
-        leavers.append(member.asking)
+        leaving[id] = member
+        await stopIfUnwanted()
+    }
+
+    /// A task that was started on this transfer has ended, perhaps without ever asking for the body.
+    func forget(_ id: TaskID) async {
+        expected.withLockedValue { _ = $0.remove(id) }
+        await stopIfUnwanted()
+    }
+
+    /// Whether anybody waits for the body, or is about to.
+    var isWanted: Bool { !members.isEmpty || expected.withLockedValue { !$0.isEmpty } }
+
+    func stopIfUnwanted() async {
+        guard !isWanted, case .bringing = state else { return }
         if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
@@ -163,9 +180,9 @@ actor SharedTransfer: AttemptMaker {
             services.space.withLockedValue { $0.remove(transfer.id) }
             await passOnEvents()
             let wasToldToStop = control.isStopRequested
-            let left = leavers
-            leavers = []
-            for asking in left { asking.resume(returning: .left) }
+            let left = leaving
+            leaving = [:]
+            for member in left.values { member.asking.resume(returning: .left) }
             if case .whole(let body) = end {
                 state = .whole(body)
             } else {
