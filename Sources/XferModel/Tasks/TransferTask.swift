@@ -85,6 +85,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var response: ResponseHandling
     /// A place of the owner's that one task at a time is in: joining it supersedes whoever is in it. At most 128 characters.
     public var slot: String?
+    /// What happens once every byte is there, and when the task has ended.
+    public var completion: TaskCompletion
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
@@ -92,7 +94,8 @@ public struct TaskSpecification: Hashable, Sendable {
         priority: Priority = .normal, group: String? = nil, label: String? = nil, clientKey: String? = nil,
         maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil,
         policy: String? = nil, profile: String? = nil, maxSendRate: Int64 = 0, retriesNonIdempotent: Bool = false,
-        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling(), slot: String? = nil
+        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling(), slot: String? = nil,
+        completion: TaskCompletion = TaskCompletion()
     ) {
         self.owner = owner
         self.kind = kind
@@ -116,6 +119,7 @@ public struct TaskSpecification: Hashable, Sendable {
         self.upload = upload
         self.response = response
         self.slot = slot
+        self.completion = completion
     }
 }
 

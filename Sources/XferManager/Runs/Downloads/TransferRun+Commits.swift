@@ -58,23 +58,25 @@ extension TransferRun {
 
     /// Commits what a restart has to know about the publish: every byte is here, and which name they get. False when
     /// another task holds the name.
-    func commitIntent(_ intent: PublishIntent, length: Int64, isReplacing: Bool, in directory: FileIdentity)
+    ///
+    /// - Parameter length: of the partial file; nil when it is not the one that is published.
+    func commitIntent(_ intent: PublishIntent, length: Int64?, isReplacing: Bool, in directory: FileIdentity)
         async throws -> Bool
     {
-        var resumeData = described
-        resumeData.totalLength = length
-        resumeData.segments = [Segment(start: 0, committed: length)]
+        let resumeData = length.map { described.whole(length: $0) }
         let id = transfer.id
         let taskID = taskID
         let sources = trust.unrecordedSources(isLast: false)
         let now = services.clock()
-        let isReserved = try await commit(.gathered) { [resumeData] tx, machine in
+        let isReserved = try await commit(.gathered) { tx, machine in
             guard machine.task.state == .running else { throw Overtaken() }
             guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: taskID) else { return false }
-            try tx.update(resumeData: resumeData, of: id)
+            if let resumeData, let length {
+                try tx.update(resumeData: resumeData, of: id)
+                machine.onCheckpoint(received: length, total: length, at: now)
+            }
             if let sources { try tx.setSources(sources, of: id) }
             try tx.setPublishIntent(intent, of: id)
-            machine.onCheckpoint(received: length, total: length, at: now)
             return true
         }
         if isReserved { transfer.publishIntent = intent }
@@ -83,6 +85,14 @@ extension TransferRun {
 }
 
 extension ResumeData {
+    /// As these, with every byte there.
+    func whole(length: Int64) -> ResumeData {
+        var copy = self
+        copy.totalLength = length
+        copy.segments = [Segment(start: 0, committed: length)]
+        return copy
+    }
+
     fileprivate var withoutSegments: ResumeData {
         var copy = self
         copy.segments = []

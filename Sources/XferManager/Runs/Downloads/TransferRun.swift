@@ -34,8 +34,11 @@ actor TransferRun: TaskRun {
     var keptByteCount: Int64 { committed }
 
     func run() async throws -> RunEnd {
-        let directory = try await openDirectory()
-        if let end = try await finishPublishing(in: directory) { return end }
+        let directory = try await DestinationDirectory.open(
+            transfer.partial, for: specification.owner, settings, on: services.pool)
+        let ready = try await readyFile()
+        if let end = try await finishPublishing(ready, in: directory) { return end }
+        if let ready, let end = try await goOn(with: ready, in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
         let part = try await openPart(in: directory)
         defer { part.close() }
@@ -58,28 +61,6 @@ actor TransferRun: TaskRun {
     }
 
     // MARK: Before the first byte
-
-    /// The directory of the add, or `destinationUnavailable`. The same inode on another device number is the same
-    /// directory after a reboot; another inode on the same device was made anew; neither is an unmounted disk.
-    private func openDirectory() async throws -> DirectoryHandle {
-        let recorded = transfer.partial.identity
-        let path = transfer.partial.directory
-        let allowed = settings.isOperator(specification.owner) ? settings.roots : settings.grantedRoots
-        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
-        do {
-            let directory = try await services.pool.run { try roots.open(directory: path) }
-            let found = directory.identity
-            guard found.device == recorded.device || found.inode == recorded.inode else {
-                throw TransferError(
-                    .destinationUnavailable,
-                    "\(path) is not the directory it was when the task was added: is its disk mounted?")
-            }
-            return directory
-        } catch FileError.missing {
-            throw TransferError(
-                .destinationUnavailable, "\(path) is gone: it has to come back or the task be cancelled")
-        }
-    }
 
     /// `skip` and `fail` are looked at as soon as the name is known: before the first byte, or at the head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {

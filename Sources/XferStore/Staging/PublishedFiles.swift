@@ -1,0 +1,52 @@
+public import XferModel
+
+/// Files that have their final name, and which bytes those are.
+extension StoreReader {
+    /// The file a completed task published; nil when it published none, or was completed by an earlier version.
+    public func publishedFile(of id: TaskID) throws(StoreError) -> PublishedFile? {
+        try connection.first(
+            "SELECT device, inode, length, version FROM published_file WHERE task_id = ?1", Value(id)
+        ) {
+            PublishedFile(
+                identity: FileIdentity(device: $0.bits(0), inode: $0.bits(1)), length: $0.integer(2),
+                version: $0.text(3))
+        }
+    }
+
+    /// Tells the bytes of a transfer, or what a hook made of them for this task, from all others there ever were.
+    public func byteVersion(of task: TaskID, transfer: TransferID) throws(StoreError) -> String {
+        try connection.first(
+            """
+            SELECT transfer.id || '.'
+                || coalesce((SELECT version FROM transfer_version WHERE transfer_id = transfer.id), 0)
+                || CASE WHEN EXISTS (SELECT 1 FROM ready_file WHERE task_id = ?1 AND is_processed AND inode IS NOT NULL)
+                    THEN 'p' ELSE '' END
+            FROM transfer WHERE id = ?2
+            """, Value(task), Value(transfer)
+        ) { $0.text(0) } ?? ""
+    }
+}
+
+extension StoreTransaction {
+    /// The transfer's publish intent has been carried out for this task. To be called before the transfer is deleted.
+    public func notePublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO published_file (task_id, device, inode, length, version)
+            SELECT ?1, publish_device, publish_inode, ?3, transfer.id || '.'
+                || coalesce((SELECT version FROM transfer_version WHERE transfer_id = transfer.id), 0)
+                || CASE WHEN EXISTS (SELECT 1 FROM ready_file WHERE task_id = ?1 AND is_processed AND inode IS NOT NULL)
+                    THEN 'p' ELSE '' END
+            FROM transfer WHERE id = ?2 AND publish_name IS NOT NULL
+            """, Value(task), Value(transfer), .integer(length))
+    }
+
+    /// A transfer's bytes are given up: what follows are others.
+    func beginVersion(of id: TransferID) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO transfer_version (transfer_id, version) VALUES (?1, 1)
+            ON CONFLICT DO UPDATE SET version = version + 1
+            """, Value(id))
+    }
+}
