@@ -29,7 +29,21 @@ extension StoreReader {
 
 extension StoreTransaction {
     /// The transfer's publish intent has been carried out for this task. To be called before the transfer is deleted.
-    public func notePublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
+    ///
+    /// - Returns: whether the transfer's own bytes are still there, because a hook made the published file of a copy: they can
+    ///   go, and no intent leads from them to the published file any more.
+    public func notePublished(
+        _ task: TransferTask, from transfer: TransferID, size: Int64
+    ) throws(StoreError) -> Bool {
+        try notePublished(task.id, from: transfer, length: size)
+        guard task.specification.completion.postProcess != nil else { return false }
+        guard try readyFile(of: task.id)?.isProcessed == true else { return false }
+        try setPublishIntent(nil, of: transfer)
+        try removeReadyFile(of: task.id)
+        return true
+    }
+
+    private func notePublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO published_file (task_id, device, inode, length, version)

@@ -52,7 +52,10 @@ extension TransferRun {
             guard case .publish(let name, let isReplacing) = choice else {
                 return try skipped(finalName, in: directory)
             }
-            if isReplacing { try await requireReplaceable(name, in: directory) }
+            if isReplacing {
+                try await ReplacingRules.requireReplaceable(
+                    name, in: directory, by: specification.owner, services, settings)
+            }
             guard control.beginPublishing() else { return .stopped }
             let intent = PublishIntent(finalName: name, part: file.identity)
             guard
@@ -131,18 +134,5 @@ extension TransferRun {
         throw TransferError(
             .checksumMismatch,
             "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
-    }
-
-    /// A caller that is no operator replaces only what it owns or one of its own tasks published.
-    private func requireReplaceable(_ name: String, in directory: DirectoryHandle) async throws {
-        let owner = specification.owner
-        guard !settings.isOperator(owner) else { return }
-        guard let status = try await services.pool.run({ try directory.status(of: name) }) else { return }
-        if status.owner == owner.rawValue { return }
-        let path = directory.path(of: name)
-        let publisher = try await services.store.read { try $0.lastCompleted(path: path)?.owner }
-        guard publisher == owner else {
-            throw TransferError(.destinationDenied, "\(path) belongs to somebody else and cannot be replaced")
-        }
     }
 }

@@ -103,7 +103,9 @@ extension TransferRun {
         try await services.digests.run {
             let copy = try PartialFile.create(in: directory, named: working.name)
             defer { copy.close() }
-            try copy.takeContent(of: part, length: length, isCancelled: { control.isStopRequested })
+            _ = try FileCopy.copy(
+                from: part.descriptor, to: copy.descriptor, length: length,
+                isCancelled: { control.isStopRequested })
         }
     }
 
