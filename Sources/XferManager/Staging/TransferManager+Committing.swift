@@ -16,7 +16,8 @@ extension TransferManager {
     public func commit(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
         try requireRunning()
         let ids = ids.reduce(into: [TaskID]()) { if !$0.contains($1) { $0.append($1) } }
-        for id in ids { await beginCommit(id) }
+        // In one order for all, so that two calls never wait for each other.
+        for id in ids.sorted() { await beginCommit(id) }
         defer { for id in ids { endCommit(id) } }
         return try await translatingStoreErrors { try await publish(ids, for: principal) }
     }
@@ -99,7 +100,7 @@ extension TransferManager {
         let published = try await name(staged)
         let ended = try await complete(published)
         for file in staged {
-            if ended.completed.contains(file.taskID) {
+            if ended.completed.contains(file.taskID) || published.settled.contains(file.taskID) {
                 outcome.changed.append(file.taskID)
             } else {
                 let state = ended.others[file.taskID] ?? .cancelled
@@ -115,6 +116,8 @@ extension TransferManager {
     /// What came of naming: a refusal leaves the rest staged.
     private struct Named {
         var files: [StagedFile] = []
+        /// They failed after their files had got their names, and are completed.
+        var settled: Set<TaskID> = []
         var refusal: ManagerError?
     }
 
@@ -169,16 +172,14 @@ extension TransferManager {
                     try await file.choose(services, settings)
                     again.append(file)
                 } catch let error where !(error is StoreError) {
-                    try await withdrawIntent(of: file)
-                    named.refusal = named.refusal ?? ManagerError(notCommitted: file.taskID, error)
+                    await giveUp(file, because: error, in: &named)
                 }
             }
             waiting = again
         }
-        if let file = waiting.first {
-            try await withdrawIntent(of: file)
+        for file in waiting {
             let error = TransferError(.fileMoveFailed, "other files take every name before this one can")
-            named.refusal = named.refusal ?? ManagerError(notCommitted: file.taskID, error)
+            await giveUp(file, because: error, in: &named)
         }
         return named
     }
@@ -219,12 +220,13 @@ extension TransferManager {
         }
     }
 
-    /// The file has not got its name, and nobody is to think that it might.
-    private func withdrawIntent(of file: StagedFile) async throws {
-        try await store.write { tx in
-            guard let task = try tx.task(file.taskID), task.state == .staged else { return }
-            try tx.setPublishIntent(nil, of: file.transfer.id)
-            try tx.releaseReservations(of: file.taskID)
+    /// Leaves a task staged, unless its file turns out to have its name.
+    private func giveUp(_ file: StagedFile, because error: any Error, in named: inout Named) async {
+        // What cannot be seen now is looked at by the next commit, or at the next start.
+        if (try? await settle(file.taskID)) == true {
+            named.settled.insert(file.taskID)
+        } else {
+            named.refusal = named.refusal ?? ManagerError(notCommitted: file.taskID, error)
         }
     }
 

@@ -43,7 +43,9 @@ extension NewTask {
             retriesNonIdempotent: retryNonIdempotent ?? false,
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
-            slot: slot)
+            slot: slot,
+            completion: TaskCompletion(
+                finalize: finalize ?? .auto, postProcess: postProcess, onComplete: onComplete, onError: onError))
     }
 
     /// What was said of the request.
