@@ -133,8 +133,8 @@ extension TransferManager {
         let (id, state) = (source.task.id, source.task.state)
         do {
             if let transfer = source.transfer, let name = source.name {
-                let directory = try await DestinationDirectory.open(
-                    transfer.partial, for: source.task.owner, settings, on: services.pool)
+                let directory = try await DestinationDirectory.openForReading(
+                    transfer.partial, settings, on: services.pool)
                 return try await services.pool.run {
                     try ReadableFile(in: directory, named: name).read(at: offset, upTo: count)
                 }

@@ -9,8 +9,21 @@ enum DestinationDirectory {
     static func open(
         _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, on pool: BlockingPool
     ) async throws -> DirectoryHandle {
-        let (recorded, path) = (partial.identity, partial.directory)
         let allowed = settings.isOperator(owner) ? settings.roots : settings.grantedRoots
+        return try await open(partial, beneath: allowed, settings, on: pool)
+    }
+
+    /// As above, for reading: whoever shares a transfer may read what lies in another one's directory.
+    static func openForReading(
+        _ partial: PartialLocation, _ settings: ManagerSettings, on pool: BlockingPool
+    ) async throws -> DirectoryHandle {
+        try await open(partial, beneath: settings.roots + settings.grantedRoots, settings, on: pool)
+    }
+
+    private static func open(
+        _ partial: PartialLocation, beneath allowed: [String], _ settings: ManagerSettings, on pool: BlockingPool
+    ) async throws -> DirectoryHandle {
+        let (recorded, path) = (partial.identity, partial.directory)
         let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
         do {
             let directory = try await pool.run { try roots.open(directory: path) }

@@ -44,6 +44,7 @@ extension NewTask {
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot,
+            coalesces: coalesce ?? true,
             completion: TaskCompletion(
                 finalize: finalize ?? .auto, postProcess: postProcess, onComplete: onComplete, onError: onError))
     }

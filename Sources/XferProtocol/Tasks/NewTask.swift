@@ -28,6 +28,7 @@ public struct NewTask: WireInput, Hashable {
     public var postProcess: String?
     public var onComplete: String?
     public var onError: String?
+    public var coalesce: Bool?
     public var paused: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
@@ -135,6 +136,9 @@ public struct NewTask: WireInput, Hashable {
             .length(1...64)),
         .optional(
             "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)),
+        .optional(
+            "coalesce", \.coalesce,
+            "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."),
         .optional("paused", \.paused, "Add it paused; default false."),
         .optional(
             "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",

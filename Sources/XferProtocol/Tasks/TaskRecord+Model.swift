@@ -40,6 +40,7 @@ extension TaskRecord {
         let completion = specification.completion
         finalize = completion.finalize == .auto ? nil : OpenEnum(completion.finalize)
         (postProcess, onComplete, onError) = (completion.postProcess, completion.onComplete, completion.onError)
+        coalesce = specification.coalesces ? nil : false
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor
         retryNonIdempotent = specification.retriesNonIdempotent ? true : nil

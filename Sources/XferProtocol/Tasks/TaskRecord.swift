@@ -36,6 +36,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var postProcess: String?
     public var onComplete: String?
     public var onError: String?
+    public var coalesce: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
@@ -110,6 +111,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("post_process", \.postProcess, "The hook that works on the file before it is staged or published."),
         .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
         .optional("on_error", \.onError, "The hook that is told once it has failed."),
+        .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
         .optional(

@@ -29,10 +29,12 @@ extension Migration {
                 version TEXT NOT NULL
             ) STRICT;
 
-            -- How often a transfer's bytes were given up; no row is never.
+            -- Which bytes a transfer has: those that `origin`, a transfer's id, got after it gave up others `number` times.
+            -- No row is itself and never.
             CREATE TABLE transfer_version (
                 transfer_id INTEGER PRIMARY KEY REFERENCES transfer (id) ON DELETE CASCADE,
-                version INTEGER NOT NULL
+                origin INTEGER NOT NULL,
+                number INTEGER NOT NULL
             ) STRICT;
 
             CREATE INDEX transfer_publishing ON transfer (id) WHERE publish_name IS NOT NULL;

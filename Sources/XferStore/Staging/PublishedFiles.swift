@@ -15,10 +15,9 @@ extension StoreReader {
 
     /// Tells the bytes of a transfer from all others there ever were. What a hook makes of them has a `p` behind it.
     public func byteVersion(of transfer: TransferID) throws(StoreError) -> String {
-        let version = try connection.first(
-            "SELECT version FROM transfer_version WHERE transfer_id = ?1", Value(transfer)
-        ) { $0.integer(0) }
-        return "\(transfer).\(version ?? 0)"
+        try connection.first(
+            "SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = ?1", Value(transfer)
+        ) { $0.text(0) } ?? "\(transfer).0"
     }
 }
 
@@ -42,20 +41,32 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT OR REPLACE INTO published_file (task_id, device, inode, length, version)
-            SELECT ?1, publish_device, publish_inode, ?3, transfer.id || '.'
-                || coalesce((SELECT version FROM transfer_version WHERE transfer_id = transfer.id), 0)
+            SELECT ?1, publish_device, publish_inode, ?3, coalesce(
+                (SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = transfer.id),
+                transfer.id || '.0')
                 || CASE WHEN EXISTS (SELECT 1 FROM ready_file WHERE task_id = ?1 AND is_processed AND inode IS NOT NULL)
                     THEN 'p' ELSE '' END
             FROM transfer WHERE id = ?2 AND publish_name IS NOT NULL
             """, Value(task), Value(transfer), .integer(length))
     }
 
+    /// A transfer has a copy of another one's bytes.
+    public func takeVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO transfer_version (transfer_id, origin, number)
+            SELECT ?2, origin, number FROM (
+                SELECT origin, number FROM transfer_version WHERE transfer_id = ?1
+                UNION ALL SELECT ?1, 0 LIMIT 1)
+            """, Value(other), Value(transfer))
+    }
+
     /// A transfer's bytes are given up: what follows are others.
     func beginVersion(of id: TransferID) throws(StoreError) {
         try connection.run(
             """
-            INSERT INTO transfer_version (transfer_id, version) VALUES (?1, 1)
-            ON CONFLICT DO UPDATE SET version = version + 1
+            INSERT INTO transfer_version (transfer_id, origin, number) VALUES (?1, ?1, 1)
+            ON CONFLICT DO UPDATE SET number = CASE WHEN origin = ?1 THEN number + 1 ELSE 1 END, origin = ?1
             """, Value(id))
     }
 }

@@ -35,6 +35,7 @@ struct TaskOptions: Codable, Hashable {
     var upload: UploadOptions?
     var response: ResponseHandling?
     var completion: TaskCompletion?
+    var coalesces: Bool?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -82,6 +83,7 @@ struct TaskOptions: Codable, Hashable {
         upload = note(specification.upload, usual.upload)
         response = note(specification.response, usual.response)
         completion = note(specification.completion, usual.completion)
+        coalesces = note(specification.coalesces, usual.coalesces)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -120,5 +122,6 @@ struct TaskOptions: Codable, Hashable {
         set(upload, \.upload)
         set(response, \.response)
         set(completion, \.completion)
+        set(coalesces, \.coalesces)
     }
 }

@@ -179,3 +179,12 @@ struct MemoryQueue: QueueIndex {
         return order
     }
 }
+
+/// Each task with a transfer of its own.
+extension SchedulerStateMachine {
+    fileprivate mutating func onStart(_ task: TaskID, host: String) {
+        onStart(task, of: TransferID(task.rawValue), host: host)
+    }
+
+    fileprivate mutating func onBodyEnd(_ task: TaskID) { onBodyEnd(TransferID(task.rawValue)) }
+}

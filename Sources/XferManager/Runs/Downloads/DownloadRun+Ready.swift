@@ -1,4 +1,4 @@
-import Glibc
+import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
 import XferModel
@@ -8,7 +8,7 @@ import XferStore
 ///
 /// A hook gets a copy, so that whatever becomes of it the bytes that were received stay as they are: a retry begins with
 /// them. What it left is noted before it is published, and is not made twice.
-extension TransferRun {
+extension DownloadRun {
     /// What an earlier run noted of a file that is ready, or of one that a hook was working on.
     func readyFile() async throws -> ReadyFile? {
         let completion = specification.completion
@@ -45,22 +45,7 @@ extension TransferRun {
                 }
             }
         }
-        let resumeData = isProcessed ? nil : described.whole(length: length)
-        let (id, transferID, now) = (taskID, transfer.id, services.clock())
-        let sources = trust.unrecordedSources(isLast: false)
-        try await commit(.gathered) { [ready] tx, machine in
-            if let resumeData {
-                try tx.update(resumeData: resumeData, of: transferID)
-                machine.onCheckpoint(received: length, total: length, at: now)
-            }
-            if let sources { try tx.setSources(sources, of: transferID) }
-            try tx.setReadyFile(ready, of: id, transfer: transferID)
-        }
-        if let resumeData {
-            transfer.resumeData = resumeData
-            committed = length
-        }
-        if let sources { trust.noteRecorded(sources) }
+        try await commitReady(ready, length: length)
     }
 
     /// Lets a hook work on a copy of the whole part. Nil when the run was asked to stop meanwhile.
@@ -71,9 +56,10 @@ extension TransferRun {
     ) async throws -> (file: PartialFile, length: Int64)? {
         control.enter(.processing)
         // The bytes stay, whatever the hook does.
-        described.totalLength = length
-        try await checkpoint(part, at: length, keeping: described, isLast: true)
-        try await claim(length, in: directory, for: "a copy for the hook \"\(hook)\"")
+        try await keep(part, length: length)
+        let id = transfer.id
+        try await claim(length, by: id, in: directory, for: "a copy for the hook \"\(hook)\"")
+        defer { services.space.withLockedValue { $0.remove(id) } }
         let working = ReadyFile(name: transfer.workingName(), finalName: finalName, isProcessed: true)
         do {
             try await copy(part, length: length, as: working, in: directory)
