@@ -79,7 +79,7 @@ let package = Package(
         library(
             "XferManager",
             [
-                "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", logging, metrics,
+                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", logging, metrics,
                 nioLocks,
             ]),
         library(

@@ -18,13 +18,14 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
-                    UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, ResultCommand.self,
+                    UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
+                    ResultCommand.self,
                 ]),
             CommandGroup(
                 name: "Service:",
                 subcommands: [
                     QueueCommand.self, SlotCommand.self, FailedURLCommand.self, LimitCommand.self, PolicyCommand.self,
-                    ProfileCommand.self, EventsCommand.self,
+                    ProfileCommand.self, HookCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,

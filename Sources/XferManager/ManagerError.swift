@@ -12,6 +12,10 @@ public enum ManagerError: Error, Hashable, Sendable {
     case permissionDenied(path: String?, reason: String)
     /// `key_reused`: the client key names another request.
     case keyReused(existing: TaskID)
+    /// A staged task cannot be published now, and stays staged.
+    case notCommitted(TaskID, FailureReason, String)
+    /// There are no bytes of the task to be read; `reason` says why.
+    case noBytes(TaskID, TaskState, reason: String)
     case limitExceeded(reason: String, limit: Int)
     case policyNotFound(String)
     /// `in_use`: an unfinished task names the policy.

@@ -37,6 +37,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var policies: [TrustPolicy] = []
     /// The configuration file's profiles.
     public var profiles: [Profile] = []
+    /// The operator's commands, which tasks can name.
+    public var hooks: [HookDefinition] = []
     /// Which URLs may be loaded at all.
     public var admission = AdmissionLists()
     /// Whether tasks that name no proxy use the environment's.

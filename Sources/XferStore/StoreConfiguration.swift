@@ -9,6 +9,10 @@ public struct StoreConfiguration: Sendable {
     public var onCommit: @Sendable ([Event]) -> Void
     /// Called on the writer's thread with the reason when the store becomes degraded, with nil when that ends.
     public var onDegradedChange: @Sendable (_ reason: String?) -> Void
+    /// Called on the writer's thread when a commit noted hooks that are to run. Must be quick.
+    public var onPendingHooks: @Sendable () -> Void
+    /// A task as its hooks are told of it, in one text without secrets.
+    public var describe: @Sendable (TransferTask) -> String
     /// How long a `.gathered` change may wait for company.
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
@@ -16,11 +20,15 @@ public struct StoreConfiguration: Sendable {
 
     public init(
         path: String, onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },
-        onDegradedChange: @escaping @Sendable (_ reason: String?) -> Void = { _ in }
+        onDegradedChange: @escaping @Sendable (_ reason: String?) -> Void = { _ in },
+        onPendingHooks: @escaping @Sendable () -> Void = {},
+        describe: @escaping @Sendable (TransferTask) -> String = { "\($0.id)" }
     ) {
         self.path = path
         self.onCommit = onCommit
         self.onDegradedChange = onDegradedChange
+        self.onPendingHooks = onPendingHooks
+        self.describe = describe
     }
 }
 

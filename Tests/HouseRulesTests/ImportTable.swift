@@ -26,7 +26,7 @@ enum ImportTable {
 
         // The service.
         "XferManager": posix + [
-            "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", "Metrics",
+            "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", "Metrics",
             "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [

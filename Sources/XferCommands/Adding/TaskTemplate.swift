@@ -54,6 +54,8 @@ struct TaskTemplate {
         task.mode = options.mode
         task.remoteTime = options.usesRemoteTime ? true : nil
         task.checksum = options.checksum
+        task.finalize = options.finalize?.word
+        task.postProcess = options.postProcess
     }
 
     private static func apply(_ options: RequestOptions, to task: inout NewTask) {
@@ -103,6 +105,8 @@ struct TaskTemplate {
         task.maxRetries = options.maxRetries
         task.retryFor = options.retryFor?.wholeSeconds
         task.resume = options.resume?.word
+        task.onComplete = options.onComplete
+        task.onError = options.onError
         task.progressInterval = options.progressInterval?.seconds
         task.meta = options.meta
     }

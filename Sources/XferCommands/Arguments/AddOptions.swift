@@ -37,6 +37,16 @@ struct DestinationOptions: ParsableArguments {
         transform: Checksum.argument)
     var checksum: Checksum?
 
+    @Option(
+        help: ArgumentHelp(
+            "Who publishes the file: auto, or manual: it is staged until `xferctl commit` (default: auto).",
+            valueName: "how"))
+    var finalize: WordArgument<FinalizeMode>?
+
+    @Option(
+        help: ArgumentHelp("Let this hook of the operator's work on the file before it is published.", valueName: "hook"))
+    var postProcess: String?
+
     mutating func validate() throws {
         if usesRemoteName && output != nil { throw ValidationError("-o and -O exclude each other.") }
     }
@@ -154,6 +164,12 @@ struct SchedulingOptions: ParsableArguments {
         help: ArgumentHelp("Whether kept bytes may be continued without a validator (default: auto).", valueName: "how")
     )
     var resume: WordArgument<ResumeMode>?
+
+    @Option(help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"))
+    var onComplete: String?
+
+    @Option(help: ArgumentHelp("Tell this hook of the operator's when it has failed.", valueName: "hook"))
+    var onError: String?
 
     @Option(help: ArgumentHelp("Report progress this often (default: 0.5s).", valueName: "time"))
     var progressInterval: TimeSpan?

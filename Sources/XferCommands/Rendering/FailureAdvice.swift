@@ -42,6 +42,8 @@ enum FailureAdvice {
         case .insufficientSpace: return "Make room on the disk, then \(retry)."
         case .diskError: return "Look at the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
+        case .postProcessFailed:
+            return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
         case .blockedURL: return "Ask again all the same with \(retry), or see `xferctl failed-url`."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }

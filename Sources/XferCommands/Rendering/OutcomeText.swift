@@ -13,6 +13,9 @@ struct OutcomeText: Sendable {
         case .failed:
             guard let failure = task.failure else { return ["\(id) \(state): \(name)"] }
             return ["\(id) \(state): \(name): \(reason(failure))"] + advice(task, failure)
+        case .staged:
+            let size = ByteText.size(task.total ?? task.received)
+            return ["\(id) \(state): \(name) (\(size))", "    Publish it with `xferctl commit \(task.id)`."]
         default: return ["\(id) \(state): \(name)"]
         }
     }

@@ -38,6 +38,7 @@ extension TaskGlance {
         case .taskWaiting: wait(event)
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
+        case .taskStaged: stage(event)
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
         case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
             .sessionInvalidated, .daemonStarted, .daemonStopping:
@@ -65,6 +66,12 @@ extension TaskGlance {
         waitReason = payload.wait.reason.description
         waitUntil = payload.wait.until
         failure = payload.error.map(Failure.init)
+    }
+
+    private mutating func stage(_ event: EventMessage) {
+        state = TaskState.staged.rawValue
+        guard let payload = read(event, TaskStagedEvent.self) else { return }
+        (received, total) = (payload.size, payload.size)
     }
 
     private mutating func end(_ event: EventMessage) {

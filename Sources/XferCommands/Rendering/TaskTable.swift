@@ -44,6 +44,7 @@ enum TaskTable {
         }
         if task.state == TaskState.failed.rawValue, let failure = task.failure { return WaitText.cause(failure) }
         if task.isRunning, let phase = task.phase, phase != TaskPhase.transferring.rawValue { return phase }
+        if task.isStaged { return "waits for `xferctl commit \(task.id)`" }
         return task.isSkipped ? "skipped" : task.isNotModified ? "not modified" : ""
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import StrictJSON
 import XferModel
 import XferProtocol
@@ -45,7 +44,7 @@ struct ResultCommand: ParsableCommand {
     static func write(
         _ first: TaskResult.Result, of id: TaskID, from daemon: DaemonSession, to output: String? = nil
     ) throws {
-        let file = try ResultFile(path: output == "-" ? nil : output)
+        let file = try ByteOutput(path: output == "-" ? nil : output)
         var page = first
         while true {
             guard let bytes = page.bytes else {
@@ -60,44 +59,5 @@ struct ResultCommand: ParsableCommand {
             let next = page.offset + Int64(bytes.count)
             page = try daemon.call(TaskResult.self, TaskResult.Params(id: id, offset: next)).value
         }
-    }
-}
-
-/// Where a response is written to; bytes, not text.
-private struct ResultFile {
-    let descriptor: Int32
-    let name: String
-
-    /// - Parameter path: nil is standard output.
-    init(path: String?) throws(CommandFailure) {
-        guard let path else {
-            (descriptor, name) = (STDOUT_FILENO, "standard output")
-            return
-        }
-        name = SafeText.sanitised(path)
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw failure("cannot write to") }
-    }
-
-    func write(_ bytes: [UInt8]) throws(CommandFailure) {
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes { buffer in
-                Glibc.write(descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written)
-            }
-            if count > 0 {
-                written += count
-            } else if errno != EINTR {
-                throw failure("cannot write to")
-            }
-        }
-    }
-
-    func close() throws(CommandFailure) {
-        if descriptor != STDOUT_FILENO, Glibc.close(descriptor) != 0 { throw failure("cannot close") }
-    }
-
-    private func failure(_ what: String) -> CommandFailure {
-        CommandFailure(.usage, "\(what) \(name): \(String(cString: strerror(errno)))")
     }
 }

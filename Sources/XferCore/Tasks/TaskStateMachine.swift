@@ -201,6 +201,27 @@ public struct TaskStateMachine: Sendable {
             action: .schedule)
     }
 
+    /// Every byte is there and right, and the client says when the file appears. `size` is the file's length in bytes.
+    public mutating func onStage(size: Int64) -> TaskTransition {
+        require(.running)
+        move(to: .staged)
+        task.error = nil
+        task.received = size
+        task.total = size
+        return TaskTransition(event: .taskStaged(size: size), action: .schedule)
+    }
+
+    /// A staged file has its final name, or `on_conflict` says that it needs none.
+    public mutating func onCommit(size: Int64, at now: Timestamp) -> TaskTransition {
+        guard task.state == .staged else { return .unchanged }
+        end(.completed, at: now)
+        task.received = size
+        task.total = size
+        let outcome = task.outcome
+        return TaskTransition(
+            event: .taskCompleted(path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: false))
+    }
+
     /// The last try failed, or the failure is permanent.
     public mutating func onFail(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(

@@ -4,6 +4,7 @@ import JSONRPC
 import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
+import StrictJSON
 import UnixSignals
 import XferManager
 import XferModel
@@ -54,7 +55,8 @@ public enum Daemon {
         let settings = instance.loaded.settings
         let manager = try await TransferManager.open(
             stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
-            version: XferVersion.current, logger: logger, reader: ResponseObjects.reader)
+            version: XferVersion.current, logger: logger, reader: ResponseObjects.reader,
+            describe: { TaskRecord($0).wire.text })
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
         let shutdown = ShutdownRequest()
         let endpoint = RPCEndpoint(sockets.first, path: instance.paths.socket, settings: settings)
@@ -62,7 +64,7 @@ public enum Daemon {
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
             + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
-            + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
+            + HookHandlers(manager: manager).all + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
             + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
             + DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,

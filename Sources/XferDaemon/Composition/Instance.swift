@@ -54,6 +54,7 @@ struct Instance: Sendable {
         result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.trust.policies.map(\.policy)
         result.profiles = settings.profiles
+        result.hooks = settings.hooks
         result.retention.maxEvents = settings.events.maxCount
         result.retention.maxEventAge = settings.events.maxAge.components.seconds
         result.retention.maxHistory = settings.history.maxCount

@@ -14,6 +14,7 @@ struct TaskHandlers: Sendable {
             Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, list),
             Handler(TaskWait.self, wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
+            Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
             verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
             verb(TaskRetry.self, .retry), verb(TaskRemove.self, .remove),
         ]
@@ -101,6 +102,23 @@ struct TaskHandlers: Sendable {
         return TaskResult.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length,
             object: page.object.flatMap { try? JSONValue(parsing: $0) })
+    }
+
+    private func read(_ params: TaskRead.Params, _ context: CallContext) async throws -> TaskRead.Result {
+        let page = try await manager.read(
+            params.id, offset: params.offset, length: Int(params.length), for: context.caller.principal)
+        return TaskRead.Result(
+            bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length, state: page.state,
+            version: page.version)
+    }
+
+    private func commit(_ params: TaskCommit.Params, _ context: CallContext) async throws -> TaskCommit.Result {
+        let principal = context.caller.principal
+        if let filter = params.filter {
+            let counts = try await manager.commit(filter.stored, for: principal)
+            return .filter(SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
+        }
+        return .ids(SelectionResult.Listed(try await manager.commit(params.ids ?? [], for: principal)))
     }
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler

@@ -45,6 +45,14 @@ enum ErrorAnswers {
             RPCFailure(
                 .conflict, "client_key names task \(existing), which was added with another request",
                 data: ErrorData(reason: "key_reused", path: "client_key", taskID: existing))
+        case .notCommitted(let id, let reason, let message):
+            RPCFailure(
+                .conflict, "task \(id) stays staged: \(message)",
+                data: ErrorData(reason: reason.rawValue, taskID: id, state: .staged))
+        case .noBytes(let id, let state, let reason):
+            RPCFailure(
+                .invalidState, "task \(id) is \(state.rawValue): \(reason)",
+                data: ErrorData(reason: "no_bytes", taskID: id, state: state))
         case .limitExceeded(let reason, let limit):
             RPCFailure(
                 .limitExceeded, "more than \(limit) \(reason)",

@@ -50,7 +50,7 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + download + sharing + trust + profiles + network + results + past + rpc + access + log
+        queue + download + sharing + trust + profiles + hooks + network + results + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -126,6 +126,12 @@ extension SettingKey {
             "Defaults for the requests of the tasks that name them; those of existing tasks stay")
     ]
 
+    private static let hooks: [SettingKey] = [
+        SettingKey(
+            "hooks", \.hooks, .hooks, reload: true,
+            "Commands that tasks can name in post_process, on_complete and on_error")
+    ]
+
     private static let results: [SettingKey] = [
         SettingKey(
             "results.max_bytes", \.results.maxBytes, .size(0...(1 << 50)), reload: true,
@@ -179,7 +185,7 @@ extension SettingKey {
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
     static let reserved = [
-        "bandwidth", "cache", "network.monitor", "network.metered_interfaces", "hooks", "download.segments",
+        "bandwidth", "cache", "network.monitor", "network.metered_interfaces", "download.segments",
     ]
 }
 

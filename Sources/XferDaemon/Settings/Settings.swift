@@ -12,6 +12,8 @@ public struct Settings: Hashable, Sendable {
     public var trust = Trust()
     /// Defaults for requests, by name.
     public var profiles: [Profile] = []
+    /// Commands that tasks can name.
+    public var hooks: [HookDefinition] = []
     public var network = Network()
     public var results = Results()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))

@@ -31,6 +31,7 @@ struct TaskAdmission: Sendable {
             var specification = draft.specification(built.request)
             try await requests.check(specification, path: path)
             try checkTrust(specification, path: path)
+            try checkHooks(specification.completion, path: path)
             try await admit(
                 &specification, knowing: &directories, path: path, directoryField: draft.directoryField)
             let body = try await content.admit(built.content, path: path)
@@ -72,6 +73,19 @@ struct TaskAdmission: Sendable {
             _ = try policies.admit(specification.request.url.origin, taskPolicy: specification.policy, at: now)
         } catch {
             throw ManagerError(error, path: path)
+        }
+    }
+
+    /// Whether the hooks a task names are there, and for this caller.
+    private func checkHooks(_ completion: TaskCompletion, path: String) throws {
+        for occasion in HookOccasion.allCases {
+            guard let name = completion.hook(for: occasion) else { continue }
+            let known = settings.hooks.filter { principal.isOperator || $0.isForEverybody }.map(\.name)
+            guard !known.contains(name) else { continue }
+            throw ManagerError.invalidField(
+                path: path + occasion.rawValue, reason: "there is no hook \"\(name)\"",
+                expected: known.isEmpty
+                    ? "the field to be left out: no hooks are configured" : "one of \(known.sorted().joined(separator: ", "))")
         }
     }
 

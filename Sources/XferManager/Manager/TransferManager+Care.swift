@@ -30,7 +30,11 @@ extension TransferManager {
 
     /// A publish that a cancel overtook is undone: the final name goes if it is this very file.
     private func discard(_ id: TransferID) async throws {
-        guard let transfer = try await store.read({ try $0.isHeld(id) ? nil : $0.transfer(id) }) else { return }
+        let found = try await store.read { reader in
+            try reader.isHeld(id)
+                ? nil : reader.transfer(id).map { (transfer: $0, readyNames: try reader.readyFileNames(of: id)) }
+        }
+        guard let (transfer, readyNames) = found else { return }
         let partial = transfer.partial
         let name = transfer.partialName
         try await services.pool.run {
@@ -41,6 +45,7 @@ extension TransferManager {
                 return
             }
             try directory.remove(name)
+            for name in readyNames { try directory.remove(name) }
             if let intent = transfer.publishIntent, try directory.identity(of: intent.finalName) == intent.part {
                 try directory.remove(intent.finalName)
             }

@@ -10,6 +10,7 @@ extension TransferManager {
     public func start() async throws {
         try await loadOverrides()
         let restored = try await restoreRunning()
+        try await settleCommits()
         let now = clock()
         let version = version
         try await store.write { tx in
@@ -19,6 +20,7 @@ extension TransferManager {
         try await discardOrphans()
         abandonUploads()
         sweepSpool()
+        await hookQueue.wake()
         await warnOfExpiry()
         schedule()
         takeCare()
@@ -67,6 +69,7 @@ extension TransferManager {
         timer.arm(for: nil, now: now) { _ in }
         expiryTimer.arm(for: nil, now: now) { _ in }
         abandonment.timer.arm(for: nil, now: now) { _ in }
+        await hookQueue.shutdown()
         await services.engine.shutdown()
         await abandonment.task?.value
         do {
@@ -97,7 +100,7 @@ extension TransferManager {
     public func beginShutdown() { scheduler.holds.insert(.shuttingDown) }
 
     private func runsEnded() async {
-        guard !runs.isEmpty else { return }
+        guard !runs.isEmpty || !commits.isEmpty else { return }
         await withCheckedContinuation { drainWaiters.append($0) }
     }
 }

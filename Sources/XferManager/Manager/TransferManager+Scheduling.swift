@@ -128,12 +128,16 @@ extension TransferManager {
         discard(unwanted)
         for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteRunning()
-        if runs.isEmpty {
-            for waiter in drainWaiters { waiter.resume() }
-            drainWaiters = []
-        }
+        noteDrained()
         schedule()
         takeCare()
+    }
+
+    /// Lets those go on who wait for the last run and the last commit.
+    func noteDrained() {
+        guard runs.isEmpty, commits.isEmpty else { return }
+        for waiter in drainWaiters { waiter.resume() }
+        drainWaiters = []
     }
 
     /// Whether the run ended because the policies or lists it was held to changed meanwhile.
@@ -147,7 +151,7 @@ extension TransferManager {
             return live.trust.isStale(
                 under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),
                 at: clock())
-        case .completed, .failed, .storageFailed, .overtaken:
+        case .completed, .staged, .failed, .storageFailed, .overtaken:
             return false
         }
     }
@@ -184,6 +188,11 @@ extension TransferManager {
                 try tx.releaseReservations(of: id)
                 machine.unsubscribe()
                 aftermath.discardsBytes = result.outcome.skipped || result.outcome.notModified
+                if !aftermath.discardsBytes {
+                    aftermath.discardsBytes = try tx.notePublished(task, from: transfer, size: size)
+                }
+            case .staged(let size):
+                transition = machine.onStage(size: size)
             case .failed where isJudgedAnew:
                 transition = machine.onRequeue()
             case .failed(let error):
@@ -205,7 +214,7 @@ extension TransferManager {
             if case .completed = result.end, !aftermath.discardsBytes { try tx.deleteTransfer(transfer) }
             aftermath.spoolFiles = try Self.settleSpool(machine.task, result.keptResponse, in: tx, at: now)
             if let event = transition?.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
-            if machine.task.state.isTerminal { try tx.noteIdle(at: now) }
+            if machine.task.state.isTerminal || machine.task.state == .staged { try tx.noteIdle(at: now) }
             return aftermath
         }
     }

@@ -72,6 +72,22 @@ extension TransferManager {
         return task
     }
 
+    /// What is staged is whole: of how it was fetched, and where it lies, nothing can change any more.
+    private static func refuse(
+        _ wanted: TaskSpecification, insteadOf task: TransferTask, path: String
+    ) throws {
+        let had = task.specification
+        guard
+            wanted.request == had.request, wanted.checksum == had.checksum, wanted.policy == had.policy,
+            wanted.destination.directory == had.destination.directory
+        else {
+            throw ManagerError.invalidState(
+                task.id, task.state,
+                reason: "\(path)output within its directory and \(path)on_conflict can change, and what is no part of "
+                    + "fetching it")
+        }
+    }
+
     /// The changed task, and the transfer it left behind when its directory changed: bytes do not move between
     /// directories, they are fetched again.
     private static func apply(
@@ -88,6 +104,7 @@ extension TransferManager {
         }
         var machine = TaskStateMachine(task)
         machine.respecify(update.change)
+        if task.state == .staged { try refuse(machine.task.specification, insteadOf: task, path: update.path) }
         if machine.task.specification.policy != task.specification.policy {
             try requirePolicy(of: machine.task.specification, in: tx)
         }

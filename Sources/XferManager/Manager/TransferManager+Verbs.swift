@@ -204,7 +204,7 @@ extension TransferManager {
 
     /// Whether a run still works on the task's bytes: what it leaves behind is discarded when it has ended, because
     /// what is deleted under its hands it would make anew.
-    func isInUse(_ id: TaskID) -> Bool { runs[id] != nil || stopsBeforeLaunch[id] != nil }
+    func isInUse(_ id: TaskID) -> Bool { runs[id] != nil || commits[id] != nil || stopsBeforeLaunch[id] != nil }
 
     // MARK: Order and limits
 

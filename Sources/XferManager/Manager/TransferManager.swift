@@ -20,6 +20,8 @@ public actor TransferManager {
     nonisolated let logger: Logger
     /// Holds the lock: one daemon per state directory.
     nonisolated let stateDirectory: StateDirectory
+    /// Tells hooks of tasks that have ended.
+    nonisolated let hookQueue: HookQueue
     nonisolated let clock: WallClock
     /// Of this database: see `CoalesceKey`.
     nonisolated let digest: KeyedDigest
@@ -61,7 +63,9 @@ public actor TransferManager {
     var discarding: Task<Void, Never>?
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Resumed when the last run has ended.
+    /// Staged tasks that are being published, and those who wait for that.
+    var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
+    /// Resumed when the last run or commit has ended.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// A task's run while it lives.
@@ -86,15 +90,20 @@ public actor TransferManager {
     /// Locks the state directory, opens the database in it and readies the engine. Nothing starts before `start`.
     ///
     /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
-    /// - Parameter reader: makes objects of response bodies.
+    /// - Parameters:
+    ///   - reader: makes objects of response bodies.
+    ///   - describe: makes what hooks read of a task.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
-        reader: @escaping ResponseReader, clock: @escaping WallClock = Clocks.wall
+        reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
+        clock: @escaping WallClock = Clocks.wall
     ) async throws -> TransferManager {
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
         let metrics = ServiceMetrics()
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
+        let (pendingHooks, hooksContinuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let store = try TaskStore.open(
             StoreConfiguration(
                 path: stateDirectory.databasePath,
@@ -102,7 +111,8 @@ public actor TransferManager {
                     hub.publish(events)
                     metrics.onCommit(events)
                 },
-                onDegradedChange: { continuation.yield($0) }))
+                onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
+                describe: describe))
         hub.begin(after: try await store.read { try $0.lastSeq() })
         let digest = SecretDigest(key: try await store.read { try $0.digestKey() })
         let now = clock()
@@ -124,13 +134,14 @@ public actor TransferManager {
                 secrets: SecretReader(
                     credentialsDirectory: settings.credentialsDirectory, environment: settings.environment),
                 environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
-            cookies: cookies,
+            cookies: cookies, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
             clock: clock, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             digest: { digest.digest($0) }, version: version)
         // Ends with the store, which ends with the manager: neither is kept by what waits for news of the other.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
+        Task { [weak queue = manager.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
         return manager
     }
 
@@ -149,6 +160,7 @@ public actor TransferManager {
         store = services.store
         logger = services.logger
         clock = services.clock
+        hookQueue = HookQueue(store: services.store, runner: services.hooks, logger: services.logger)
         scheduler = SchedulerStateMachine(limits: settings.scheduler)
     }
 
@@ -162,6 +174,7 @@ public actor TransferManager {
         await takeConfiguredProfiles()
         await takeAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
+        services.hooks.definitions.withLockedValue { $0 = HookRunner.byName(settings.hooks) }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         applyLimits()
         schedule()
@@ -188,11 +201,13 @@ public actor TransferManager {
             scheduler.holds.remove(.degraded)
             do {
                 _ = try await restoreRunning()
+                try await settleCommits()
             } catch {
                 logger.error("restoring after a storage failure failed", metadata: ["error": "\(error)"])
             }
             schedule()
             abandonUploads()
+            await hookQueue.wake()
         }
     }
 

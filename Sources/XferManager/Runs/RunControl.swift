@@ -11,6 +11,8 @@ final class RunControl: Sendable {
         var isPublishing = false
         var phase: TaskPhase = .connecting
         var attempt: AttemptHandle?
+        /// Of the hook that works on the file.
+        var hook: HookStop?
         var received: Int64 = 0
         /// What the server has from earlier attempts, or from earlier requests of this one.
         var sent: Int64 = 0
@@ -54,6 +56,14 @@ final class RunControl: Sendable {
         }
     }
 
+    /// Notes the hook that works on the file now; nil when it has ended. It is told of wishes to stop, earlier ones too.
+    func note(_ hook: HookStop?) {
+        state.withLockedValue { state in
+            state.hook = hook
+            if state.isStopRequested { hook?.request() }
+        }
+    }
+
     private var followed: RunControl? { state.withLockedValue(\.followed) }
 
     /// From now on somebody else tells how far it is: the transfer it waits for. Nil ends that.
@@ -73,6 +83,7 @@ final class RunControl: Sendable {
     func requestStop() -> AttemptHandle? {
         state.withLockedValue { state in
             state.isStopRequested = true
+            state.hook?.request()
             return state.attempt
         }
     }

@@ -5,6 +5,8 @@ import XferStore
 enum RunEnd: Sendable {
     /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)
+    /// The file is whole, right and durable, the database says so, and the client decides when it is published.
+    case staged(size: Int64)
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
     /// The run was asked to stop, and its bytes are checkpointed.

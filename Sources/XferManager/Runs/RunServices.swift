@@ -3,8 +3,11 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
-import XferModel
+public import XferModel
 import XferStore
+
+/// Makes a text of a task for those outside. Given to the manager by whoever owns the wire's forms; without secrets.
+public typealias TaskDescriber = @Sendable (TransferTask) -> String
 
 /// What every run shares: where bytes come from, where they go, and where it is written down.
 struct RunServices: Sendable {
@@ -23,6 +26,9 @@ struct RunServices: Sendable {
     /// What an attempt shows and which way it takes.
     let access: AccessResolver
     let cookies: CookieJars
+    let hooks: HookRunner
+    /// A task as its hooks are told of it.
+    let describe: TaskDescriber
     let clock: WallClock
     let logger: Logger
 }

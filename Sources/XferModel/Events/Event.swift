@@ -30,6 +30,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskPaused = "task.paused"
     case taskResumed = "task.resumed"
     case taskSourceChanged = "task.source_changed"
+    case taskStaged = "task.staged"
     case taskCompleted = "task.completed"
     case taskFailed = "task.failed"
     case taskCancelled = "task.cancelled"
@@ -68,6 +69,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskResumed
     /// The kept bytes were of another version and are dropped; `reason` says how that was seen.
     case taskSourceChanged(reason: String, dropped: Int64)
+    /// The file is whole, verified and processed; `size` bytes wait for a commit.
+    case taskStaged(size: Int64)
     case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
     case taskFailed(error: TransferError)
     case taskCancelled
@@ -97,6 +100,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskPaused: .taskPaused
         case .taskResumed: .taskResumed
         case .taskSourceChanged: .taskSourceChanged
+        case .taskStaged: .taskStaged
         case .taskCompleted: .taskCompleted
         case .taskFailed: .taskFailed
         case .taskCancelled: .taskCancelled

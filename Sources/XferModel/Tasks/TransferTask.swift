@@ -89,6 +89,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var slot: String?
     /// Whether the task may share a transfer with others that are about the same bytes.
     public var coalesces: Bool
+    /// What happens once every byte is there, and when the task has ended.
+    public var completion: TaskCompletion
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
@@ -97,7 +99,7 @@ public struct TaskSpecification: Hashable, Sendable {
         maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil,
         policy: String? = nil, profile: String? = nil, maxSendRate: Int64 = 0, retriesNonIdempotent: Bool = false,
         upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling(), slot: String? = nil,
-        coalesces: Bool = true
+        coalesces: Bool = true, completion: TaskCompletion = TaskCompletion()
     ) {
         self.owner = owner
         self.kind = kind
@@ -122,6 +124,7 @@ public struct TaskSpecification: Hashable, Sendable {
         self.response = response
         self.slot = slot
         self.coalesces = coalesces
+        self.completion = completion
     }
 }
 

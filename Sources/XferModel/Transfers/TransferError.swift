@@ -80,6 +80,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case insufficientSpace = "insufficient_space"
     case diskError = "disk_error"
     case fileMoveFailed = "file_move_failed"
+    /// The operator's command that was to work on the file did not succeed.
+    case postProcessFailed = "post_process_failed"
 
     // This service.
     /// It failed for good a while ago, and nobody asked to try it again: see `FailedURL`.
@@ -96,7 +98,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists,
-            .destinationDenied, .diskError, .fileMoveFailed, .blockedURL, .internalError:
+            .destinationDenied, .diskError, .fileMoveFailed, .postProcessFailed, .blockedURL, .internalError:
             false
         }
     }

@@ -17,6 +17,7 @@ extension EventPayload {
         case .taskPaused(let received): TaskPausedEvent(received: received)
         case .taskResumed: TaskResumedEvent()
         case .taskSourceChanged(let reason, let dropped): TaskSourceChangedEvent(reason: reason, dropped: dropped)
+        case .taskStaged(let size): TaskStagedEvent(size: size)
         case .taskCompleted(let path, let size, let skipped, let notModified):
             TaskCompletedEvent(path: path, size: size, skipped: skipped, notModified: notModified)
         case .taskFailed(let error): TaskFailedEvent(error: error)

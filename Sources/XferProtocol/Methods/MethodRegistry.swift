@@ -2,12 +2,14 @@
 public enum MethodRegistry {
     public static let all: [any RPCMethod.Type] = [
         TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
-        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self, TaskResult.self,
+        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self,
+        TaskCommit.self, TaskRead.self, TaskResult.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
         SlotGet.self, SlotDetach.self, SlotCancel.self,
         FailedURLList.self, FailedURLRemove.self, FailedURLClear.self,
         PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,
         ProfileList.self, ProfileGet.self, ProfileSet.self, ProfileRemove.self,
+        HookList.self,
         EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,
         DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self,
         RPCDiscover.self,

@@ -44,7 +44,9 @@ extension NewTask {
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot,
-            coalesces: coalesce ?? true)
+            coalesces: coalesce ?? true,
+            completion: TaskCompletion(
+                finalize: finalize ?? .auto, postProcess: postProcess, onComplete: onComplete, onError: onError))
     }
 
     /// What was said of the request.

@@ -24,6 +24,10 @@ public struct NewTask: WireInput, Hashable {
     public var label: String?
     public var clientKey: String?
     public var slot: String?
+    public var finalize: FinalizeMode?
+    public var postProcess: String?
+    public var onComplete: String?
+    public var onError: String?
     public var coalesce: Bool?
     public var paused: Bool?
     public var maxRetries: Int?
@@ -119,6 +123,19 @@ public struct NewTask: WireInput, Hashable {
             "slot", \.slot,
             "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
             .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
+        .optional(
+            "finalize", \.finalize,
+            "Of a download: auto publishes the file once it is whole and right, manual keeps it staged until task.commit; "
+                + "default auto."),
+        .optional(
+            "post_process", \.postProcess,
+            "Of a download: the operator's hook that works on the file before it is staged or published.",
+            .length(1...64)),
+        .optional(
+            "on_complete", \.onComplete, "The operator's hook that is told once the task has completed.",
+            .length(1...64)),
+        .optional(
+            "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)),
         .optional(
             "coalesce", \.coalesce,
             "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."),

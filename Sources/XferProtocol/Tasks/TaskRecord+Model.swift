@@ -37,6 +37,9 @@ extension TaskRecord {
         label = specification.label
         clientKey = specification.clientKey
         slot = specification.slot
+        let completion = specification.completion
+        finalize = completion.finalize == .auto ? nil : OpenEnum(completion.finalize)
+        (postProcess, onComplete, onError) = (completion.postProcess, completion.onComplete, completion.onError)
         coalesce = specification.coalesces ? nil : false
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor

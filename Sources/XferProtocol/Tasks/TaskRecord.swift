@@ -32,6 +32,10 @@ public struct TaskRecord: WireRecord, Hashable {
     public var label: String?
     public var clientKey: String?
     public var slot: String?
+    public var finalize: OpenEnum<FinalizeMode>?
+    public var postProcess: String?
+    public var onComplete: String?
+    public var onError: String?
     public var coalesce: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
@@ -103,6 +107,10 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("label", \.label, "A text for people."),
         .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
         .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
+        .optional("finalize", \.finalize, "Who gives the file its name: manual waits for task.commit."),
+        .optional("post_process", \.postProcess, "The hook that works on the file before it is staged or published."),
+        .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
+        .optional("on_error", \.onError, "The hook that is told once it has failed."),
         .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional(

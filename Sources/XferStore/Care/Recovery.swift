@@ -44,11 +44,13 @@ enum Recovery {
     /// differences is computed anew, which URLs failed is forgotten: the new database tells them apart by another key.
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
-        "task_result": "task_id", "upload": "transfer_id",
+        "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
+        "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "cookie", "transfer", "segment", "upload", "task",
         "request_body", "task_result", "spooled_source", "reservation", "event",
+        "ready_file", "published_file", "transfer_version", "pending_hook",
     ]
 
     // MARK: Rows
@@ -162,6 +164,9 @@ enum Recovery {
                 DELETE FROM request_body WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM task_result WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM spooled_source WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM published_file WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM ready_file WHERE transfer_id NOT IN (SELECT id FROM transfer);
+                DELETE FROM transfer_version WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 """)
         try DerivedTables.rebuild(db)
     }

@@ -67,7 +67,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func commitAll(_ database: Database) {
-        let transaction = self.transaction ?? StoreTransaction(Connection(database))
+        let transaction = self.transaction ?? StoreTransaction(Connection(database), describe: configuration.describe)
         self.transaction = transaction
         while let group = state.withLock({ $0.queue.next() }) { commit(group, transaction) }
     }
@@ -128,6 +128,7 @@ final class GroupCommit: @unchecked Sendable {
     private func deliver(_ group: [any ChangeSet], _ failures: [Int: any Error], _ transaction: StoreTransaction) {
         let events = transaction.takeEvents()
         if !events.isEmpty { configuration.onCommit(events) }
+        if transaction.hasNewHooks { configuration.onPendingHooks() }
         for (index, change) in group.enumerated() {
             if let failure = failures[index] { change.fail(failure) } else { change.succeed() }
         }

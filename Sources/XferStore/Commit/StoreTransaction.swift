@@ -21,6 +21,15 @@ public final class StoreTransaction: StoreReader {
     /// How many tasks there are per state: `task_count`.
     private var counts = Deferred<CountKey>()
     private var events: [Event] = []
+    /// See `StoreConfiguration.describe`.
+    let describe: @Sendable (TransferTask) -> String
+    /// Whether a hook was noted that is to run; may be true though its change-set was undone.
+    var hasNewHooks = false
+
+    init(_ connection: Connection, describe: @escaping @Sendable (TransferTask) -> String) {
+        self.describe = describe
+        super.init(connection)
+    }
 
     // MARK: The group's transaction
 
@@ -55,6 +64,7 @@ public final class StoreTransaction: StoreReader {
         hosts = Deferred()
         counts = Deferred()
         events = []
+        hasNewHooks = false
     }
 
     /// The events of the transaction that was committed, in the order of their numbers.

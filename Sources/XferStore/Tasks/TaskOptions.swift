@@ -34,6 +34,7 @@ struct TaskOptions: Codable, Hashable {
     var retriesNonIdempotent: Bool?
     var upload: UploadOptions?
     var response: ResponseHandling?
+    var completion: TaskCompletion?
     var coalesces: Bool?
 
     private static let usual = TaskSpecification(
@@ -81,6 +82,7 @@ struct TaskOptions: Codable, Hashable {
         retriesNonIdempotent = note(specification.retriesNonIdempotent, usual.retriesNonIdempotent)
         upload = note(specification.upload, usual.upload)
         response = note(specification.response, usual.response)
+        completion = note(specification.completion, usual.completion)
         coalesces = note(specification.coalesces, usual.coalesces)
         if isUsual && credential == nil && mode == nil { return nil }
     }
@@ -119,6 +121,7 @@ struct TaskOptions: Codable, Hashable {
         set(retriesNonIdempotent, \.retriesNonIdempotent)
         set(upload, \.upload)
         set(response, \.response)
+        set(completion, \.completion)
         set(coalesces, \.coalesces)
     }
 }

@@ -68,6 +68,7 @@ extension StoreTransaction {
         guard let found else { throw .noSuchTask(task.id) }
         try updateProgress(of: task)
         if !found.isSameSpecification { try updateSpecification(of: task, columns) }
+        try noteEnd(of: task, after: found.place.state)
         let place = QueuePlace(of: task)
         guard place != found.place else { return }
         count(found.place, by: -1)

@@ -22,6 +22,7 @@ extension StoreTransaction {
             Value(JSONText.encode(headers: data.selectingHeaders)))
         try requireChange(of: id)
         try checkpoint(id, segments: data.segments)
+        if data.segments.isEmpty { try beginVersion(of: id) }
     }
 
     /// The cheap way for checkpoints: replaces the segments and leaves the rest alone.

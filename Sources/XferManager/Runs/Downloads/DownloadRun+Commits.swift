@@ -33,10 +33,12 @@ extension DownloadRun {
 
     /// Commits what a restart has to know about the publish: every byte is here, and which name they get. False when
     /// another task holds the name.
-    func commitIntent(_ intent: PublishIntent, length: Int64, isReplacing: Bool, in directory: FileIdentity)
+    ///
+    /// - Parameter length: of the partial file; nil when it is not the one that is published.
+    func commitIntent(_ intent: PublishIntent, length: Int64?, isReplacing: Bool, in directory: FileIdentity)
         async throws -> Bool
     {
-        let resumeData = wholeResumeData(length)
+        let resumeData = length.map { wholeResumeData($0) }
         let id = transfer.id
         let taskID = taskID
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
@@ -44,14 +46,31 @@ extension DownloadRun {
         let isReserved = try await commit(.gathered) { tx, machine in
             guard machine.task.state == .running else { throw Overtaken() }
             guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: taskID) else { return false }
-            try tx.update(resumeData: resumeData, of: id)
+            if let resumeData, let length {
+                try tx.update(resumeData: resumeData, of: id)
+                machine.onCheckpoint(received: length, total: length, at: now)
+            }
             if let sources { try tx.setSources(sources, of: id) }
             try tx.setPublishIntent(intent, of: id)
-            machine.onCheckpoint(received: length, total: length, at: now)
             return true
         }
         if isReserved { transfer.publishIntent = intent }
         return isReserved
+    }
+
+    /// Commits that the file is ready, and, unless a hook made it, that every byte is here.
+    func commitReady(_ ready: ReadyFile, length: Int64) async throws {
+        let resumeData = ready.isProcessed ? nil : wholeResumeData(length)
+        let (id, transferID, now) = (taskID, transfer.id, services.clock())
+        let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
+        try await commit(.gathered) { tx, machine in
+            if let resumeData {
+                try tx.update(resumeData: resumeData, of: transferID)
+                machine.onCheckpoint(received: length, total: length, at: now)
+            }
+            if let sources { try tx.setSources(sources, of: transferID) }
+            try tx.setReadyFile(ready, of: id, transfer: transferID)
+        }
     }
 
     private func wholeResumeData(_ length: Int64) -> ResumeData {

@@ -23,23 +23,45 @@ extension DownloadRun {
         } catch FileError.cancelled {
             return .stopped
         }
+        guard let hook = specification.completion.postProcess else {
+            return try await finish(part, length: length, in: directory)
+        }
+        guard let processed = try await process(part, length: length, by: hook, in: directory) else { return .stopped }
+        defer { processed.file.close() }
+        return try await finish(processed.file, length: processed.length, isProcessed: true, in: directory)
+    }
+
+    /// Stages the file that is whole and right, or gives it its final name.
+    ///
+    /// - Parameter isProcessed: whether it is what a hook left: then it is ready already.
+    func finish(
+        _ file: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
+    ) async throws -> RunEnd {
+        let isManual = specification.completion.finalize == .manual
+        if !isProcessed {
+            control.enter(isManual ? .processing : .publishing)
+            try await prepare(file, length: length)
+            if isManual { try await noteReady(file, length: length) }
+        }
+        if isManual { return control.beginPublishing() ? .staged(size: length) : .stopped }
         control.enter(.publishing)
         let publisher = Publisher(directory: directory)
-        let mode = specification.destination.mode ?? settings.fileMode
-        let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
-        try await services.pool.run { try publisher.prepare(part, length: length, mode: mode, modifiedAt: modifiedAt) }
-
         var taken: Set<String> = []
         for _ in 0..<Self.mostNameRaces {
             let choice = try await choose(publisher, excluding: taken)
             guard case .publish(let name, let isReplacing) = choice else {
                 return try skipped(finalName, in: directory)
             }
-            if isReplacing { try await requireReplaceable(name, in: directory) }
+            if isReplacing {
+                try await ReplacingRules.requireReplaceable(
+                    name, in: directory, by: specification.owner, services, settings)
+            }
             guard control.beginPublishing() else { return .stopped }
-            let intent = PublishIntent(finalName: name, part: part.identity)
-            guard try await commitIntent(intent, length: length, isReplacing: isReplacing, in: directory.identity),
-                try await rename(intent, with: publisher, isReplacing: isReplacing)
+            let intent = PublishIntent(finalName: name, part: file.identity)
+            guard
+                try await commitIntent(
+                    intent, length: isProcessed ? nil : length, isReplacing: isReplacing, in: directory.identity),
+                try await rename(file.name, as: intent, with: publisher, isReplacing: isReplacing)
             else {
                 taken.insert(name)
                 continue
@@ -51,10 +73,10 @@ extension DownloadRun {
     }
 
     /// Looks what became of a publish that a crash or an error interrupted. Nil when the run has to go on as usual.
-    func finishPublishing(in directory: DirectoryHandle) async throws -> RunEnd? {
+    func finishPublishing(_ ready: ReadyFile?, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
-        let partName = transfer.partialName
+        let partName = ready?.name ?? transfer.partialName
         let found = try await services.pool.run {
             try Publisher(directory: directory).recover(intent, partName: partName)
         }
@@ -64,7 +86,7 @@ extension DownloadRun {
         case .done:
             await onBodyEnd()
             outcome.finalPath = directory.path(of: intent.finalName)
-            return .completed(size: transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
+            return .completed(size: ready?.facts?.length ?? transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
         case .lost:
             throw FileError.publishLost(path: directory.path(of: intent.finalName))
         }
@@ -78,10 +100,19 @@ extension DownloadRun {
         }
     }
 
-    private func rename(_ intent: PublishIntent, with publisher: Publisher, isReplacing: Bool) async throws -> Bool {
-        let partName = transfer.partialName
+    /// Sets mode and times, and makes all of it durable.
+    func prepare(_ file: PartialFile, length: Int64) async throws {
+        let publisher = Publisher(directory: file.directory)
+        let mode = specification.destination.mode ?? settings.fileMode
+        let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
+        try await services.pool.run { try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt) }
+    }
+
+    private func rename(
+        _ name: String, as intent: PublishIntent, with publisher: Publisher, isReplacing: Bool
+    ) async throws -> Bool {
         let renamed = try await services.pool.run {
-            try publisher.rename(partName, as: intent, isReplacing: isReplacing)
+            try publisher.rename(name, as: intent, isReplacing: isReplacing)
         }
         guard renamed == .published else { return false }
         try await services.durability.sync(publisher.directory)
@@ -103,18 +134,5 @@ extension DownloadRun {
         throw TransferError(
             .checksumMismatch,
             "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
-    }
-
-    /// A caller that is no operator replaces only what it owns or one of its own tasks published.
-    private func requireReplaceable(_ name: String, in directory: DirectoryHandle) async throws {
-        let owner = specification.owner
-        guard !settings.isOperator(owner) else { return }
-        guard let status = try await services.pool.run({ try directory.status(of: name) }) else { return }
-        if status.owner == owner.rawValue { return }
-        let path = directory.path(of: name)
-        let publisher = try await services.store.read { try $0.lastCompleted(path: path)?.owner }
-        guard publisher == owner else {
-            throw TransferError(.destinationDenied, "\(path) belongs to somebody else and cannot be replaced")
-        }
     }
 }

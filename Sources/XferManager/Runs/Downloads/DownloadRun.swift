@@ -51,7 +51,9 @@ actor DownloadRun: TaskRun {
 
     private func bringHome() async throws -> RunEnd {
         let directory = try await openDirectory()
-        if let end = try await finishPublishing(in: directory) { return end }
+        let ready = try await readyFile()
+        if let end = try await finishPublishing(ready, in: directory) { return end }
+        if let ready, let end = try await goOn(with: ready, in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
 
         switch try await body(in: directory) {

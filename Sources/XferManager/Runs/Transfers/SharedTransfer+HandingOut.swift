@@ -74,6 +74,7 @@ extension SharedTransfer {
             let sources = try tx.transfer(shared)?.sources ?? []
             try tx.update(resumeData: own.resumeData, of: own.id)
             if !sources.isEmpty { try tx.setSources(sources, of: own.id) }
+            try tx.takeVersion(of: shared, for: own.id)
             var machine = TaskStateMachine(found)
             machine.subscribe(to: own.id)
             try tx.update(machine.task)

@@ -53,6 +53,21 @@ public enum TaskResult: RPCMethod {
         case utf8 = "utf-8"
         /// RFC 4648 §4: of bytes that are not UTF-8.
         case base64
+
+        /// A page that ends within a character is no UTF-8, so it is base64, and nothing of it is changed.
+        static func encode(_ bytes: [UInt8]) -> (data: String, encoding: Encoding) {
+            // Control characters grow sixfold as JSON text: beyond the size of a message, so those are base64, too.
+            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self)
+            {
+                return (text, .utf8)
+            }
+            return (Base64.encode(bytes), .base64)
+        }
+
+        /// Nil when `data` is not what `encoding` says.
+        static func decode(_ data: String, _ encoding: OpenEnum<Encoding>) -> [UInt8]? {
+            encoding.value == .base64 ? Base64.decode(data) : Array(data.utf8)
+        }
     }
 
     public struct Result: WireRecord, Hashable {
@@ -66,14 +81,8 @@ public enum TaskResult: RPCMethod {
         public init() {}
 
         public init(bytes: [UInt8], offset: Int64, eof: Bool, length: Int64, object: JSONValue?) {
-            // Control characters grow sixfold as JSON text: beyond the size of a message, so those are base64, too.
-            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self)
-            {
-                data = text
-            } else {
-                data = Base64.encode(bytes)
-                encoding = OpenEnum(.base64)
-            }
+            let encoded = Encoding.encode(bytes)
+            (data, encoding) = (encoded.data, OpenEnum(encoded.encoding))
             self.offset = offset
             self.eof = eof
             self.length = length
@@ -81,9 +90,7 @@ public enum TaskResult: RPCMethod {
         }
 
         /// The bytes; nil when `data` is not what `encoding` says.
-        public var bytes: [UInt8]? {
-            encoding.value == .base64 ? Base64.decode(data) : Array(data.utf8)
-        }
+        public var bytes: [UInt8]? { Encoding.decode(data, encoding) }
 
         public static let summary = "A stretch of a response."
         public static let wireFields: WireFields<Self> = [

@@ -1,0 +1,28 @@
+import ArgumentParser
+import XferProtocol
+
+/// `xferctl cat`: a task's bytes, with `task.read`.
+struct CatCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cat", abstract: "Write a task's bytes to standard output, also while they arrive.",
+        discussion: """
+            Of a download that has not ended this is what has come so far, of a completed one its file; of data tasks and \
+            uploads the response. With -f it goes on until the task has ended, and exits with 0 when it completed or is \
+            staged, 1 when it failed or was cancelled. If the source changes meanwhile it stops with an error: what it \
+            wrote is of one version.
+            """)
+
+    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
+    var id: TaskIDArgument
+
+    @Flag(name: [.customShort("f"), .long], help: "Follow the bytes until the task has ended.")
+    var follow = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        var reader = try ByteReader(id.id, options: connection)
+        let status = try follow ? reader.follow() : reader.readAll()
+        if status != .done { throw CommandFailure(status) }
+    }
+}

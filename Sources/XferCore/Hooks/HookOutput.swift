@@ -1,0 +1,58 @@
+/// Cuts what a hook writes into lines for the log, within limits: beyond them everything is thrown away, so that a hook
+/// that floods its output costs nothing but the reading.
+public struct HookOutput: Sendable {
+    public struct Limits: Hashable, Sendable {
+        /// Bytes of one line; the rest of a longer one is left out.
+        public var lineBytes = 1024
+        /// Bytes of one run.
+        public var totalBytes = 65_536
+
+        public init() {}
+    }
+
+    private let limits: Limits
+    private var line: [UInt8] = []
+    private var isCut = false
+    private var taken = 0
+    /// Bytes that were left out, ends of long lines included.
+    public private(set) var discarded: Int64 = 0
+
+    public init(_ limits: Limits = Limits()) { self.limits = limits }
+
+    /// Takes what was written next; answers the lines that are whole now, without their ends.
+    public mutating func onBytes(_ bytes: some Collection<UInt8>) -> [String] {
+        guard taken < limits.totalBytes else {
+            discarded += Int64(bytes.count)
+            return []
+        }
+        var lines: [String] = []
+        for byte in bytes {
+            guard taken < limits.totalBytes else {
+                discarded += 1
+                continue
+            }
+            taken += 1
+            if byte == UInt8(ascii: "\n") {
+                lines.append(takeLine())
+            } else if line.count < limits.lineBytes {
+                line.append(byte)
+            } else {
+                isCut = true
+                discarded += 1
+            }
+        }
+        if taken == limits.totalBytes, !line.isEmpty { lines.append(takeLine()) }
+        return lines
+    }
+
+    /// Nothing follows: the last line if it has no end.
+    public mutating func onEnd() -> String? { line.isEmpty ? nil : takeLine() }
+
+    private mutating func takeLine() -> String {
+        defer {
+            line.removeAll(keepingCapacity: true)
+            isCut = false
+        }
+        return String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
+    }
+}

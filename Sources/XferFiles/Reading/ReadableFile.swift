@@ -1,0 +1,31 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// A regular file of a directory, open for reading; what its name leads to is never followed.
+public final class ReadableFile: Sendable {
+    private let handle: Descriptor
+    private let path: String
+
+    /// - Throws: `missing` when there is none, or something that is no regular file has its name; `system`.
+    public init(in directory: DirectoryHandle, named name: String) throws(FileError) {
+        try directory.requireSingleName(name)
+        path = directory.path(of: name)
+        // Not blocking: somebody may have put a FIFO there.
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        switch openDescriptor(at: directory.descriptor, name, flags: flags) {
+        case .value(let opened): handle = opened
+        case .failure(let code) where [ENOENT, ELOOP, ENXIO].contains(code): throw .missing(path: path)
+        case .failure(let code): throw .system(operation: "open", path: path, code: code)
+        }
+        guard FileStatus(try status(of: handle.raw, path: path)).kind == .regular else { throw .missing(path: path) }
+    }
+
+    /// What the file is now.
+    public func facts() throws(FileError) -> FileFacts { FileFacts(try status(of: handle.raw, path: path)) }
+
+    /// Reads up to `length` bytes from `offset` on; fewer at the file's end.
+    public func read(at offset: Int64, upTo length: Int) throws(FileError) -> [UInt8] {
+        try readAll(handle, path: path, at: offset, upTo: length)
+    }
+}

@@ -1,0 +1,144 @@
+import CLinux
+import Glibc
+import XferCore
+
+/// One run of a program, from its start until nothing of it is left. Blocks: run it on a `BlockingPool`.
+///
+/// The program leads a session and a process group of its own, has no terminal, and gets nothing but its arguments, its
+/// environment, standard input from memory and one pipe for output and errors; it works in `/`. It is waited for by its own
+/// id (pidfd_open(2)), so nobody's SIGCHLD is in the way.
+struct HookProcess {
+    struct Command: Sendable {
+        /// The program's absolute path and its arguments.
+        var arguments: [String]
+        /// All of its environment, as `NAME=value`.
+        var environment: [String]
+        var input: [UInt8]
+        var timeout: Duration
+        /// Between SIGTERM and SIGKILL after the time is up.
+        var grace = Duration.seconds(5)
+        /// As `grace`, after somebody wished it to end.
+        var stopGrace = Duration.seconds(1)
+        var output = HookOutput.Limits()
+    }
+
+    enum End: Hashable, Sendable {
+        case exited(Int32)
+        case signalled(Int32)
+        case timedOut
+        /// Somebody wished it to end.
+        case stopped
+        /// `errno` of the step that failed.
+        case notStarted(Int32)
+    }
+
+    /// How it ended, and how much of its output was left out.
+    struct Report: Hashable, Sendable {
+        var end: End
+        var discarded: Int64 = 0
+    }
+
+    private let pid: pid_t
+    private let pidfd: Int32
+    private let output: Int32
+    private var lines: HookOutput
+    private var isOutputOpen = true
+
+    /// Runs `command` to its end and ends what it left behind in its process group.
+    ///
+    /// - Parameter onLine: is given each line of its output, on the calling thread.
+    static func run(_ command: Command, stop: HookStop, onLine: (String) -> Void) -> Report {
+        guard !stop.isRequested else { return Report(end: .stopped) }
+        switch HookSpawn.start(command) {
+        case .failure(let failure): return Report(end: .notStarted(failure.code))
+        case .success(let child):
+            let pidfd = xfer_pidfd_open(child.pid)
+            guard pidfd >= 0 else {
+                let code = errno
+                kill(-child.pid, SIGKILL)
+                while waitpid(child.pid, nil, 0) < 0, errno == EINTR {}
+                close(child.output)
+                return Report(end: .notStarted(code))
+            }
+            var process = HookProcess(
+                pid: child.pid, pidfd: pidfd, output: child.output, lines: HookOutput(command.output))
+            defer {
+                close(pidfd)
+                close(child.output)
+            }
+            return process.follow(command, stop, onLine)
+        }
+    }
+
+    private init(pid: pid_t, pidfd: Int32, output: Int32, lines: HookOutput) {
+        self.pid = pid
+        self.pidfd = pidfd
+        self.output = output
+        self.lines = lines
+    }
+
+    private mutating func follow(_ command: Command, _ stop: HookStop, _ onLine: (String) -> Void) -> Report {
+        var deadline = ContinuousClock.now + command.timeout
+        /// Set when it was told to end.
+        var reason: End?
+        var wasKilled = false
+        while true {
+            let ready = wait(for: reason == nil ? stop.descriptor : -1, until: wasKilled ? nil : deadline)
+            if ready.contains(output) { drain(onLine) }
+            if ready.contains(pidfd) { break }
+            let isStopped = ready.contains(stop.descriptor)
+            if reason == nil, isStopped || ContinuousClock.now >= deadline {
+                reason = isStopped ? .stopped : .timedOut
+                deadline = ContinuousClock.now + (isStopped ? command.stopGrace : command.grace)
+                kill(-pid, SIGTERM)
+            } else if reason != nil, !wasKilled, ContinuousClock.now >= deadline {
+                wasKilled = true
+                kill(-pid, SIGKILL)
+            }
+        }
+        // Its number is its own until it is waited for, so this is nobody else's group.
+        kill(-pid, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        drain(onLine)
+        if let last = lines.onEnd() { onLine(last) }
+        return Report(end: reason ?? Self.end(status), discarded: lines.discarded)
+    }
+
+    private static func end(_ status: Int32) -> End {
+        let signal = status & 0x7f
+        return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+    }
+
+    /// Which of its output, its end and `stop` (-1 for nobody) there is news of; none when the time has come.
+    private func wait(for stop: Int32, until deadline: ContinuousClock.Instant?) -> Set<Int32> {
+        var polls = [
+            pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0), pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: isOutputOpen ? output : -1, events: Int16(POLLIN), revents: 0),
+        ]
+        var milliseconds: Int32 = -1
+        if let deadline {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+            milliseconds = Int32(clamping: Int64((left / .milliseconds(1)).rounded(.up)))
+        }
+        guard poll(&polls, nfds_t(polls.count), milliseconds) > 0 else { return [] }
+        return Set(polls.filter { $0.revents != 0 }.map(\.fd))
+    }
+
+    /// Reads what is there, and no more: whoever else holds the pipe's other end must not hold us up.
+    private mutating func drain(_ onLine: (String) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        for _ in 0..<Self.mostReads where isOutputOpen {
+            let count = read(output, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            // Nothing there (EAGAIN) is no end.
+            guard count > 0 else {
+                isOutputOpen = count < 0
+                return
+            }
+            for line in lines.onBytes(buffer[..<count]) { onLine(line) }
+        }
+    }
+
+    private static let mostReads = 64
+}

@@ -1,0 +1,96 @@
+import Logging
+import XferFiles
+import XferModel
+import XferStore
+
+/// Tells hooks of tasks that have ended, each at least once: a row says that one is to run, and goes when it has.
+///
+/// A hook that fails has been told, and is not run again. One that a shutdown or a crash interrupts is run anew by the next
+/// daemon.
+actor HookQueue {
+    private let store: TaskStore
+    private let runner: HookRunner
+    private let logger: Logger
+    /// By the row's id.
+    private var running: [Int64: (task: TaskID, stop: HookStop)] = [:]
+    /// They have run, and their rows could not be removed.
+    private var finished: Set<Int64> = []
+    private var isLooking = false
+    private var wantsLooking = false
+    private var isStopping = false
+    private var endWaiters: [CheckedContinuation<Void, Never>] = []
+
+    init(store: TaskStore, runner: HookRunner, logger: Logger) {
+        self.store = store
+        self.runner = runner
+        self.logger = logger
+    }
+
+    /// Starts what may start; to be called when something was noted that is to run.
+    func wake() async {
+        wantsLooking = true
+        guard !isLooking else { return }
+        isLooking = true
+        while wantsLooking, !isStopping {
+            wantsLooking = false
+            do {
+                for id in finished { try await forget(id) }
+                for hook in try await store.read({ try $0.pendingHooks(limit: 64) }) { start(hook) }
+            } catch {
+                logger.warning("hooks that are to run could not be read", metadata: ["error": "\(error)"])
+            }
+        }
+        isLooking = false
+    }
+
+    /// Ends what runs, and starts nothing any more.
+    func shutdown() async {
+        isStopping = true
+        for (_, stop) in running.values { stop.request() }
+        guard !running.isEmpty else { return }
+        await withCheckedContinuation { endWaiters.append($0) }
+    }
+
+    /// Of one task's hooks one at a time, in the order of its ends.
+    private func start(_ hook: PendingHook) {
+        guard running.count < HookRunner.mostAtOnce, running[hook.id] == nil, !finished.contains(hook.id), !isStopping,
+            !running.values.contains(where: { $0.task == hook.taskID })
+        else { return }
+        let stop = HookStop()
+        running[hook.id] = (hook.taskID, stop)
+        Task {
+            let occasion = HookRunner.Occasion(
+                kind: hook.occasion, hook: hook.hook, task: hook.taskID, file: hook.path,
+                name: hook.path?.split(separator: "/").last.map(String.init), description: hook.description)
+            let report = await runner.run(occasion, stop: stop)
+            await onEnd(hook, report)
+        }
+    }
+
+    private func onEnd(_ hook: PendingHook, _ report: HookProcess.Report?) async {
+        if report == nil {
+            logger.warning(
+                "a task names a hook that is not defined any more",
+                metadata: ["hook": "\(hook.hook)", "task": "\(hook.taskID)"])
+        }
+        if report?.end != .stopped {
+            finished.insert(hook.id)
+            do {
+                try await forget(hook.id)
+            } catch {
+                logger.warning("a hook has run and may run again", metadata: ["error": "\(error)"])
+            }
+        }
+        running[hook.id] = nil
+        if running.isEmpty {
+            for waiter in endWaiters { waiter.resume() }
+            endWaiters = []
+        }
+        await wake()
+    }
+
+    private func forget(_ id: Int64) async throws {
+        try await store.write(.gathered) { try $0.removePendingHook(id) }
+        finished.remove(id)
+    }
+}

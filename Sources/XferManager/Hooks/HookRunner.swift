@@ -1,0 +1,105 @@
+import Glibc
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+public import XferModel
+
+/// Runs the operator's commands, a few at a time, and writes what they say to the log.
+///
+/// Hooks that work on files and those that are told of ends have threads of their own: neither keeps the other waiting.
+final class HookRunner: Sendable {
+    /// Hooks that run at a time, of each of the two kinds.
+    static let mostAtOnce = 4
+
+    /// By name; a reload replaces them.
+    let definitions: NIOLockedValueBox<[String: HookDefinition]>
+    private let processing = BlockingPool(threadCount: mostAtOnce)
+    private let telling = BlockingPool(threadCount: mostAtOnce)
+    private let logger: Logger
+
+    init(_ definitions: [HookDefinition], logger: Logger) {
+        self.definitions = NIOLockedValueBox(Self.byName(definitions))
+        self.logger = logger
+        // Whoever started this process may have had its children forgotten (sigaction(2)): nobody could tell how one ended.
+        var action = sigaction()
+        if sigaction(SIGCHLD, nil, &action) == 0,
+            unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        {
+            signal(SIGCHLD, SIG_DFL)
+        }
+    }
+
+    static func byName(_ definitions: [HookDefinition]) -> [String: HookDefinition] {
+        Dictionary(definitions.map { ($0.name, $0) }) { $1 }
+    }
+
+    /// What a hook is told.
+    struct Occasion: Sendable {
+        var kind: HookOccasion
+        var hook: String
+        var task: TaskID
+        /// Absolute path of the file it is about.
+        var file: String?
+        /// The name the file is to have, or has.
+        var name: String?
+        /// The task, for standard input.
+        var description: String
+    }
+
+    /// Runs a hook to its end; nil when there is none of that name any more.
+    func run(_ occasion: Occasion, stop: HookStop) async -> HookProcess.Report? {
+        guard let definition = definitions.withLockedValue({ $0[occasion.hook] }) else { return nil }
+        let command = Self.command(definition, occasion)
+        let logger = logger
+        let facts: Logger.Metadata = ["hook": "\(occasion.hook)", "task": "\(occasion.task)"]
+        let pool = occasion.kind == .postProcess ? processing : telling
+        let report = await pool.run {
+            HookProcess.run(command, stop: stop) { line in
+                logger.info("hook: \(line)", metadata: facts)
+            }
+        }
+        var end = facts
+        end["end"] = "\(report.end.sentence)"
+        if report.discarded > 0 { end["discarded_bytes"] = "\(report.discarded)" }
+        if report.end == .exited(0) {
+            logger.debug("a hook has ended", metadata: end)
+        } else {
+            logger.warning("a hook has not succeeded", metadata: end)
+        }
+        return report
+    }
+
+    private static func command(_ definition: HookDefinition, _ occasion: Occasion) -> HookProcess.Command {
+        var environment = [
+            "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "XFER_HOOK=\(definition.name)",
+            "XFER_OCCASION=\(occasion.kind.rawValue)", "XFER_TASK=\(occasion.task)",
+        ]
+        if let file = occasion.file { environment.append("XFER_FILE=\(file)") }
+        if let name = occasion.name { environment.append("XFER_NAME=\(name)") }
+        let file = occasion.kind == .postProcess ? occasion.file : nil
+        return HookProcess.Command(
+            arguments: definition.arguments + (file.map { [$0] } ?? []), environment: environment,
+            input: Array((occasion.description + "\n").utf8), timeout: .seconds(definition.timeout))
+    }
+}
+
+extension TransferManager {
+    /// The operator's commands, by name.
+    public nonisolated var hooks: [HookDefinition] {
+        services.hooks.definitions.withLockedValue { $0.values.sorted { $0.name < $1.name } }
+    }
+}
+
+extension HookProcess.End {
+    /// What happened, completing "the hook …".
+    var sentence: String {
+        switch self {
+        case .exited(let code): "ended with exit code \(code)"
+        case .signalled(let number): "was ended by signal \(number)"
+        case .timedOut: "did not end in time"
+        case .stopped: "was told to end"
+        case .notStarted(let code): "could not be started: \(String(cString: strerror(code)))"
+        }
+    }
+}

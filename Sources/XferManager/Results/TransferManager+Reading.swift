@@ -1,0 +1,185 @@
+import XferFiles
+public import XferModel
+import XferStore
+
+/// A stretch of a task's bytes.
+public struct BytePage: Hashable, Sendable {
+    public var bytes: [UInt8]
+    /// Of the first byte.
+    public var offset: Int64
+    /// Bytes that can be read now.
+    public var length: Int64
+    /// Whether nothing follows these bytes, now or later.
+    public var isLast: Bool
+    public var state: TaskState
+    /// Tells these bytes from those of another version of the source: pages of different versions are of different files.
+    /// Nil of a kept response, which never changes.
+    public var version: String?
+}
+
+/// `task.read`: bytes while they arrive, and after they have arrived.
+extension TransferManager {
+    /// Up to `length` bytes of a task from `offset` on, of what can be relied on now: what a download has committed, what is
+    /// staged, the file that was published, the response that is kept. None at the end of that, or beyond.
+    ///
+    /// - Throws: `ManagerError`: `notFound`; `noBytes`, `noResult` when there is nothing to be read, or not any more.
+    public func read(
+        _ id: TaskID, offset: Int64, length: Int, for principal: Principal
+    ) async throws -> BytePage {
+        let wanted = min(length, Self.largestResultPage)
+        for _ in 0..<Self.mostReadings {
+            let source = try await byteSource(of: id, for: principal)
+            guard source.task.specification.kind == .download else {
+                return try await response(of: source.task, offset: offset, length: wanted, for: principal)
+            }
+            let bytes: [UInt8]
+            do {
+                bytes = try await read(source, offset: offset, length: wanted)
+            } catch FileError.missing(let path) {
+                // It may just have been given its name.
+                guard try await byteSource(of: id, for: principal).isSame(as: source) else { continue }
+                throw ManagerError.noBytes(id, source.task.state, reason: "\(path) is gone")
+            }
+            // What is read is right only if it was not given up meanwhile: that is committed before a byte is overwritten.
+            guard try await byteSource(of: id, for: principal).isWhole(source, upTo: offset + Int64(bytes.count)) else {
+                continue
+            }
+            let hasEnded = source.task.state.isTerminal || source.task.state == .staged
+            return BytePage(
+                bytes: bytes, offset: offset, length: source.length,
+                isLast: hasEnded && offset + Int64(bytes.count) >= source.length, state: source.task.state,
+                version: source.version)
+        }
+        // It changes faster than it can be read: nothing of it is right for long.
+        let source = try await byteSource(of: id, for: principal)
+        return BytePage(
+            bytes: [], offset: offset, length: source.length, isLast: false, state: source.task.state,
+            version: source.version)
+    }
+
+    private static var mostReadings: Int { 8 }
+
+    private func response(
+        of task: TransferTask, offset: Int64, length: Int, for principal: Principal
+    ) async throws -> BytePage {
+        guard task.state.isTerminal else {
+            return BytePage(bytes: [], offset: offset, length: 0, isLast: false, state: task.state)
+        }
+        let page = try await result(of: task.id, offset: offset, length: length, for: principal)
+        return BytePage(
+            bytes: page.bytes, offset: page.offset, length: page.length, isLast: page.isLast, state: task.state)
+    }
+
+    // MARK: Where they are
+
+    /// Where a task's bytes lie, as the database says at one moment.
+    private struct ByteSource: Sendable {
+        let task: TransferTask
+        var transfer: Transfer?
+        /// Nil of a published file.
+        var name: String?
+        var published: PublishedFile?
+        var length: Int64 = 0
+        var version = ""
+
+        func isSame(as other: ByteSource) -> Bool {
+            task.state == other.task.state && name == other.name && version == other.version
+        }
+
+        /// Whether what `earlier` told of is still so, as far as `end`.
+        func isWhole(_ earlier: ByteSource, upTo end: Int64) -> Bool {
+            version == earlier.version && length >= min(end, earlier.length)
+        }
+    }
+
+    private func byteSource(of id: TaskID, for principal: Principal) async throws -> ByteSource {
+        try await store.read { reader in
+            guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+            var source = ByteSource(task: task)
+            switch task.state {
+            case .cancelled:
+                if task.specification.kind == .download {
+                    throw ManagerError.noBytes(id, task.state, reason: "its bytes are deleted")
+                }
+            case .completed:
+                guard task.specification.kind == .download else { break }
+                guard let published = try reader.publishedFile(of: id) else {
+                    throw ManagerError.noBytes(id, task.state, reason: "it published no file of its own")
+                }
+                source.published = published
+                source.length = published.length
+                source.version = published.version
+            case .staged:
+                guard let transferID = task.transferID, let ready = try reader.readyFile(of: id), let facts = ready.facts
+                else { throw ManagerError.noBytes(id, task.state, reason: "its file is not known any more") }
+                source.transfer = try reader.transfer(transferID)
+                source.name = ready.name
+                source.length = facts.length
+                source.version = try reader.byteVersion(of: transferID) + (ready.isProcessed ? "p" : "")
+            case .queued, .waiting, .running, .paused, .failed:
+                guard let transferID = task.transferID, let transfer = try reader.transfer(transferID) else { break }
+                source.transfer = transfer
+                source.name = transfer.partialName
+                source.length = transfer.resumeData.committedPrefix
+                source.version = try reader.byteVersion(of: transferID)
+            }
+            return source
+        }
+    }
+
+    private func read(_ source: ByteSource, offset: Int64, length: Int) async throws -> [UInt8] {
+        let count = Int(max(0, min(Int64(length), source.length - offset)))
+        guard count > 0 else { return [] }
+        let (id, state) = (source.task.id, source.task.state)
+        do {
+            if let transfer = source.transfer, let name = source.name {
+                let directory = try await DestinationDirectory.openForReading(
+                    transfer.partial, settings, on: services.pool)
+                return try await services.pool.run {
+                    try ReadableFile(in: directory, named: name).read(at: offset, upTo: count)
+                }
+            }
+            guard let published = source.published, let path = source.task.outcome.finalPath else { return [] }
+            return try await read(published, at: path, of: source.task, offset: offset, count: count)
+        } catch let error as TransferError {
+            throw ManagerError.noBytes(id, state, reason: error.message)
+        } catch let error as FileError {
+            if case .missing = error { throw error }
+            throw ManagerError.noBytes(id, state, reason: error.description)
+        }
+    }
+
+    private func read(
+        _ published: PublishedFile, at path: String, of task: TransferTask, offset: Int64, count: Int
+    ) async throws -> [UInt8] {
+        let place = path.split(separator: "/", omittingEmptySubsequences: false)
+        let (parent, name) = (place.dropLast().joined(separator: "/"), String(place.last ?? ""))
+        let allowed = settings.isOperator(task.owner) ? settings.roots : settings.grantedRoots
+        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
+        return try await services.pool.run {
+            let directory = try roots.open(directory: parent.isEmpty ? "/" : parent)
+            let file = try ReadableFile(in: directory, named: name)
+            let facts = try file.facts()
+            guard facts.identity.inode == published.identity.inode, facts.length == published.length,
+                facts.identity.device == directory.identity.device
+            else {
+                throw TransferError(
+                    .fileMoveFailed, "\(path) is not the file it published any more: it was replaced or changed")
+            }
+            return try file.read(at: offset, upTo: count)
+        }
+    }
+}
+
+extension ResumeData {
+    /// Durable bytes from the beginning on without a gap.
+    fileprivate var committedPrefix: Int64 {
+        var end: Int64 = 0
+        for segment in segments.sorted(by: { $0.start < $1.start }) {
+            guard segment.start <= end else { break }
+            end = max(end, segment.committed)
+            if let segmentEnd = segment.end, segment.committed < segmentEnd { break }
+        }
+        return end
+    }
+}

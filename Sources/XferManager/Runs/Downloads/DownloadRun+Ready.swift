@@ -1,0 +1,169 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Between the last byte and the final name: the hook that works on the file, and what waits for a commit.
+///
+/// A hook gets a copy, so that whatever becomes of it the bytes that were received stay as they are: a retry begins with
+/// them. What it left is noted before it is published, and is not made twice.
+extension DownloadRun {
+    /// What an earlier run noted of a file that is ready, or of one that a hook was working on.
+    func readyFile() async throws -> ReadyFile? {
+        let completion = specification.completion
+        guard completion.postProcess != nil || completion.finalize == .manual else { return nil }
+        let id = taskID
+        return try await services.store.read { try $0.readyFile(of: id) }
+    }
+
+    /// Publishes or stages what an earlier run left ready; nil when there is nothing of use.
+    func goOn(with ready: ReadyFile, in directory: DirectoryHandle) async throws -> RunEnd? {
+        guard let file = try await reopen(ready, in: directory) else {
+            try await forget(ready, in: directory)
+            return nil
+        }
+        defer { file.close() }
+        await onBodyEnd()
+        if specification.destination.name == nil { suggestedName = ready.finalName }
+        let length = try file.length()
+        return try await finish(file, length: length, isProcessed: ready.isProcessed, in: directory)
+    }
+
+    /// Commits that the file is ready as it is now: who looks at it later can tell whether it still is that file.
+    func noteReady(_ file: PartialFile, length: Int64, isProcessed: Bool = false) async throws {
+        let control = control
+        var ready = ReadyFile(name: file.name, finalName: finalName, isProcessed: isProcessed)
+        ready.facts = try await services.pool.run { try file.facts() }
+        if specification.completion.finalize == .manual {
+            if let known = specification.checksum ?? announcedDigest, !isProcessed {
+                ready.digest = known
+            } else {
+                ready.digest = try await services.digests.run {
+                    try FileDigest.compute(
+                        file, algorithm: .sha256, length: length, isCancelled: { control.isStopRequested })
+                }
+            }
+        }
+        try await commitReady(ready, length: length)
+    }
+
+    /// Lets a hook work on a copy of the whole part. Nil when the run was asked to stop meanwhile.
+    ///
+    /// - Throws: `post_process_failed`; the part is as it was.
+    func process(
+        _ part: PartialFile, length: Int64, by hook: String, in directory: DirectoryHandle
+    ) async throws -> (file: PartialFile, length: Int64)? {
+        control.enter(.processing)
+        // The bytes stay, whatever the hook does.
+        try await keep(part, length: length)
+        let id = transfer.id
+        try await claim(length, by: id, in: directory, for: "a copy for the hook \"\(hook)\"")
+        defer { services.space.withLockedValue { $0.remove(id) } }
+        let working = ReadyFile(name: transfer.workingName(), finalName: finalName, isProcessed: true)
+        do {
+            try await copy(part, length: length, as: working, in: directory)
+            guard try await run(hook, on: working, in: directory) else {
+                try await forget(working, in: directory)
+                return nil
+            }
+            let file = try await open(working, by: hook, in: directory)
+            let left = try file.length()
+            try await prepare(file, length: left)
+            try await noteReady(file, length: left, isProcessed: true)
+            return (file, left)
+        } catch {
+            try await forget(working, in: directory)
+            throw error
+        }
+    }
+
+    // MARK: Steps
+
+    /// The row first: what a crash leaves behind is found by it.
+    private func copy(
+        _ part: PartialFile, length: Int64, as working: ReadyFile, in directory: DirectoryHandle
+    ) async throws {
+        let (id, transferID, control) = (taskID, transfer.id, control)
+        try await commit(.immediate) { tx, _ in try tx.setReadyFile(working, of: id, transfer: transferID) }
+        try await services.digests.run {
+            let copy = try PartialFile.create(in: directory, named: working.name)
+            defer { copy.close() }
+            _ = try FileCopy.copy(
+                from: part.descriptor, to: copy.descriptor, length: length,
+                isCancelled: { control.isStopRequested })
+        }
+    }
+
+    /// Runs the hook; false when it was told to end.
+    private func run(_ hook: String, on working: ReadyFile, in directory: DirectoryHandle) async throws -> Bool {
+        let id = taskID
+        guard let task = try await services.store.read({ try $0.task(id) }) else { throw Overtaken() }
+        let occasion = HookRunner.Occasion(
+            kind: .postProcess, hook: hook, task: id, file: directory.path(of: working.name),
+            name: working.finalName, description: services.describe(task))
+        let stop = HookStop()
+        control.note(stop)
+        let report = await services.hooks.run(occasion, stop: stop)
+        control.note(nil)
+        switch report?.end {
+        case .exited(0): return true
+        case .stopped: return false
+        case .some(let end): throw Self.failure(of: hook, end.sentence)
+        case nil: throw Self.failure(of: hook, "is not defined any more")
+        }
+    }
+
+    private func open(
+        _ working: ReadyFile, by hook: String, in directory: DirectoryHandle
+    ) async throws -> PartialFile {
+        do throws(FileError) {
+            return try await services.pool.run { () throws(FileError) in
+                try PartialFile.open(in: directory, named: working.name)
+            }
+        } catch {
+            switch error {
+            case .missing: throw Self.failure(of: hook, "left no file")
+            case .notAPartialFile(_, let problem): throw Self.failure(of: hook, "left something else: \(problem)")
+            default: throw error
+            }
+        }
+    }
+
+    /// The file if it is still what was noted, nil when it is not or was never finished.
+    private func reopen(_ ready: ReadyFile, in directory: DirectoryHandle) async throws -> PartialFile? {
+        guard let facts = ready.facts else { return nil }
+        return try await services.pool.run { () throws(FileError) in
+            do throws(FileError) {
+                let file = try PartialFile.open(in: directory, named: ready.name)
+                if try file.facts().isSame(as: facts) { return file }
+                file.close()
+                return nil
+            } catch {
+                switch error {
+                case .missing, .notAPartialFile: return nil
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// Deletes what a hook left or was working on, then its row. A part stays.
+    private func forget(_ ready: ReadyFile, in directory: DirectoryHandle) async throws {
+        if ready.isProcessed { try await services.pool.run { _ = try directory.remove(ready.name) } }
+        let id = taskID
+        try await services.store.write(.gathered) { try $0.removeReadyFile(of: id) }
+    }
+
+    private static func failure(of hook: String, _ what: String) -> TransferError {
+        TransferError(
+            .postProcessFailed, "the hook \"\(hook)\" \(what); nothing is published, what was received is kept")
+    }
+}
+
+extension Transfer {
+    /// A name nobody has: a hook that outlived its daemon must not get hold of the next one's copy.
+    fileprivate func workingName() -> String {
+        ".xfer-\(tag)-\(id)-\(String(UInt64.random(in: 0 ... .max), radix: 16)).hook"
+    }
+}

@@ -1,0 +1,106 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// A staged file on its way to its final name, step by step; between the steps the manager commits what comes next.
+struct StagedFile: Sendable {
+    let task: TransferTask
+    let transfer: Transfer
+    let ready: ReadyFile
+    let directory: DirectoryHandle
+    let file: PartialFile
+    let length: Int64
+    /// Names another task, or another program, has taken since this began.
+    private var taken: Set<String> = []
+    /// What the file is to be called; set by `choose`.
+    private(set) var choice: Publisher.NameChoice = .skip
+
+    var taskID: TaskID { task.id }
+
+    var finalName: String { task.specification.destination.name ?? ready.finalName }
+
+    var intent: PublishIntent? {
+        guard case .publish(let name, _) = choice else { return nil }
+        return PublishIntent(finalName: name, part: file.identity)
+    }
+
+    var isReplacing: Bool {
+        guard case .publish(_, let isReplacing) = choice else { return false }
+        return isReplacing
+    }
+
+    /// Opens the file and looks whether it is what was staged.
+    ///
+    /// - Throws: `TransferError`, `FileError`: it cannot be published now.
+    init(
+        _ task: TransferTask, _ transfer: Transfer, _ ready: ReadyFile, in directory: DirectoryHandle,
+        _ services: RunServices, _ settings: ManagerSettings
+    ) async throws {
+        self.task = task
+        self.transfer = transfer
+        self.ready = ready
+        self.directory = directory
+        do {
+            file = try await services.pool.run { try PartialFile.open(in: directory, named: ready.name) }
+        } catch FileError.missing {
+            throw FileError.publishLost(path: directory.path(of: ready.name))
+        }
+        length = try file.length()
+        try await requireSame(services, settings)
+    }
+
+    /// Length first, then the rest of what is cheap; if any of that differs, the digest decides.
+    private func requireSame(_ services: RunServices, _ settings: ManagerSettings) async throws {
+        guard let facts = ready.facts else { throw FileError.publishLost(path: file.path) }
+        guard length == facts.length else {
+            throw FileError.lengthMismatch(path: file.path, expected: facts.length, found: length)
+        }
+        guard try !file.facts().isSame(as: facts) else { return }
+        let (file, length) = (file, length)
+        guard let digest = ready.digest else {
+            throw TransferError(.checksumMismatch, "\(file.path) was touched since it was staged")
+        }
+        let found = try await services.digests.run {
+            try FileDigest.compute(file, algorithm: digest.algorithm, length: length)
+        }
+        guard found == digest else {
+            throw TransferError(
+                .checksumMismatch,
+                "\(file.path) was changed since it was staged: it had \(digest.description), it has \(found.description)")
+        }
+        let mode = task.specification.destination.mode ?? settings.fileMode
+        try await services.pool.run {
+            try Publisher(directory: file.directory).prepare(file, length: length, mode: mode)
+        }
+    }
+
+    /// Decides the final name by what is in the directory now.
+    mutating func choose(_ services: RunServices, _ settings: ManagerSettings) async throws {
+        let (directory, name, policy) = (directory, finalName, task.specification.destination.onConflict)
+        let taken = taken
+        choice = try await services.pool.run {
+            try Publisher(directory: directory).chooseName(for: name, policy: policy, isReserved: taken.contains)
+        }
+        guard case .publish(let name, true) = choice else { return }
+        try await ReplacingRules.requireReplaceable(name, in: directory, by: task.owner, services, settings)
+    }
+
+    /// The name went to somebody else: choose again.
+    mutating func onNameTaken() {
+        if let intent { taken.insert(intent.finalName) }
+    }
+
+    /// Carries out the intent, which is committed; false when somebody took the name meanwhile.
+    func rename(_ services: RunServices) async throws -> Bool {
+        guard let intent else { return true }
+        let (directory, name, isReplacing) = (directory, ready.name, isReplacing)
+        let outcome = try await services.pool.run {
+            try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
+        }
+        guard outcome == .published else { return false }
+        try await services.durability.sync(directory)
+        return true
+    }
+}

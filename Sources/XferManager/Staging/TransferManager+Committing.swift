@@ -1,0 +1,368 @@
+import Logging
+import XferCore
+import XferFiles
+public import XferModel
+import XferStore
+
+/// `task.commit`: publishing what is staged.
+///
+/// The order is that of every publish: the intent is committed, the file gets its name, the completion is committed. A
+/// task is `staged` until then, whatever happens: `settleCommits` looks afterwards how far a commit came.
+extension TransferManager {
+    /// Publishes these staged tasks; all of them are looked at before the first gets its name, and their completions are
+    /// one transaction.
+    ///
+    /// - Throws: `ManagerError`: `notCommitted` when one of them cannot be published now: it stays staged.
+    public func commit(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+        try requireRunning()
+        let ids = ids.reduce(into: [TaskID]()) { if !$0.contains($1) { $0.append($1) } }
+        // In one order for all, so that two calls never wait for each other.
+        for id in ids.sorted() { await beginCommit(id) }
+        defer { for id in ids { endCommit(id) } }
+        return try await translatingStoreErrors { try await publish(ids, for: principal) }
+    }
+
+    /// As above, of every staged task that matches and exists at the call, each by itself.
+    ///
+    /// - Throws: `notCommitted` for the first that could not be published, after all were tried.
+    public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+        let filter = filter.restricted(to: principal)
+        var counts = VerbCounts()
+        var refusal: ManagerError?
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return counts }
+        var after: TaskID?
+        while true {
+            let ids = try await store.read { [after] in
+                try $0.ids(matching: filter, after: after, upTo: last, limit: 1000)
+            }
+            guard let newest = ids.last else { break }
+            for id in ids {
+                do {
+                    let outcome = try await commit([id], for: principal)
+                    counts.changed += outcome.changed.count
+                    counts.unchanged += outcome.unchanged.count
+                } catch let error as ManagerError {
+                    guard case .notCommitted = error else { throw error }
+                    refusal = refusal ?? error
+                }
+            }
+            after = newest
+        }
+        if let refusal { throw refusal }
+        return counts
+    }
+
+    private func requireRunning() throws {
+        guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
+    }
+
+    // MARK: One at a time
+
+    /// Waits until nobody else commits this task.
+    private func beginCommit(_ id: TaskID) async {
+        while commits[id] != nil {
+            await withCheckedContinuation { commits[id, default: []].append($0) }
+        }
+        commits[id] = []
+    }
+
+    private func endCommit(_ id: TaskID) {
+        for waiter in commits.removeValue(forKey: id) ?? [] { waiter.resume() }
+        noteDrained()
+    }
+
+    // MARK: Steps
+
+    private func publish(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+        var outcome = VerbOutcome()
+        var staged: [StagedFile] = []
+        defer { for file in staged { file.file.close() } }
+        for id in ids {
+            guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
+                outcome.missing.append(id)
+                continue
+            }
+            guard task.state == .staged else {
+                outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                continue
+            }
+            do {
+                // A commit that was interrupted may have got through.
+                if try await settle(id) {
+                    outcome.changed.append(id)
+                } else {
+                    staged.append(try await open(task))
+                }
+            } catch {
+                throw ManagerError(notCommitted: id, error)
+            }
+        }
+        let published = try await name(staged)
+        let ended = try await complete(published)
+        for file in staged {
+            if ended.completed.contains(file.taskID) || published.settled.contains(file.taskID) {
+                outcome.changed.append(file.taskID)
+            } else {
+                let state = ended.others[file.taskID] ?? .cancelled
+                outcome.unchanged.append(VerbOutcome.Unchanged(id: file.taskID, state: state))
+            }
+        }
+        discard(ended.orphans)
+        if let refusal = published.refusal { throw refusal }
+        takeCare()
+        return outcome
+    }
+
+    /// What came of naming: a refusal leaves the rest staged.
+    private struct Named {
+        var files: [StagedFile] = []
+        /// They failed after their files had got their names, and are completed.
+        var settled: Set<TaskID> = []
+        var refusal: ManagerError?
+    }
+
+    /// Looks at a staged task's file, and chooses its name.
+    private func open(_ task: TransferTask) async throws -> StagedFile {
+        let (id, transferID) = (task.id, task.transferID)
+        let found = try await store.read { reader in
+            (transfer: try transferID.flatMap { try reader.transfer($0) }, ready: try reader.readyFile(of: id))
+        }
+        guard let transfer = found.transfer, let ready = found.ready else {
+            throw TransferError(.fileMoveFailed, "the database does not know the staged file any more")
+        }
+        try await requireBelieved(task, transfer)
+        let directory = try await DestinationDirectory.open(
+            transfer.partial, for: task.owner, settings, on: services.pool)
+        var file = try await StagedFile(task, transfer, ready, in: directory, services, settings)
+        try await file.choose(services, settings)
+        return file
+    }
+
+    /// Whoever sent the bytes has to be believed now, too.
+    private func requireBelieved(_ task: TransferTask, _ transfer: Transfer) async throws {
+        let trust = RunTrust(
+            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
+            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
+        let urls = [task.specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
+        let refusal = try await services.pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
+        if let refusal { throw TransferError(.rejectedByPolicy, "\(refusal)") }
+    }
+
+    /// Gives the files their names, each intent committed first. The first that cannot have one ends it.
+    private func name(_ staged: [StagedFile]) async throws -> Named {
+        var named = Named()
+        var waiting = staged
+        for _ in 0..<Self.mostRounds where !waiting.isEmpty {
+            let intended = try await commitIntents(of: waiting)
+            var again: [StagedFile] = []
+            for var file in waiting {
+                do {
+                    switch intended[file.taskID] {
+                    case .gone?, nil:
+                        named.files.append(file)
+                        continue
+                    case .intended?:
+                        if try await file.rename(services) {
+                            named.files.append(file)
+                            continue
+                        }
+                    case .taken?: break
+                    }
+                    file.onNameTaken()
+                    try await file.choose(services, settings)
+                    again.append(file)
+                } catch let error where !(error is StoreError) {
+                    await giveUp(file, because: error, in: &named)
+                }
+            }
+            waiting = again
+        }
+        for file in waiting {
+            let error = TransferError(.fileMoveFailed, "other files take every name before this one can")
+            await giveUp(file, because: error, in: &named)
+        }
+        return named
+    }
+
+    private static var mostRounds: Int { 1000 }
+
+    private enum Intended {
+        case intended
+        /// Another task holds the name.
+        case taken
+        /// It is not staged any more.
+        case gone
+    }
+
+    private func commitIntents(of files: [StagedFile]) async throws -> [TaskID: Intended] {
+        try await store.write { tx in
+            var intended: [TaskID: Intended] = [:]
+            for file in files {
+                let id = file.taskID
+                guard let task = try tx.task(id), task.state == .staged, task.transferID == file.transfer.id else {
+                    intended[id] = .gone
+                    continue
+                }
+                guard let intent = file.intent else {
+                    intended[id] = .intended
+                    continue
+                }
+                guard
+                    try file.isReplacing || tx.reserve(intent.finalName, in: file.directory.identity, by: id)
+                else {
+                    intended[id] = .taken
+                    continue
+                }
+                try tx.setPublishIntent(intent, of: file.transfer.id)
+                intended[id] = .intended
+            }
+            return intended
+        }
+    }
+
+    /// Leaves a task staged, unless its file turns out to have its name.
+    private func giveUp(_ file: StagedFile, because error: any Error, in named: inout Named) async {
+        // What cannot be seen now is looked at by the next commit, or at the next start.
+        if (try? await settle(file.taskID)) == true {
+            named.settled.insert(file.taskID)
+        } else {
+            named.refusal = named.refusal ?? ManagerError(notCommitted: file.taskID, error)
+        }
+    }
+
+    /// What the completions came to.
+    private struct Ended {
+        var completed: Set<TaskID> = []
+        /// States of tasks that were cancelled meanwhile.
+        var others: [TaskID: TaskState] = [:]
+        /// Transfers whose bytes nobody wants any more.
+        var orphans: [TransferID] = []
+    }
+
+    private func complete(_ named: Named) async throws -> Ended {
+        guard !named.files.isEmpty else { return Ended() }
+        let now = clock()
+        let failedURLs = failedURLs
+        let files = named.files.map { file in
+            (
+                id: file.taskID, transfer: file.transfer.id, length: file.length,
+                path: file.directory.path(of: file.intent?.finalName ?? file.finalName), isSkipped: file.intent == nil
+            )
+        }
+        return try await store.write { tx in
+            var ended = Ended()
+            for file in files {
+                guard let task = try tx.task(file.id), task.transferID == file.transfer, task.state == .staged else {
+                    // A cancel wins, and takes a published file back.
+                    ended.others[file.id] = try tx.task(file.id)?.state
+                    ended.orphans.append(file.transfer)
+                    continue
+                }
+                if try Self.complete(
+                    task, size: file.length, path: file.path, isSkipped: file.isSkipped, failedURLs, in: tx, at: now)
+                {
+                    ended.orphans.append(file.transfer)
+                }
+                ended.completed.insert(file.id)
+            }
+            if !ended.completed.isEmpty { try tx.noteIdle(at: now) }
+            return ended
+        }
+    }
+
+    /// Completes a staged task whose file has its name, or needs none. True when its transfer's bytes are to be deleted.
+    private static func complete(
+        _ task: TransferTask, size: Int64, path: String, isSkipped: Bool, _ failedURLs: FailedURLList,
+        in tx: StoreTransaction, at now: Timestamp
+    ) throws -> Bool {
+        guard let transfer = task.transferID else { return false }
+        var machine = TaskStateMachine(task)
+        machine.note { outcome in
+            outcome.finalPath = path
+            outcome.skipped = isSkipped
+        }
+        let transition = machine.onCommit(size: size, at: now)
+        let leavesBytes = try isSkipped || tx.notePublished(task, from: transfer, size: size)
+        try tx.releaseReservations(of: task.id)
+        machine.unsubscribe()
+        try tx.update(machine.task)
+        try failedURLs.note(machine.task, in: tx, at: now)
+        if !leavesBytes { try tx.deleteTransfer(transfer) }
+        if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
+        return leavesBytes
+    }
+
+    // MARK: After an interruption
+
+    /// Looks how far commits came that a crash or a broken disk interrupted, and ends them one way or the other.
+    func settleCommits() async throws {
+        var after: TaskID?
+        while true {
+            let page = try await store.read { [after] in try $0.interruptedCommits(after: after, limit: 500) }
+            guard let last = page.last else { return }
+            for id in page where commits[id] == nil {
+                do {
+                    _ = try await settle(id)
+                } catch {
+                    // Its disk may be away: a commit asks again.
+                    logger.warning(
+                        "how far a commit came cannot be seen now", metadata: ["task": "\(id)", "error": "\(error)"])
+                }
+            }
+            after = last
+        }
+    }
+
+    /// Completes a staged task whose file has its final name already; false when it has not, and no intent is left.
+    private func settle(_ id: TaskID) async throws -> Bool {
+        let found = try await store.read { reader in
+            let task = try reader.task(id)
+            return (
+                task: task, transfer: try task?.transferID.flatMap { try reader.transfer($0) },
+                ready: try reader.readyFile(of: id)
+            )
+        }
+        guard let task = found.task, let transfer = found.transfer, let intent = transfer.publishIntent else {
+            return false
+        }
+        let directory = try await DestinationDirectory.open(
+            transfer.partial, for: task.owner, settings, on: services.pool)
+        let partName = found.ready?.name ?? transfer.partialName
+        let recovery = try await services.pool.run {
+            try Publisher(directory: directory).recover(intent, partName: partName)
+        }
+        let isDone = recovery == .done
+        let size = found.ready?.facts?.length ?? transfer.resumeData.committedByteCount
+        let (now, failedURLs) = (clock(), failedURLs)
+        let path = directory.path(of: intent.finalName)
+        let (isCompleted, leavesBytes) = try await store.write { tx -> (Bool, Bool) in
+            guard let task = try tx.task(id), task.state == .staged, task.transferID == transfer.id else {
+                return (false, false)
+            }
+            guard isDone else {
+                try tx.setPublishIntent(nil, of: transfer.id)
+                try tx.releaseReservations(of: id)
+                return (false, false)
+            }
+            let leavesBytes = try Self.complete(
+                task, size: size, path: path, isSkipped: false, failedURLs, in: tx, at: now)
+            return (true, leavesBytes)
+        }
+        if leavesBytes { discard([transfer.id]) }
+        return isCompleted
+    }
+}
+
+extension ManagerError {
+    /// Why a staged task could not be published.
+    fileprivate init(notCommitted id: TaskID, _ error: any Error) {
+        switch error {
+        case let error as ManagerError: self = error
+        case let error as TransferError: self = .notCommitted(id, error.reason, error.message)
+        case let error as FileError:
+            self = .notCommitted(id, error.transferError.reason, error.description)
+        case is StoreError: self = .storageUnavailable
+        default: self = .notCommitted(id, .internalError, "\(error)")
+        }
+    }
+}

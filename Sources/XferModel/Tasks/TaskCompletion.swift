@@ -1,0 +1,46 @@
+/// What a task asks for beyond its bytes: who gives the file its name, and which of the operator's commands run.
+public struct TaskCompletion: Hashable, Sendable, Codable {
+    public var finalize = FinalizeMode.auto
+    /// Name of the hook that works on the file before it is staged or published.
+    public var postProcess: String?
+    /// Name of the hook that is told once the task has completed.
+    public var onComplete: String?
+    /// Name of the hook that is told once the task has failed.
+    public var onError: String?
+
+    public init(
+        finalize: FinalizeMode = .auto, postProcess: String? = nil, onComplete: String? = nil, onError: String? = nil
+    ) {
+        self.finalize = finalize
+        self.postProcess = postProcess
+        self.onComplete = onComplete
+        self.onError = onError
+    }
+
+    /// The hook a task names for an occasion; nil when it names none.
+    public func hook(for occasion: HookOccasion) -> String? {
+        switch occasion {
+        case .postProcess: postProcess
+        case .onComplete: onComplete
+        case .onError: onError
+        }
+    }
+}
+
+/// Who decides when a download's file appears.
+public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
+    /// It is published as soon as it is whole and right.
+    case auto
+    /// It is kept, `staged`, until `task.commit`.
+    case manual
+}
+
+/// When a hook runs.
+public enum HookOccasion: String, Sendable, Codable, CaseIterable {
+    /// Before the file is staged or published; may replace it.
+    case postProcess = "post_process"
+    /// After the task has completed.
+    case onComplete = "on_complete"
+    /// After the task has failed.
+    case onError = "on_error"
+}

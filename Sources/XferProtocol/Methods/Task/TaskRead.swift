@@ -1,0 +1,86 @@
+import StrictJSON
+public import XferModel
+
+/// `task.read`: the bytes of a task, also while they arrive.
+public enum TaskRead: RPCMethod {
+    public static let name = "task.read"
+    public static let summary =
+        "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
+        + "of a completed one the published file, if it still is the one that was published (inode and size); of data tasks "
+        + "and uploads the response that is kept. Pages of different version are of different files: begin anew then."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState]
+
+    public static let examples = [
+        MethodExample(
+            "what a running download has", params: ["id": 17, "offset": 0, "length": 4],
+            result: [
+                "data": "%PDF", "encoding": "utf-8", "offset": 0, "eof": false, "length": 8_388_608, "state": "running",
+                "version": "12.0",
+            ])
+    ]
+
+    /// Most bytes of one answer.
+    public static let largestPage = TaskResult.largestPage
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var offset: Int64 = 0
+        public var length: Int64 = TaskRead.largestPage
+
+        public init() {}
+
+        public init(id: TaskID, offset: Int64 = 0, length: Int64 = TaskRead.largestPage) {
+            self.id = id
+            self.offset = offset
+            self.length = length
+        }
+
+        public static let summary = "Which task's bytes, and which stretch of them."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
+            .defaulted("length", \.length, "Most bytes.", .range(1...TaskRead.largestPage)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var data = ""
+        public var encoding = OpenEnum(TaskResult.Encoding.utf8)
+        public var offset: Int64 = 0
+        public var eof = false
+        public var length: Int64 = 0
+        public var state = OpenEnum(TaskState.queued)
+        public var version: String?
+
+        public init() {}
+
+        public init(
+            bytes: [UInt8], offset: Int64, eof: Bool, length: Int64, state: TaskState, version: String?
+        ) {
+            let encoded = TaskResult.Encoding.encode(bytes)
+            (data, encoding) = (encoded.data, OpenEnum(encoded.encoding))
+            self.offset = offset
+            self.eof = eof
+            self.length = length
+            self.state = OpenEnum(state)
+            self.version = version
+        }
+
+        /// The bytes; nil when `data` is not what `encoding` says.
+        public var bytes: [UInt8]? { TaskResult.Encoding.decode(data, encoding) }
+
+        public static let summary = "A stretch of a task's bytes."
+        public static let wireFields: WireFields<Self> = [
+            .required("data", \.data, "The bytes."),
+            .required(
+                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+            .required("offset", \.offset, "Offset of the first."),
+            .required("eof", \.eof, "Whether nothing follows, now or later."),
+            .required("length", \.length, "Bytes that can be read now."),
+            .required("state", \.state, "The state the task is in."),
+            .optional(
+                "version", \.version,
+                "Tells these bytes from those of another version of the source. Absent of a kept response."),
+        ]
+    }
+}

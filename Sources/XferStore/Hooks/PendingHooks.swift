@@ -1,0 +1,61 @@
+public import XferModel
+
+/// A hook that is to be told of a task's end, and has not been.
+public struct PendingHook: Hashable, Sendable {
+    public let id: Int64
+    /// The task may be gone.
+    public let taskID: TaskID
+    public let occasion: HookOccasion
+    /// Its name.
+    public let hook: String
+    /// Absolute path of the file the task published.
+    public let path: String?
+    /// The task as it ended, in the form of `StoreConfiguration.describe`.
+    public let description: String
+}
+
+extension StoreReader {
+    /// Hooks that are to run, the oldest first.
+    public func pendingHooks(after: Int64 = 0, limit: Int) throws(StoreError) -> [PendingHook] {
+        try connection.all(
+            """
+            SELECT id, task_id, occasion, hook, path, description FROM pending_hook WHERE id > ?1 ORDER BY id LIMIT ?2
+            """, .integer(after), Value(limit)
+        ) { row throws(StoreError) in
+            PendingHook(
+                id: row.integer(0), taskID: TaskID(row.integer(1)),
+                occasion: try row.word(
+                    HookOccasion.self, 2, table: "pending_hook", id: row.integer(0), name: "occasion"),
+                hook: row.text(3), path: row.optionalText(4), description: row.text(5))
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// It ran, or nobody knows any more what it would be.
+    public func removePendingHook(_ id: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM pending_hook WHERE id = ?1", .integer(id))
+    }
+
+    /// Notes the hook a task names for the end it comes to with this update; whoever ends a task need not think of it.
+    func noteEnd(of task: TransferTask, after former: TaskState) throws(StoreError) {
+        let occasion: HookOccasion? =
+            switch task.state {
+            case .completed: .onComplete
+            case .failed: .onError
+            default: nil
+            }
+        guard task.state != former, let occasion, let hook = task.specification.completion.hook(for: occasion) else {
+            return
+        }
+        let path = task.state == .completed ? task.outcome.finalPath : nil
+        try connection.run(
+            """
+            INSERT INTO pending_hook (task_id, occasion, hook, path, description, created_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """,
+            Value(task.id), .text(occasion.rawValue), .text(hook), Value(path), .text(describe(task)),
+            Value(task.finishedAt ?? task.createdAt))
+        hasNewHooks = true
+    }
+}

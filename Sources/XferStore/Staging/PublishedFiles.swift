@@ -1,0 +1,72 @@
+public import XferModel
+
+/// Files that have their final name, and which bytes those are.
+extension StoreReader {
+    /// The file a completed task published; nil when it published none, or was completed by an earlier version.
+    public func publishedFile(of id: TaskID) throws(StoreError) -> PublishedFile? {
+        try connection.first(
+            "SELECT device, inode, length, version FROM published_file WHERE task_id = ?1", Value(id)
+        ) {
+            PublishedFile(
+                identity: FileIdentity(device: $0.bits(0), inode: $0.bits(1)), length: $0.integer(2),
+                version: $0.text(3))
+        }
+    }
+
+    /// Tells the bytes of a transfer from all others there ever were. What a hook makes of them has a `p` behind it.
+    public func byteVersion(of transfer: TransferID) throws(StoreError) -> String {
+        try connection.first(
+            "SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = ?1", Value(transfer)
+        ) { $0.text(0) } ?? "\(transfer).0"
+    }
+}
+
+extension StoreTransaction {
+    /// The transfer's publish intent has been carried out for this task. To be called before the transfer is deleted.
+    ///
+    /// - Returns: whether the transfer's own bytes are still there, because a hook made the published file of a copy: they can
+    ///   go, and no intent leads from them to the published file any more.
+    public func notePublished(
+        _ task: TransferTask, from transfer: TransferID, size: Int64
+    ) throws(StoreError) -> Bool {
+        try notePublished(task.id, from: transfer, length: size)
+        guard task.specification.completion.postProcess != nil else { return false }
+        guard try readyFile(of: task.id)?.isProcessed == true else { return false }
+        try setPublishIntent(nil, of: transfer)
+        try removeReadyFile(of: task.id)
+        return true
+    }
+
+    private func notePublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO published_file (task_id, device, inode, length, version)
+            SELECT ?1, publish_device, publish_inode, ?3, coalesce(
+                (SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = transfer.id),
+                transfer.id || '.0')
+                || CASE WHEN EXISTS (SELECT 1 FROM ready_file WHERE task_id = ?1 AND is_processed AND inode IS NOT NULL)
+                    THEN 'p' ELSE '' END
+            FROM transfer WHERE id = ?2 AND publish_name IS NOT NULL
+            """, Value(task), Value(transfer), .integer(length))
+    }
+
+    /// A transfer has a copy of another one's bytes.
+    public func takeVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO transfer_version (transfer_id, origin, number)
+            SELECT ?2, origin, number FROM (
+                SELECT origin, number FROM transfer_version WHERE transfer_id = ?1
+                UNION ALL SELECT ?1, 0 LIMIT 1)
+            """, Value(other), Value(transfer))
+    }
+
+    /// A transfer's bytes are given up: what follows are others.
+    func beginVersion(of id: TransferID) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO transfer_version (transfer_id, origin, number) VALUES (?1, ?1, 1)
+            ON CONFLICT DO UPDATE SET number = CASE WHEN origin = ?1 THEN number + 1 ELSE 1 END, origin = ?1
+            """, Value(id))
+    }
+}

@@ -1,0 +1,72 @@
+public import XferModel
+
+/// Files that are whole and have no final name yet.
+extension StoreReader {
+    /// The file a task will publish, where it is not just its transfer's partial file.
+    public func readyFile(of id: TaskID) throws(StoreError) -> ReadyFile? {
+        try connection.first(
+            """
+            SELECT name, final_name, is_processed, device, inode, length, modified_at, changed_at, digest, task_id
+            FROM ready_file WHERE task_id = ?1
+            """, Value(id)
+        ) { row throws(StoreError) in try Self.readyFile(row) }
+    }
+
+    /// Names of the files that lie beside a transfer's partial file.
+    public func readyFileNames(of id: TransferID) throws(StoreError) -> [String] {
+        try connection.all("SELECT name FROM ready_file WHERE transfer_id = ?1", Value(id)) { $0.text(0) }
+    }
+
+    /// Staged tasks whose commit may have been interrupted, with ids above `after`, ascending.
+    public func interruptedCommits(after: TaskID? = nil, limit: Int) throws(StoreError) -> [TaskID] {
+        try connection.all(
+            """
+            SELECT task.id FROM transfer INDEXED BY transfer_publishing JOIN task ON task.transfer_id = transfer.id
+            WHERE transfer.publish_name IS NOT NULL AND task.state = 'staged' AND task.id > ?1
+            ORDER BY task.id LIMIT ?2
+            """, .integer(after?.rawValue ?? 0), Value(limit)
+        ) { TaskID($0.integer(0)) }
+    }
+
+    private static func readyFile(_ row: ResultRow) throws(StoreError) -> ReadyFile {
+        var file = ReadyFile(name: row.text(0), finalName: row.text(1), isProcessed: row.flag(2))
+        if let length = row.optionalInteger(5), row.optionalInteger(4) != nil {
+            file.facts = FileFacts(
+                identity: FileIdentity(device: row.bits(3), inode: row.bits(4)), length: length,
+                modifiedAt: row.integer(6), changedAt: row.integer(7))
+        }
+        if let digest = row.optionalText(8) {
+            guard let checksum = try? Checksum(parsing: digest) else {
+                throw .unreadable(table: "ready_file", id: row.integer(9), column: "digest")
+            }
+            file.digest = checksum
+        }
+        return file
+    }
+}
+
+extension StoreTransaction {
+    /// What a task will publish; the row goes with the transfer.
+    public func setReadyFile(_ file: ReadyFile, of id: TaskID, transfer: TransferID) throws(StoreError) {
+        let facts = file.facts
+        do throws(StoreError) {
+            try connection.run(
+                """
+                INSERT OR REPLACE INTO ready_file (task_id, transfer_id, name, final_name, is_processed, device, inode,
+                    length, modified_at, changed_at, digest)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                """,
+                Value(id), Value(transfer), .text(file.name), .text(file.finalName), Value(file.isProcessed),
+                facts.map { Value(bits: $0.identity.device) } ?? .null,
+                facts.map { Value(bits: $0.identity.inode) } ?? .null, Value(facts?.length),
+                Value(facts?.modifiedAt), Value(facts?.changedAt), Value(file.digest?.description))
+        } catch {
+            throw error.isForeignKeyViolation ? .noSuchTransfer(transfer) : error
+        }
+    }
+
+    /// The file is gone, or is the transfer's partial file again.
+    public func removeReadyFile(of id: TaskID) throws(StoreError) {
+        try connection.run("DELETE FROM ready_file WHERE task_id = ?1", Value(id))
+    }
+}
