@@ -19,6 +19,7 @@ extension TransferManager {
         try await discardOrphans()
         abandonUploads()
         sweepSpool()
+        services.cache.start()
         await warnOfExpiry()
         schedule()
         takeCare()

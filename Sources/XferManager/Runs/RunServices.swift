@@ -23,6 +23,7 @@ struct RunServices: Sendable {
     /// What an attempt shows and which way it takes.
     let access: AccessResolver
     let cookies: CookieJars
+    let cache: ResponseCache
     let clock: WallClock
     let logger: Logger
 }
