@@ -43,6 +43,8 @@ enum FailureAdvice {
         case .diskError: return "Look at the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
         case .blockedURL: return "Ask again all the same with \(retry), or see `xferctl failed-url`."
+        case .onlyIfCachedMiss:
+            return "Add it again with another --cache-policy, which may ask the server."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }
     }

@@ -48,6 +48,16 @@ extension TransferManager {
         return entry
     }
 
+    /// Until when an entry is used without asking; nil when it has to be asked about now.
+    public nonisolated func freshUntil(_ entry: CacheEntry) -> Timestamp? {
+        let now = clock()
+        let freshness = Freshness(of: entry.response, at: now)
+        guard freshness.isFresh, let age = freshness.age, !CacheDirectives(entry.response.fields).has("no-cache") else {
+            return nil
+        }
+        return now.advanced(by: freshness.lifetime - age)
+    }
+
     /// Removes entries; what they hold is fetched anew. Answers which were there.
     public func removeCacheEntries(
         _ selection: CacheSelection, for principal: Principal

@@ -60,7 +60,8 @@ import XferModel
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete]) func changesDo(_ method: HTTPMethod) {
         let other = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/g")
         #expect(
-            Invalidation.targets(of: method, url: Sample.url, status: 201, named: [other, Sample.elsewhere, Sample.url])
+            Invalidation.targets(
+                of: method, url: Sample.url, status: 201, named: [other, Sample.elsewhere, Sample.url])
                 == [Sample.url, other])
         #expect(Invalidation.targets(of: method, url: Sample.url, status: 303, named: []) == [Sample.url])
         #expect(Invalidation.targets(of: method, url: Sample.url, status: 404, named: [other]).isEmpty)

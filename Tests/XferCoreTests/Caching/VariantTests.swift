@@ -18,7 +18,9 @@ import XferModel
     @Test func theNamedFieldsHaveToBeTheSame() throws {
         #expect(try matches(vary: "accept", [("Accept", "a/b")], [("accept", "a/b"), ("Other", "x")]))
         #expect(try !matches(vary: "accept", [("Accept", "a/b")], [("Accept", "a/c")]))
-        #expect(try !matches(vary: "Accept, Accept-Language", [("Accept", "a")], [("Accept", "a"), ("Accept-Language", "de")]))
+        #expect(
+            try !matches(
+                vary: "Accept, Accept-Language", [("Accept", "a")], [("Accept", "a"), ("Accept-Language", "de")]))
     }
 
     @Test func absentMatchesOnlyAbsent() throws {
@@ -42,6 +44,7 @@ import XferModel
     @Test func withoutADigestNothingIsKept() {
         #expect(
             Variant.selected(
-                by: Sample.head(("Vary", "Accept")), sent: Sample.fields([("Accept", "a")]), digest: { _ in nil }) == nil)
+                by: Sample.head(("Vary", "Accept")), sent: Sample.fields([("Accept", "a")]), digest: { _ in nil })
+                == nil)
     }
 }
