@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import XferModel
 import XferTestSupport
 
 @testable import XferFiles
