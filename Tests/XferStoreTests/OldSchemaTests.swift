@@ -140,6 +140,21 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema8() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(8))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            #expect(try reader.task(TaskID(1))?.coalesceKey == [0xc0, 0xff, 0xee, 1])
+            #expect(try reader.task(TaskID(3))?.coalesceKey == nil)
+            #expect(try reader.queued(coalescing: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TaskID(2)])
+            #expect(try reader.transfers(keptUnder: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TransferID(1)])
+            #expect(try reader.isHeld(TransferID(1)) && !reader.isHeld(TransferID(1), but: TaskID(1)))
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

@@ -2,17 +2,21 @@ public import XferModel
 
 /// Decides what may start now: limits, priorities, rotation among hosts.
 ///
-/// Holds the running transfers only; the queue itself stays where `QueueIndex` keeps it, so that a million queued
-/// tasks cost no memory. Class of origin: SDWebImageDownloader's operation queue.
+/// Holds the running transfers and their tasks only; the queue itself stays where `QueueIndex` keeps it, so that a million
+/// queued tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin: SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
 
-    /// Hosts of the transfers whose bodies are on the way.
-    private var hostByTask: [TaskID: String] = [:]
+    /// Hosts of the transfers whose bodies are on the way: these hold the slots.
+    private var hostByTransfer: [TransferID: String] = [:]
     private var activeByHost: [String: Int] = [:]
-    /// Bodies that have ended and are being verified or published.
+    /// Running tasks.
+    private var transferByTask: [TaskID: TransferID] = [:]
+    /// Running tasks whose bodies are on the way.
+    private var fetching: [TransferID: Set<TaskID>] = [:]
+    /// Running tasks whose bodies have ended and are being verified or published.
     private var publishing: Set<TaskID> = []
 
     /// Why starts are held back.
@@ -28,11 +32,11 @@ public struct SchedulerStateMachine: Sendable {
     public init(limits: SchedulerLimits) { self.limits = limits }
 
     /// Transfers that hold a slot.
-    public var activeCount: Int { hostByTask.count }
-    /// Transfers that run, the publishing ones included.
-    public var runningCount: Int { hostByTask.count + publishing.count }
+    public var activeCount: Int { hostByTransfer.count }
+    /// Tasks that run, the publishing ones included.
+    public var runningCount: Int { transferByTask.count }
 
-    public func isRunning(_ task: TaskID) -> Bool { hostByTask[task] != nil || publishing.contains(task) }
+    public func isRunning(_ task: TaskID) -> Bool { transferByTask[task] != nil }
 
     /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
     ///
@@ -62,31 +66,36 @@ public struct SchedulerStateMachine: Sendable {
 
     public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }
 
-    /// A task was started: it holds a slot from now on.
-    public mutating func onStart(_ task: TaskID, host: String) {
+    /// A task was started on this transfer, which holds a slot from now on, if it did not already.
+    public mutating func onStart(_ task: TaskID, of transfer: TransferID, host: String) {
         precondition(!isRunning(task), "task \(task) is running already")
-        hostByTask[task] = host
+        transferByTask[task] = transfer
+        fetching[transfer, default: []].insert(task)
+        guard hostByTransfer[transfer] == nil else { return }
+        hostByTransfer[transfer] = host
         activeByHost[host, default: 0] += 1
     }
 
-    /// A body has ended: its slot is free, the task is still running.
-    public mutating func onBodyEnd(_ task: TaskID) {
-        guard releaseSlot(of: task) else { return }
-        publishing.insert(task)
+    /// A body has ended: its slot is free, its tasks are still running.
+    public mutating func onBodyEnd(_ transfer: TransferID) {
+        publishing.formUnion(fetching.removeValue(forKey: transfer) ?? [])
+        releaseSlot(of: transfer)
     }
 
     /// A run has ended, whatever came of it.
     public mutating func onEnd(_ task: TaskID) {
-        releaseSlot(of: task)
+        guard let transfer = transferByTask.removeValue(forKey: task) else { return }
         publishing.remove(task)
+        fetching[transfer]?.remove(task)
+        guard fetching[transfer]?.isEmpty ?? true else { return }
+        fetching[transfer] = nil
+        releaseSlot(of: transfer)
     }
 
-    @discardableResult
-    private mutating func releaseSlot(of task: TaskID) -> Bool {
-        guard let host = hostByTask.removeValue(forKey: task) else { return false }
+    private mutating func releaseSlot(of transfer: TransferID) {
+        guard let host = hostByTransfer.removeValue(forKey: transfer) else { return }
         let left = activeByHost[host, default: 1] - 1
         activeByHost[host] = left > 0 ? left : nil
-        return true
     }
 }
 

@@ -51,13 +51,14 @@ extension TransferManager {
         let admitted = spooling.tasks
         let now = clock()
         let failedURLs = failedURLs
+        let coalesceKeys = coalesceKeys
         let added: (answer: Answer, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
                     var effects: [Effect] = []
                     let added = try admitted.map {
-                        try Self.add($0, failedURLs, in: tx, at: now, followedBy: &effects)
+                        try Self.add($0, failedURLs, coalesceKeys, in: tx, at: now, followedBy: &effects)
                     }
                     try Self.requireRoom(of: principal, in: tx)
                     return (try answer(added, tx), effects)
@@ -75,8 +76,8 @@ extension TransferManager {
 
     /// Adds one. What is to be done after the commit goes to the end of `effects`.
     private static func add(
-        _ admitted: AdmittedTask, _ failedURLs: FailedURLList, in tx: StoreTransaction, at now: Timestamp,
-        followedBy effects: inout [Effect]
+        _ admitted: AdmittedTask, _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys, in tx: StoreTransaction,
+        at now: Timestamp, followedBy effects: inout [Effect]
     ) throws -> Added {
         let specification = admitted.specification
         if specification.clientKey != nil,
@@ -88,7 +89,8 @@ extension TransferManager {
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued, at: now)
+            state: specification.startsPaused ? .paused : .queued, coalesceKey: coalesceKeys.key(of: specification),
+            at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
             .taskAdded(

@@ -34,6 +34,7 @@ struct TaskOptions: Codable, Hashable {
     var retriesNonIdempotent: Bool?
     var upload: UploadOptions?
     var response: ResponseHandling?
+    var coalesces: Bool?
     var caching: CachingOptions?
 
     private static let usual = TaskSpecification(
@@ -81,6 +82,7 @@ struct TaskOptions: Codable, Hashable {
         retriesNonIdempotent = note(specification.retriesNonIdempotent, usual.retriesNonIdempotent)
         upload = note(specification.upload, usual.upload)
         response = note(specification.response, usual.response)
+        coalesces = note(specification.coalesces, usual.coalesces)
         caching = note(request.caching, usual.request.caching)
         if isUsual && credential == nil && mode == nil { return nil }
     }
@@ -119,6 +121,7 @@ struct TaskOptions: Codable, Hashable {
         set(retriesNonIdempotent, \.retriesNonIdempotent)
         set(upload, \.upload)
         set(response, \.response)
+        set(coalesces, \.coalesces)
         set(caching, \.request.caching)
     }
 }

@@ -34,7 +34,9 @@ private func withDisk<Result>(
     let directory = try TestDirectory()
     let file = image.at("image")
     let command = "truncate -s \(size) \(file) && \(make(file)) && mount -o loop \(file) \(directory.path)"
-    guard system("PATH=$PATH:/usr/sbin:/sbin; (\(command)) >/dev/null 2>&1") == 0 else { throw MountFailed(code: EPERM) }
+    guard system("PATH=$PATH:/usr/sbin:/sbin; (\(command)) >/dev/null 2>&1") == 0 else {
+        throw MountFailed(code: EPERM)
+    }
     defer { unmount(directory.path) }
     return try body(directory)
 }
