@@ -24,8 +24,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, SlotCommand.self, FailedURLCommand.self, LimitCommand.self, PolicyCommand.self,
-                    ProfileCommand.self, HookCommand.self, EventsCommand.self,
+                    QueueCommand.self, SlotCommand.self, FailedURLCommand.self, CacheCommand.self, LimitCommand.self,
+                    PolicyCommand.self, ProfileCommand.self, HookCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,

@@ -55,6 +55,10 @@ public struct ManagerSettings: Hashable, Sendable {
     public var negativeTTL: Int64 = 3600
     /// Whether tasks of different owners may be about the same bytes.
     public var sharesBetweenOwners = false
+    /// Bytes of responses that the cache keeps; when there are more, the least recently used go until it is under half.
+    public var cacheMaxBytes: Int64 = 1 << 30
+    /// Seconds since its last use for which a response is kept.
+    public var cacheMaxAge: Int64 = 604_800
     public var retention = Retention()
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {

@@ -7,6 +7,7 @@ struct AddOptionSet {
     var destination: DestinationOptions
     var content: ContentOptions
     var request: RequestOptions
+    var cache: CacheOptions
     var access: AccessOptions
     var scheduling: SchedulingOptions
 }
@@ -34,6 +35,7 @@ struct TaskTemplate {
         var task = NewTask()
         try Self.apply(options.destination, paths, to: &task)
         Self.apply(options.request, to: &task)
+        Self.apply(options.cache, to: &task)
         try content.apply(to: &task)
         try Self.apply(options.access, paths, to: &task)
         Self.apply(options.scheduling, to: &task)
@@ -73,6 +75,12 @@ struct TaskTemplate {
         task.connectTimeout = patch(options.connectTimeout?.seconds)
         task.idleTimeout = patch(options.idleTimeout?.seconds)
         task.totalTimeout = patch(options.totalTimeout?.seconds)
+    }
+
+    private static func apply(_ options: CacheOptions, to task: inout NewTask) {
+        task.cachePolicy = patch(options.cachePolicy?.word)
+        task.store = patch(options.store)
+        task.cacheKey = patch(options.cacheKey)
     }
 
     private static func apply(

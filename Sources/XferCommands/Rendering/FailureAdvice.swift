@@ -45,6 +45,8 @@ enum FailureAdvice {
         case .postProcessFailed:
             return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
         case .blockedURL: return "Ask again all the same with \(retry), or see `xferctl failed-url`."
+        case .onlyIfCachedMiss:
+            return "Add it again with another --cache-policy, which may ask the server."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }
     }

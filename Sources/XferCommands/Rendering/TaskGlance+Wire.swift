@@ -40,7 +40,7 @@ extension TaskGlance {
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
         case .taskStaged: stage(event)
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
-        case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
+        case .taskAdded, .taskRedirected, .taskRemoved, .cacheHit, .taskRefreshed, .taskNotModified, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
             .sessionInvalidated, .daemonStarted, .daemonStopping:
             break
         }

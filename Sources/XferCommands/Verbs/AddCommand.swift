@@ -33,6 +33,7 @@ struct AddCommand: ParsableCommand {
     @OptionGroup(title: "Destination") var destination: DestinationOptions
     @OptionGroup(title: "Content") var content: ContentOptions
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Cache") var cache: CacheOptions
     @OptionGroup(title: "Access") var access: AccessOptions
     @OptionGroup(title: "Scheduling") var scheduling: SchedulingOptions
 
@@ -64,7 +65,8 @@ struct AddCommand: ParsableCommand {
         let all = urls + (try inputFile.map { path throws(CommandFailure) in try URLList.read(path) } ?? [])
         let template = try TaskTemplate(
             AddOptionSet(
-                destination: destination, content: content, request: request, access: access, scheduling: scheduling),
+                destination: destination, content: content, request: request, cache: cache, access: access,
+                scheduling: scheduling),
             count: all.count)
         let ids = try add(all.map { template.task($0) })
         guard wait else { return }

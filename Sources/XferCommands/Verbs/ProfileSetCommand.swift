@@ -37,6 +37,7 @@ struct ProfileSetCommand: ParsableCommand {
     var headerRules: JSONValue?
 
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Cache") var cache: CacheOptions
     @OptionGroup(title: "Access") var access: AccessOptions
     @OptionGroup var options: VerbOptions
 
@@ -44,6 +45,9 @@ struct ProfileSetCommand: ParsableCommand {
         if access.profile != nil { throw ValidationError("--profile: a profile is based on no other.") }
         if request.policy != nil || !request.parse.isEmpty || request.stripNulls {
             throw ValidationError("--policy, --parse and --strip-nulls are a task's own.")
+        }
+        if cache.cacheKey?.rule.text != nil {
+            throw ValidationError("--cache-key: a profile's is JSON; a text names one response, and is a task's own.")
         }
     }
 
@@ -71,6 +75,9 @@ struct ProfileSetCommand: ParsableCommand {
         profile.connectTimeout = request.connectTimeout?.seconds
         profile.idleTimeout = request.idleTimeout?.seconds
         profile.totalTimeout = request.totalTimeout?.seconds
+        profile.cachePolicy = cache.cachePolicy?.word
+        profile.store = cache.store
+        profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }
         profile.credential = try access.credential(paths)
         profile.proxy = try access.proxySettings().applied(to: nil)
         profile.cookies = access.cookies.map { $0 ? .jar : .none }

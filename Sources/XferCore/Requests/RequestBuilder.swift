@@ -58,6 +58,9 @@ public enum RequestBuilder {
         request.usesProfileCertificate =
             profile?.clientCertificate != nil && request.clientCertificate == nil && fields.clientCertificate != .clear
         request.usesCookies = try usesCookies(fields, profile)
+        request.caching = try caching(fields, profile, isPlainGet: method == .get && content == nil)
+        headers.add(request.caching.policy.askedOfOtherCaches, except: fields.unsetHeaders)
+        request.headers = headers.fields
         return Built(request: request, content: content)
     }
 
@@ -68,6 +71,28 @@ public enum RequestBuilder {
     }
 
     // MARK: What the client says, what the profile says, what holds without either
+
+    /// Policies that use the cache keep what they fetch unless somebody says otherwise.
+    private static func caching(
+        _ fields: RequestFields, _ profile: Profile?, isPlainGet: Bool
+    ) throws(RequestFault) -> CachingOptions {
+        guard isPlainGet, fields.kind != .upload else {
+            if case .set(let policy) = fields.cachePolicy, policy.usesCache { throw notKept("cache_policy") }
+            if fields.storesResponse == .set(true) { throw notKept("store") }
+            return CachingOptions()
+        }
+        let policy = choose(fields.cachePolicy, profile?.cachePolicy, .reload)
+        let keepsByItself = policy.usesCache && policy != .onlyIfCached
+        return CachingOptions(
+            policy: policy, stores: choose(fields.storesResponse, profile?.storesResponses, keepsByItself),
+            key: fields.cacheKey.applied(to: profile?.cacheKey))
+    }
+
+    private static func notKept(_ field: String) -> RequestFault {
+        RequestFault(
+            field: field, reason: "only responses to GET requests that send nothing are kept",
+            expected: "a GET request, or no \(field)")
+    }
 
     private static func choose<Value>(_ own: Patch<Value>, _ profiles: Value?, _ usual: Value) -> Value {
         switch own {

@@ -49,7 +49,7 @@ public struct CoalesceKey: Hashable, Sendable {
 }
 
 /// Texts one after the other, none of which can be taken for a part of another or for two.
-private struct KeyWords {
+struct KeyWords {
     private(set) var bytes: [UInt8] = []
 
     mutating func add(_ text: String?) {
@@ -80,18 +80,33 @@ extension KeyWords {
             words.add(fields: rule.set)
             words.add(rule.remove.map { $0.lowercased() }) { $0.add($1) }
         }
-        add(request.credential)
-        add(request.usesProfileCredential.description)
-        add(request.usesProfileCertificate.description)
-        add(request.clientCertificate?.certificate)
-        add(request.clientCertificate?.key)
-        add(request.usesCookies.description)
+        addClaims(of: request)
         add(request.proxy?.url)
         add(request.proxy?.credential)
         add(request.proxy?.exceptions ?? []) { $0.add($1) }
         add(request.redirect.rawValue)
         add(request.allowsDowngrade.description)
         add("\(request.acceptedStatus)")
+    }
+
+    private mutating func addClaims(of request: TransferRequest) {
+        add(request.credential)
+        add(request.usesProfileCredential.description)
+        add(request.usesProfileCertificate.description)
+        add(request.clientCertificate?.certificate)
+        add(request.clientCertificate?.key)
+        add(request.usesCookies.description)
+    }
+
+    /// Who the request claims to be: its credentials, and whatever else of it is secret.
+    mutating func addIdentity(of request: TransferRequest) {
+        addClaims(of: request)
+        add(fields: request.headers.filter { Redaction.isSecretHeader($0.name) })
+        add(request.headerRules) { words, rule in
+            words.add(rule.hosts.map(\.description)) { $0.add($1) }
+            words.add(fields: rule.set.filter { Redaction.isSecretHeader($0.name) })
+            words.add(rule.remove.map { $0.lowercased() }) { $0.add($1) }
+        }
     }
 
     /// By name, without its case; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.

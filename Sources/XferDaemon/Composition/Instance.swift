@@ -41,6 +41,8 @@ struct Instance: Sendable {
         result.retryFor = settings.queue.retryFor.components.seconds
         result.negativeTTL = settings.sharing.negativeTTL.components.seconds
         result.sharesBetweenOwners = settings.sharing.betweenOwners
+        result.cacheMaxBytes = settings.cache.maxBytes
+        result.cacheMaxAge = settings.cache.maxAge.components.seconds
         result.forbiddenDirectories = paths.forbiddenDirectories
         result.reserve = settings.download.reserve
         result.fileMode = fileMode

@@ -29,6 +29,9 @@ enum ErrorAnswers {
                 data: ErrorData(reason: "invalid_value", path: path, expected: expected))
         case .notFound(let id):
             .noSuchTask(id)
+        case .cacheEntryNotFound(let id):
+            RPCFailure(
+                .notFound, "there is no entry \(id) in the cache", data: ErrorData(reason: "not_found", path: "id"))
         case .invalidState(let id, let state, let reason):
             RPCFailure(
                 .invalidState, "task \(id) is \(state.rawValue): \(reason)",

@@ -50,7 +50,7 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + download + sharing + trust + profiles + hooks + network + results + past + rpc + access + log
+        queue + download + sharing + cache + trust + profiles + hooks + network + results + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -93,6 +93,15 @@ extension SettingKey {
         SettingKey(
             "sharing.between_owners", \.sharing.betweenOwners, .flag, reload: true,
             "Whether what became of one user's task counts for the same request of another user's"),
+    ]
+
+    private static let cache: [SettingKey] = [
+        SettingKey(
+            "cache.max_bytes", \.cache.maxBytes, .size(0...(1 << 50)), reload: true,
+            "Bytes of responses that are kept; over it the least recently used go until it is under half"),
+        SettingKey(
+            "cache.max_age", \.cache.maxAge, .duration(.zero ... .years(10)), reload: true,
+            "How long a response is kept since its last use"),
     ]
 
     private static let trust: [SettingKey] = [
@@ -185,7 +194,7 @@ extension SettingKey {
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
     static let reserved = [
-        "bandwidth", "cache", "network.monitor", "network.metered_interfaces", "download.segments",
+        "bandwidth", "network.monitor", "network.metered_interfaces", "download.segments",
     ]
 }
 

@@ -9,6 +9,7 @@ public struct Settings: Hashable, Sendable {
     public var queue = Queue()
     public var download: Download
     public var sharing = Sharing()
+    public var cache = Cache()
     public var trust = Trust()
     /// Defaults for requests, by name.
     public var profiles: [Profile] = []
@@ -62,6 +63,13 @@ public struct Settings: Hashable, Sendable {
         public var negativeTTL = Duration.seconds(3600)
         /// Whether what became of one owner's task counts for another's.
         public var betweenOwners = false
+    }
+
+    public struct Cache: Hashable, Sendable {
+        /// Bytes of responses that are kept.
+        public var maxBytes: Int64 = 1_073_741_824
+        /// How long a response is kept since its last use.
+        public var maxAge = Duration.seconds(604_800)
     }
 
     public struct Trust: Hashable, Sendable {

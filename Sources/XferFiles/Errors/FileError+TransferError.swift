@@ -14,7 +14,7 @@ extension FileError {
         case .lengthMismatch: .lengthMismatch
         case .sourceChanged: .sourceFileChanged
         case .noRoom: .insufficientSpace
-        case .poisoned: .diskError
+        case .poisoned, .damagedBlob: .diskError
         case .notAPartialFile, .publishLost, .notMoved, .unsupported: .fileMoveFailed
         case .closed, .alreadyLocked, .insecureStateDirectory, .digestUnavailable, .cancelled: .internalError
         case .system(_, _, let code): Self.reason(code)

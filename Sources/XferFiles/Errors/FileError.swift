@@ -47,6 +47,8 @@ public enum FileError: Error, Hashable, Sendable {
     case alreadyLocked(path: String, pid: Int32?)
     /// The state directory is not safe to use.
     case insecureStateDirectory(path: String, problem: String)
+    /// A file of the cache is not what went into it.
+    case damagedBlob(path: String, problem: String)
     /// libcrypto refuses an algorithm (a FIPS provider refuses MD5).
     case digestUnavailable(algorithm: String)
     /// The caller asked to stop.
@@ -85,6 +87,7 @@ extension FileError: CustomStringConvertible {
         case .alreadyLocked(let path, let pid):
             "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted)"
         case .insecureStateDirectory(let path, let problem): "the state directory \(path.quoted) \(problem)"
+        case .damagedBlob(let path, let problem): "\(path.quoted) is not what was kept: \(problem)"
         case .digestUnavailable(let algorithm): "libcrypto does not offer \(algorithm)"
         case .cancelled: "cancelled"
         case .system(let operation, let path, let code): "cannot \(operation) \(path.quoted): \(Self.text(code))"

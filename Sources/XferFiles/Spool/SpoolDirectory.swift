@@ -13,18 +13,21 @@ public final class SpoolDirectory: Sendable {
     public init(_ directory: DirectoryHandle) { self.directory = directory }
 
     /// A new, empty file, which is gone when it is closed without having been kept.
-    public func makeFile() throws(FileError) -> SpoolFile {
+    ///
+    /// - Parameter name: what it is called once it is kept; nobody may have chosen it before. Nil makes one up.
+    public func makeFile(named name: String? = nil) throws(FileError) -> SpoolFile {
+        let name = name ?? Self.newName()
         let flags = O_RDWR | Int32(XFER_O_TMPFILE)
         switch openDescriptor(at: directory.descriptor, ".", flags: flags, mode: 0o600) {
-        case .value(let handle): return file(handle, Self.newName(), isNamed: false)
+        case .value(let handle): return file(handle, name, isNamed: false)
         // A file system without unnamed files (open(2)).
-        case .failure(let code) where [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(code): return try makeNamedFile()
+        case .failure(let code) where [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(code):
+            return try makeNamedFile(name)
         case .failure(let code): throw .system(operation: "make a file in", path: directory.path, code: code)
         }
     }
 
-    private func makeNamedFile() throws(FileError) -> SpoolFile {
-        let name = Self.newName()
+    private func makeNamedFile(_ name: String) throws(FileError) -> SpoolFile {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         switch openDescriptor(at: directory.descriptor, name, flags: flags, mode: 0o600) {
         case .value(let handle): return file(handle, name, isNamed: true)

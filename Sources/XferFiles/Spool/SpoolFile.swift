@@ -42,6 +42,17 @@ public final class SpoolFile: Sendable {
         try readAll(handle, path: path, at: 0, upTo: length)
     }
 
+    /// Writes its whole content, which is small.
+    func write(_ bytes: [UInt8]) throws(FileError) {
+        var written = 0
+        while written < bytes.count {
+            let (rest, position) = (bytes.count - written, written)
+            written += try perform("write", on: path) {
+                bytes.withUnsafeBytes { pwrite(handle.raw, $0.baseAddress.map { $0 + position }, rest, position) }
+            }
+        }
+    }
+
     /// Makes what was written durable under its name. Blocks.
     public func keep() throws(FileError) {
         try perform("write out", on: path) { fdatasync(handle.raw) }

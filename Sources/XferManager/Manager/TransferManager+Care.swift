@@ -108,6 +108,7 @@ extension TransferManager {
         } while trimmed > 0
         if hasForgottenTasks { sweepSpool() }
         try await trimFailedURLs()
+        try await services.cache.trim()
         try await trimResults(olderThan: ago(retention.keepResults))
         try await trimSpooledSources(olderThan: ago(retention.keepFailed))
         let expired = try await store.read { try $0.expiredFailed(olderThan: ago(retention.keepFailed), limit: 1000) }

@@ -20,6 +20,7 @@ extension TransferManager {
         try await discardOrphans()
         abandonUploads()
         sweepSpool()
+        services.cache.start()
         await hookQueue.wake()
         await warnOfExpiry()
         schedule()

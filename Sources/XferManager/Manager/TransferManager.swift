@@ -120,11 +120,17 @@ public actor TransferManager {
             try ConfiguredProfiles.take(settings.profiles, in: tx)
             return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
         }
-        let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: "xferd/\(version)"))
+        let userAgent = "xferd/\(version)"
+        let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: userAgent))
         let pool = BlockingPool()
         let cookies = CookieJars(store: store, engine: engine, clock: clock)
+        let digests = BlockingPool(threadCount: 2)
+        let cache = ResponseCache(
+            store: store, directory: CacheDirectory(try stateDirectory.subdirectory("cache")), pool: digests,
+            digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
+            logger: logger)
         let services = RunServices(
-            store: store, engine: engine, pool: pool, digests: BlockingPool(threadCount: 2),
+            store: store, engine: engine, pool: pool, digests: digests,
             durability: DurabilityGroup(pool: pool),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
@@ -134,7 +140,7 @@ public actor TransferManager {
                 secrets: SecretReader(
                     credentialsDirectory: settings.credentialsDirectory, environment: settings.environment),
                 environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
-            cookies: cookies, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
+            cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
             clock: clock, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
@@ -176,6 +182,7 @@ public actor TransferManager {
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
         services.hooks.definitions.withLockedValue { $0 = HookRunner.byName(settings.hooks) }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
+        services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         applyLimits()
         schedule()
     }

@@ -26,6 +26,7 @@ struct RunServices: Sendable {
     /// What an attempt shows and which way it takes.
     let access: AccessResolver
     let cookies: CookieJars
+    let cache: ResponseCache
     let hooks: HookRunner
     /// A task as its hooks are told of it.
     let describe: TaskDescriber

@@ -196,6 +196,25 @@ final class RunTrust: Sendable {
     /// - Throws: `policyMissing`: the bytes can wait until the task's policy is back.
     func refusalOfKept(from urls: [HTTPURL]) throws(TransferError) -> String? {
         var kept = state.withLockedValue(\.kept)
+        if let refusal = try judge(&kept, from: urls) { return refusal }
+        state.withLockedValue { [kept] in $0.kept = kept }
+        return nil
+    }
+
+    /// As `refusalOfKept`, of bytes that the cache keeps.
+    func refusal(of sources: [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
+        var sources = sources
+        return try judge(&sources, from: urls)
+    }
+
+    /// The run's bytes come from the cache, and who sent them was judged. Whoever answered in this attempt only confirmed them.
+    func adopt(_ sources: [SourceEvidence]) { state.withLockedValue { $0.kept = sources } }
+
+    /// Everybody who had a part in what the run received.
+    var sources: [SourceEvidence] { state.withLockedValue(\.sources) }
+
+    /// Notes in `kept` by which policies who is believed.
+    private func judge(_ kept: inout [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
         do throws(TransferError) {
             if kept.isEmpty {
                 for url in urls
@@ -215,7 +234,6 @@ final class RunTrust: Sendable {
             if error.reason == .policyMissing { throw error }
             return error.message
         }
-        state.withLockedValue { [kept] in $0.kept = kept }
         return nil
     }
 }

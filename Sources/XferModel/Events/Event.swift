@@ -36,6 +36,9 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskCancelled = "task.cancelled"
     case taskSuperseded = "task.superseded"
     case taskRemoved = "task.removed"
+    case taskRefreshed = "task.refreshed"
+    case taskNotModified = "task.not_modified"
+    case cacheHit = "cache.hit"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
     case policyViolation = "policy.violation"
@@ -77,6 +80,13 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Another task, `by`, has taken its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
+    /// A kept response is used, or told of before the server is asked about it: its age in seconds if that is known, and
+    /// whether it is fresh.
+    case cacheHit(age: Int64?, fresh: Bool)
+    /// After `cacheHit`: the server sent another one, which is used.
+    case taskRefreshed
+    /// After `cacheHit`: the server says that the kept one is current.
+    case taskNotModified
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
@@ -106,6 +116,9 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskCancelled: .taskCancelled
         case .taskSuperseded: .taskSuperseded
         case .taskRemoved: .taskRemoved
+        case .cacheHit: .cacheHit
+        case .taskRefreshed: .taskRefreshed
+        case .taskNotModified: .taskNotModified
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
         case .policyViolation: .policyViolation

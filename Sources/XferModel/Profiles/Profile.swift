@@ -26,6 +26,11 @@ public struct Profile: Hashable, Sendable, Codable {
     public var acceptedStatus: ClosedRange<Int>?
     /// Media types or presets as written; nil says nothing.
     public var acceptedTypes: [String]?
+    /// What is done about kept responses; nil says nothing.
+    public var cachePolicy: CachePolicy?
+    /// Whether responses are kept; nil says nothing.
+    public var storesResponses: Bool?
+    public var cacheKey: CacheKeyRule?
 
     public init(name: String) {
         self.name = name

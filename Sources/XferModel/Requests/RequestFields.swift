@@ -27,6 +27,9 @@ public struct RequestFields: Hashable, Sendable {
     public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
     /// Media types and presets.
     public var acceptedTypes = Patch<[String]>.unchanged
+    public var cachePolicy = Patch<CachePolicy>.unchanged
+    public var storesResponse = Patch<Bool>.unchanged
+    public var cacheKey = Patch<CacheKeyRule>.unchanged
 
     public init(kind: TaskKind = .download) { self.kind = kind }
 

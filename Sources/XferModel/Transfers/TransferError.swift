@@ -86,6 +86,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     // This service.
     /// It failed for good a while ago, and nobody asked to try it again: see `FailedURL`.
     case blockedURL = "blocked_url"
+    /// The task may only use what is kept (`only_if_cached`), and nothing is.
+    case onlyIfCachedMiss = "only_if_cached_miss"
     case internalError = "internal_error"
 
     /// Whether a failure for this reason is worth another try (spec: Retry).
@@ -98,7 +100,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists,
-            .destinationDenied, .diskError, .fileMoveFailed, .postProcessFailed, .blockedURL, .internalError:
+            .destinationDenied, .diskError, .fileMoveFailed, .postProcessFailed, .blockedURL, .onlyIfCachedMiss,
+            .internalError:
             false
         }
     }

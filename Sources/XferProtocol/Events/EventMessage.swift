@@ -134,7 +134,7 @@ extension EventMessage {
 
 extension EventType {
     /// Whether events of this type name a task.
-    var isAboutTask: Bool { rawValue.hasPrefix("task.") }
+    var isAboutTask: Bool { rawValue.hasPrefix("task.") || self == .cacheHit }
 }
 
 /// The fields every event has.

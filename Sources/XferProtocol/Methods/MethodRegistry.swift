@@ -6,6 +6,7 @@ public enum MethodRegistry {
         TaskCommit.self, TaskRead.self, TaskResult.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
         SlotGet.self, SlotDetach.self, SlotCancel.self,
+        CacheStats.self, CacheList.self, CacheGet.self, CacheRemove.self, CacheClear.self, CacheTrim.self,
         FailedURLList.self, FailedURLRemove.self, FailedURLClear.self,
         PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,
         ProfileList.self, ProfileGet.self, ProfileSet.self, ProfileRemove.self,

@@ -20,6 +20,9 @@ public struct ProfileInput: WireInput, Hashable {
     public var totalTimeout: Double?
     public var acceptStatus: StatusRange?
     public var acceptTypes: [String]?
+    public var cachePolicy: CachePolicy?
+    public var store: Bool?
+    public var cacheKey: CacheKeyRecord?
 
     public init() {}
     public init(name: String) { self.name = name }
@@ -52,6 +55,10 @@ public struct ProfileInput: WireInput, Hashable {
         .optional(
             "accept_types", \.acceptTypes, "Media types, or the presets json, xml, plist, image.", .count(0...64),
             example: ["json"]),
+        .optional("cache_policy", \.cachePolicy, "Whether kept responses are used; default reload: never."),
+        .optional("store", \.store, "Whether responses are kept; default is what cache_policy implies."),
+        .optional(
+            "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true]),
     ]
 
     /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
@@ -71,6 +78,9 @@ public struct ProfileInput: WireInput, Hashable {
         profile.totalTimeout = totalTimeout
         profile.acceptedStatus = acceptStatus?.codes
         profile.acceptedTypes = acceptTypes
+        profile.cachePolicy = cachePolicy
+        profile.storesResponses = store
+        profile.cacheKey = cacheKey?.rule
         return profile
     }
 }

@@ -20,6 +20,9 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var totalTimeout: Double?
     public var acceptStatus: StatusRange?
     public var acceptTypes: [String]?
+    public var cachePolicy: OpenEnum<CachePolicy>?
+    public var store: Bool?
+    public var cacheKey: CacheKeyRecord?
 
     public init() {}
 
@@ -42,6 +45,9 @@ public struct ProfileRecord: WireRecord, Hashable {
         totalTimeout = profile.totalTimeout
         acceptStatus = profile.acceptedStatus.map { StatusRange($0) }
         acceptTypes = profile.acceptedTypes
+        cachePolicy = profile.cachePolicy.map { OpenEnum($0) }
+        store = profile.storesResponses
+        cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
     }
 
     public static let summary = "Defaults for the requests of the tasks that name it; secrets are ***."
@@ -64,6 +70,9 @@ public struct ProfileRecord: WireRecord, Hashable {
         .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none."),
         .optional("accept_status", \.acceptStatus, "Status codes that count as success."),
         .optional("accept_types", \.acceptTypes, "Media types and presets that count as success."),
+        .optional("cache_policy", \.cachePolicy, "Whether kept responses are used."),
+        .optional("store", \.store, "Whether responses are kept."),
+        .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache."),
     ]
 }
 

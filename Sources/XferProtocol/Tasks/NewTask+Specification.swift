@@ -71,6 +71,9 @@ extension NewTask {
         fields.totalTimeout = totalTimeout
         fields.acceptedStatus = acceptStatus.map(\.codes)
         fields.acceptedTypes = acceptTypes
+        fields.cachePolicy = cachePolicy
+        fields.storesResponse = store
+        fields.cacheKey = cacheKey.map(\.rule)
         return fields
     }
 

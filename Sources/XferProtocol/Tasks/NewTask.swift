@@ -52,6 +52,9 @@ public struct NewTask: WireInput, Hashable {
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
     public var cookies = Patch<Bool>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
+    public var cachePolicy = Patch<CachePolicy>.unchanged
+    public var store = Patch<Bool>.unchanged
+    public var cacheKey = Patch<CacheKeyInput>.unchanged
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -194,6 +197,15 @@ public struct NewTask: WireInput, Hashable {
             "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."),
         .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
         .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
+        .patch(
+            "cache_policy", \.cachePolicy,
+            "Whether a kept response is used: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), revalidate "
+                + "(told of at once, the server is always asked), reload and reload_all (never); default reload."),
+        .patch(
+            "store", \.store, "Whether the response is kept; default is what cache_policy implies."),
+        .patch(
+            "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
+            example: ["ignore_params": ["token"]]),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
             .number(0.1...3600)),

@@ -79,6 +79,9 @@ extension TaskRecord {
         credential = request.credential.map { CredentialRecord(masking: $0) }
         clientCert = request.clientCertificate.map { ClientCertificateRecord($0) }
         cookies = request.usesCookies ? true : nil
+        cachePolicy = request.caching.policy == .reload ? nil : OpenEnum(request.caching.policy)
+        store = request.caching.stores ? true : nil
+        cacheKey = request.caching.key.map { CacheKeyInput($0) }
         proxy = request.proxy.map { ProxyRecord(masking: $0) }
     }
 

@@ -58,6 +58,9 @@ public struct TaskRecord: WireRecord, Hashable {
     public var clientCert: ClientCertificateRecord?
     public var cookies: Bool?
     public var proxy: ProxyRecord?
+    public var cachePolicy: OpenEnum<CachePolicy>?
+    public var store: Bool?
+    public var cacheKey: CacheKeyInput?
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -137,6 +140,9 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("client_cert", \.clientCert, "The task's own client certificate."),
         .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
         .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
+        .optional("cache_policy", \.cachePolicy, "Whether a kept response is used; absent is reload."),
+        .optional("store", \.store, "True when the response is kept."),
+        .optional("cache_key", \.cacheKey, "What stands for the URL in the cache."),
         .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
         .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
         .optional("meta", \.meta, "The client's own JSON."),

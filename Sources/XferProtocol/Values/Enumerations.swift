@@ -9,6 +9,7 @@ extension ConflictPolicy: WireEnum {}
 extension HTTPMethod: WireEnum {}
 extension HTTPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}
+extension CachePolicy: WireEnum {}
 extension ShutdownMode: WireEnum {}
 extension QueueOrder: WireEnum {}
 extension FinalizeMode: WireEnum {}

@@ -41,7 +41,8 @@ public struct RecoveryReport: Hashable, Sendable {
 
 enum Recovery {
     /// Tables that hold what was asked for and what became of it, parents first, each with its row id. What is kept by
-    /// differences is computed anew, which URLs failed is forgotten: the new database tells them apart by another key.
+    /// differences is computed anew, which URLs failed and what the cache
+    /// holds is forgotten: the new database tells them apart by another key.
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",

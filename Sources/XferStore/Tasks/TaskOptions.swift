@@ -36,6 +36,7 @@ struct TaskOptions: Codable, Hashable {
     var response: ResponseHandling?
     var completion: TaskCompletion?
     var coalesces: Bool?
+    var caching: CachingOptions?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -84,6 +85,7 @@ struct TaskOptions: Codable, Hashable {
         response = note(specification.response, usual.response)
         completion = note(specification.completion, usual.completion)
         coalesces = note(specification.coalesces, usual.coalesces)
+        caching = note(request.caching, usual.request.caching)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -123,5 +125,6 @@ struct TaskOptions: Codable, Hashable {
         set(response, \.response)
         set(completion, \.completion)
         set(coalesces, \.coalesces)
+        set(caching, \.request.caching)
     }
 }

@@ -12,7 +12,7 @@ extension StoreTransaction {
                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                     """,
                     Value(id), Value(source.origin.scheme), .text(source.origin.host), Value(Int(source.origin.port)),
-                    .text(source.chain.map { Base64.encode($0) }.joined(separator: " ")), Value(source.tls?.rawValue),
+                    .text(source.chainText), Value(source.tls?.rawValue),
                     .text(source.judgement))
             } catch {
                 throw error.isForeignKeyViolation ? .noSuchTransfer(id) : error
@@ -29,14 +29,24 @@ extension StoreReader {
             WHERE transfer_id = ?1 ORDER BY id
             """, Value(id)
         ) { row throws(StoreError) in
-            guard let scheme = HTTPURL.Scheme(rawValue: row.text(0)), let port = UInt16(exactly: row.integer(2)) else {
-                throw .unreadable(table: "transfer_source", id: row.integer(6), column: "scheme or port")
-            }
-            // What cannot be read is nothing anybody could believe.
-            let chain = row.text(3).split(separator: " ").map { Base64.decode($0) ?? [] }
-            return SourceEvidence(
-                origin: Origin(scheme: scheme, host: row.text(1), port: port), chain: chain,
-                tls: row.optionalText(4).flatMap { TLSVersion(rawValue: $0) }, judgement: row.text(5))
+            try SourceEvidence(row, table: "transfer_source")
         }
     }
+}
+
+extension SourceEvidence {
+    /// From a row with scheme, host, port, chain, tls, judgement, id.
+    init(_ row: ResultRow, table: String) throws(StoreError) {
+        guard let scheme = HTTPURL.Scheme(rawValue: row.text(0)), let port = UInt16(exactly: row.integer(2)) else {
+            throw .unreadable(table: table, id: row.integer(6), column: "scheme or port")
+        }
+        // What cannot be read is nothing anybody could believe.
+        let chain = row.text(3).split(separator: " ").map { Base64.decode($0) ?? [] }
+        self.init(
+            origin: Origin(scheme: scheme, host: row.text(1), port: port), chain: chain,
+            tls: row.optionalText(4).flatMap { TLSVersion(rawValue: $0) }, judgement: row.text(5))
+    }
+
+    /// The chain as it is stored: DER as base64, leaf first, with spaces between.
+    var chainText: String { chain.map { Base64.encode($0) }.joined(separator: " ") }
 }

@@ -15,7 +15,7 @@ extension AnsweredRun {
     ///
     /// - Parameter onEvent: see `attempt`.
     func exchange(
-        _ request: TransferRequest, sending content: AttemptContent?, spill: SpoolFile,
+        _ request: TransferRequest, sending content: AttemptContent?, conditions: [HeaderField] = [], spill: SpoolFile,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
         let sink = BodySink.spilling(
@@ -25,6 +25,7 @@ extension AnsweredRun {
         return try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
             attempt.content = content
+            attempt.conditions = conditions
         } onEvent: { event, handle in
             try await onEvent(event, handle)
             if case .response(let head) = event, request.method != .head {

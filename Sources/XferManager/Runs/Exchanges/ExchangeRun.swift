@@ -25,19 +25,23 @@ actor ExchangeRun: AnsweredRun {
     var isResumable: Bool { false }
 
     func run() async throws -> RunEnd {
-        guard !control.isStopRequested else { return .stopped }
-        let content = try await OpenedContent.open(for: taskID, specification, services)
-        control.note(sent: 0, total: specification.kind == .upload ? content.length : nil)
-        let (pool, spool) = (services.pool, services.spool)
-        let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
-        // The sources stay open until nothing reads them any more.
-        defer { withExtendedLifetime(content) {} }
-        let ended = try await exchange(specification.request, sending: content.content, spill: spill) { event, _ in
-            guard case .response(let head) = event else { return }
-            pendingEvents.append(
-                .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
+        while true {
+            guard !control.isStopRequested else { return .stopped }
+            switch try await consultCache() {
+            case .fetch, .miss:
+                return try await ask()
+            case .use(let lease):
+                trust.adopt(lease.entry.response.sources)
+                let event = hit(lease.entry.response)
+                guard let end = try await finish(with: lease, as: lease.entry.response) else { continue }
+                pendingEvents.append(event)
+                return end
+            case .validate(let lease, let conditions):
+                let isShown = specification.request.caching.policy == .revalidate
+                if isShown, try await !show(lease) { continue }
+                return try await ask(about: lease, conditions, isShown: isShown)
+            }
         }
-        return try await judge(ended, spill: spill)
     }
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {
@@ -45,9 +49,73 @@ actor ExchangeRun: AnsweredRun {
         control.note(sent: progress.sent, total: total ?? control.progress.total)
     }
 
+    // MARK: Asking
+
+    /// Makes the request, for the whole answer or for word that the kept one is right.
+    ///
+    /// - Parameter isShown: the kept one was told of already.
+    private func ask(
+        about lease: CacheLease? = nil, _ conditions: [HeaderField] = [], isShown: Bool = false
+    ) async throws -> RunEnd {
+        let (ended, times, spill) = try await exchange(conditions)
+        let isConfirmed = ended.result == .complete && ended.head?.status == 304 && !conditions.isEmpty
+        if let lease, isConfirmed {
+            if let end = try await confirm(lease, ended, times, isShown: isShown) { return end }
+            // The word was about another response, or the kept one is damaged.
+            return try await ask(isShown: isShown)
+        }
+        let end = try await judge(ended, times, spill: spill)
+        if isShown, case .completed = end { pendingEvents.append(.taskRefreshed) }
+        return end
+    }
+
+    private func confirm(
+        _ lease: CacheLease, _ ended: AttemptOutcome, _ times: ExchangeTimes, isShown: Bool
+    ) async throws -> RunEnd? {
+        let received = ResponseCache.Received(
+            head: ended.head ?? ResponseHead(status: 304), finalURL: ended.finalURL, requestTime: times.asked,
+            responseTime: times.answered, length: 0, sources: trust.sources)
+        guard let renewed = try await services.cache.renew(lease, by: received, of: specification.request),
+            let end = try await finish(with: lease, as: renewed)
+        else { return nil }
+        trust.adopt(renewed.sources)
+        pendingEvents += (isShown ? [] : [hit(renewed)]) + [.taskNotModified]
+        return end
+    }
+
+    private func exchange(
+        _ conditions: [HeaderField]
+    ) async throws -> (ended: AttemptOutcome, times: ExchangeTimes, spill: SpoolFile) {
+        let content = try await OpenedContent.open(for: taskID, specification, services)
+        control.note(sent: 0, total: specification.kind == .upload ? content.length : nil)
+        let (pool, spool) = (services.pool, services.spool)
+        let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
+        // The sources stay open until nothing reads them any more.
+        defer { withExtendedLifetime(content) {} }
+        var times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+        let ended = try await exchange(
+            specification.request, sending: content.content, conditions: conditions, spill: spill
+        ) { event, _ in
+            guard case .response(let head) = event else { return }
+            times.answered = services.clock()
+            pendingEvents.append(
+                .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
+        }
+        return (ended, times, spill)
+    }
+
     // MARK: The answer
 
-    private func judge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> RunEnd {
+    private func judge(_ ended: AttemptOutcome, _ times: ExchangeTimes, spill: SpoolFile) async throws -> RunEnd {
+        let end = try await judge(ended, spill: spill)
+        guard case .complete = ended.result, let head = ended.head else { return end }
+        if case .completed = end { await keepInCache(ended, times, spill: spill) }
+        await services.cache.invalidate(
+            after: head, to: specification.request, at: ended.finalURL, owner: specification.owner)
+        return end
+    }
+
+    func judge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> RunEnd {
         switch ended.result {
         case .stopped: return .stopped
         case .failed(let error): return .failed(error)

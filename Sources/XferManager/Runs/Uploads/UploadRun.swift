@@ -67,6 +67,7 @@ actor UploadRun: AnsweredRun {
             case .completed(let keepsResponse):
                 await onBodyEnd()
                 if keepsResponse, let answer { try await keepUnjudged(answer) }
+                if let answer { await invalidate(after: answer) }
                 return .completed(size: length)
             case .fail(let error):
                 return .failed(error)
@@ -79,6 +80,7 @@ actor UploadRun: AnsweredRun {
     private func end(with answer: Answer, mayRetry: Bool, length: Int64) async throws -> RunEnd {
         await onBodyEnd()
         guard var refusal = try await keepAndJudge(answer.outcome, spill: answer.spill) else {
+            await invalidate(after: answer)
             return .completed(size: length)
         }
         guard !mayRetry, refusal.isRetriable else { return .failed(refusal) }
@@ -89,6 +91,11 @@ actor UploadRun: AnsweredRun {
         }
         refusal.isRetriable = false
         return .failed(refusal)
+    }
+
+    private func invalidate(after answer: Answer) async {
+        await services.cache.invalidate(
+            after: answer.head, to: specification.request, at: answer.outcome.finalURL, owner: specification.owner)
     }
 
     private func keepUnjudged(_ answer: Answer) async throws {

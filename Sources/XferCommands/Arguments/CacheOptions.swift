@@ -1,0 +1,32 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// What an added task does about responses that are kept.
+struct CacheOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Whether a kept response is used (default: reload, never).", valueName: "policy"))
+    var cachePolicy: WordArgument<CachePolicy>?
+
+    @Flag(inversion: .prefixedNo, help: "Keep the response (default: with a policy that uses the cache).")
+    var store: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "What stands for the URL in the cache: a text, or JSON: {\"ignore_params\": [\"token\"]}, "
+                + "{\"ignore_query\": true}, {\"host\": \"mirrors\"}.", valueName: "text or json"),
+        transform: CacheKeyInput.argument)
+    var cacheKey: CacheKeyInput?
+}
+
+extension CacheKeyInput {
+    /// A text, or an object as JSON.
+    static func argument(_ text: String) throws -> CacheKeyInput {
+        guard text.hasPrefix("{") else { return try CacheKeyInput(strict: .string(text)) }
+        do {
+            return try CacheKeyInput(strict: try JSONValue(parsing: text.utf8))
+        } catch {
+            throw ValidationError("--cache-key: \(error)")
+        }
+    }
+}

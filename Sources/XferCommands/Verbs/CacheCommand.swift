@@ -1,0 +1,142 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// `xferctl cache`: the `cache.*` methods.
+struct CacheCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cache", abstract: "Look at the responses that are kept, and forget them.",
+        discussion: """
+            Tasks keep and use responses only where they, or their profiles, say so: `xferctl add --cache-policy \
+            protocol` follows what servers say about it (RFC 9111).
+            """,
+        subcommands: [Stats.self, List.self, Get.self, Remove.self, Clear.self, Trim.self],
+        defaultSubcommand: Stats.self)
+
+    struct Stats: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show how much is kept.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(CacheStats.self)) { result, _ in CacheText.lines(result) }
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List what is kept, the newest first.")
+
+        @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
+        var limit = 100
+
+        @Flag(help: "List the oldest first.")
+        var oldestFirst = false
+
+        @OptionGroup var options: VerbOptions
+
+        mutating func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
+        }
+
+        func run() throws {
+            let daemon = try options.open()
+            var params = CacheList.Params()
+            params.order = oldestFirst ? .ascending : .descending
+            var entries: [CacheEntryRecord] = []
+            var left = limit
+            repeat {
+                params.limit = min(left, CacheText.largestPage)
+                let page = try daemon.call(CacheList.self, params)
+                if options.output.json { Output.standard.line(page.raw.text) } else { entries += page.value.entries }
+                left -= max(1, page.value.entries.count)
+                params.cursor = page.value.nextCursor
+            } while params.cursor != nil && left > 0
+            guard !options.output.json else { return }
+            let terminal = Terminal.standard
+            for line in CacheText.lines(entries, terminal) { terminal.output.line(line) }
+            if params.cursor != nil {
+                Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)")
+            }
+        }
+    }
+
+    struct Get: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show what is known of a response that is kept.")
+
+        @Argument(help: "Id of the entry.", transform: entryID)
+        var id: CacheEntryID
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(CacheGet.self, CacheGet.Params(id: id))) { result, terminal in
+                CacheText.lines(result.entry, terminal)
+            }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget responses, so that they are fetched anew.",
+            discussion: "A URL is given as it was asked for, with whatever the list shows as ***.")
+
+        @Argument(help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"))
+        var entries: [String]
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let daemon = try options.open()
+            let ids = entries.compactMap(CacheText.id)
+            var calls: [CacheRemove.Params] = ids.isEmpty ? [] : [CacheRemove.Params(ids: ids)]
+            calls += entries.filter { CacheText.id($0) == nil }.map { CacheRemove.Params(url: $0) }
+            var missing: [CacheEntryID] = []
+            for params in calls {
+                let answer = try daemon.call(CacheRemove.self, params)
+                options.show(answer) { result, _ in ["\(result.removed.count) removed"] }
+                missing += answer.value.missing
+            }
+            guard missing.isEmpty else {
+                throw CommandFailure(
+                    .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
+            }
+        }
+    }
+
+    struct Clear: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Forget everything, for operators.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(CacheClear.self)) { result, _ in [CacheText.removed(result)] }
+        }
+    }
+
+    struct Trim: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Apply the limits now, or narrower ones this once, for operators.",
+            discussion: "Over the limit the least recently used go until what is left is under half of it.")
+
+        @Option(help: ArgumentHelp("Keep at most half of so many bytes if there are more.", valueName: "size"))
+        var maxBytes: ByteAmount?
+
+        @Option(help: ArgumentHelp("Forget what was not used for so long.", valueName: "time"))
+        var maxAge: TimeSpan?
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            var params = CacheTrim.Params()
+            params.maxBytes = maxBytes?.bytes
+            params.maxAge = maxAge?.wholeSeconds
+            options.show(try options.open().call(CacheTrim.self, params)) { result, _ in [CacheText.removed(result)] }
+        }
+    }
+
+    static func entryID(_ text: String) throws -> CacheEntryID {
+        guard let id = CacheText.id(text) else { throw ValidationError("\"\(text)\" is no entry's id.") }
+        return id
+    }
+}

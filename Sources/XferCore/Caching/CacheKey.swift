@@ -1,0 +1,30 @@
+public import XferModel
+
+/// Under what a response is kept: whoever has the same key may use it, if the fields that `Vary` names are the same, too.
+///
+/// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller at
+/// all: the owner, who the request claims to be, the task's own trust policy (the host's is asked when the response is
+/// used), and which redirects it may follow. A digest with a key of the database, as `CoalesceKey`.
+public struct CacheKey: Hashable, Sendable {
+    /// The digest.
+    public let bytes: [UInt8]
+
+    /// Nil when it cannot be computed.
+    public init?(_ specification: TaskSpecification, digest: KeyedDigest) {
+        let request = specification.request
+        var words = KeyWords()
+        words.add(Self.form)
+        words.add(specification.owner.description)
+        words.add(request.caching.key.text(for: request.url))
+        words.add(specification.policy)
+        words.add(request.usesProfileSecrets || request.usesCookies ? specification.profile : nil)
+        words.add(request.redirect.rawValue)
+        words.add(request.allowsDowngrade.description)
+        words.addIdentity(of: request)
+        guard let bytes = digest(words.bytes) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Changes with what a key is made of, so that kept ones of another form match nothing.
+    private static let form = "cache key 1"
+}

@@ -1,0 +1,107 @@
+public import XferModel
+
+/// How old a kept response is, and how old it may get (RFC 9111 §4.2), for a private cache: `s-maxage` and
+/// `proxy-revalidate` say nothing to it.
+public struct Freshness: Hashable, Sendable {
+    /// Where the lifetime comes from.
+    public enum Source: Hashable, Sendable {
+        /// `max-age` or `Expires` (§4.2.1).
+        case explicit
+        /// A tenth of the time since it was last modified (§4.2.2).
+        case heuristic
+        /// Nobody says anything.
+        case none
+    }
+
+    /// How long it may be used without asking, counted from when the server made it.
+    public let lifetime: Duration
+    public let source: Source
+    /// Time since the server made or confirmed it (§4.2.3). Nil when the clock was set back since.
+    public let age: Duration?
+
+    /// A guess never holds longer.
+    public static let longestGuess = Duration.seconds(86_400)
+
+    public init(of response: StoredResponse, at now: Timestamp) {
+        let head = response.head
+        (lifetime, source) = response.isRedirected ? (.zero, .none) : Self.lifetime(of: head, response)
+        age = Self.age(of: head, response, at: now)
+    }
+
+    /// Whether the age is below the lifetime.
+    public var isFresh: Bool { age.map { $0 < lifetime } ?? false }
+
+    /// How long it has been stale; nil when that is not known. Zero when it is fresh.
+    public var staleness: Duration? { age.map { max(.zero, $0 - lifetime) } }
+
+    // MARK: Lifetime
+
+    private static func lifetime(
+        of head: ResponseHead, _ response: StoredResponse
+    ) -> (lifetime: Duration, source: Source) {
+        let directives = CacheDirectives(head.fields)
+        switch directives.seconds("max-age") {
+        case .value(let seconds): return (.seconds(seconds), .explicit)
+        case .invalid: return (.zero, .explicit)
+        case .absent: break
+        }
+        let date = date(of: head, response)
+        if head.has("Expires") {
+            // An invalid one, 0 above all, has expired (§5.3), and so has one that contradicts another.
+            guard let expires = head.value("Expires").flatMap(HTTPDate.parse) else { return (.zero, .explicit) }
+            return (max(.zero, date.duration(to: expires)), .explicit)
+        }
+        guard Heuristics.apply(toStatus: head.status) || directives.has("public"),
+            let modified = head.lastModified.flatMap(HTTPDate.parse), modified < date
+        else { return (.zero, .none) }
+        return (min(modified.duration(to: date) / 10, longestGuess), .heuristic)
+    }
+
+    /// Without a `Date` the response is taken to be of when it came (RFC 9110 §6.6.1).
+    private static func date(of head: ResponseHead, _ response: StoredResponse) -> Timestamp {
+        head.date.flatMap(HTTPDate.parse) ?? response.responseTime
+    }
+
+    // MARK: Age
+
+    private static func age(of head: ResponseHead, _ response: StoredResponse, at now: Timestamp) -> Duration? {
+        guard now >= response.responseTime, response.responseTime >= response.requestTime else { return nil }
+        let apparent = max(.zero, date(of: head, response).duration(to: response.responseTime))
+        let delay = response.requestTime.duration(to: response.responseTime)
+        let corrected = told(by: head) + delay
+        return max(apparent, corrected) + response.responseTime.duration(to: now)
+    }
+
+    /// The `Age` field; of several values the first, of an invalid one nothing (§5.1).
+    private static func told(by head: ResponseHead) -> Duration {
+        let first = head.fields.firstValue(named: "Age")?.split(separator: ",").first
+        let text = first.map { $0.filter { $0 != " " && $0 != "\t" } }
+        return .seconds(text.flatMap(CacheDirectives.seconds) ?? 0)
+    }
+}
+
+/// Statuses whose responses may be kept without anybody saying for how long (RFC 9110 §15.1).
+enum Heuristics {
+    static func apply(toStatus status: Int) -> Bool {
+        [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+    }
+}
+
+extension StoredResponse {
+    /// Status and fields as they are kept.
+    public var head: ResponseHead { ResponseHead(status: status, fields: fields) }
+
+    /// As it is given to somebody now: with its age (§5.1).
+    public func head(usedAt now: Timestamp) -> ResponseHead {
+        var head = head
+        head.fields.removeAll { $0.name.equalsIgnoringASCIICase("Age") }
+        if let age = Freshness(of: self, at: now).age {
+            head.fields.append(HeaderField(name: "Age", value: "\(age.components.seconds)"))
+        }
+        return head
+    }
+}
+
+extension ResponseHead {
+    func has(_ name: String) -> Bool { fields.contains { $0.name.equalsIgnoringASCIICase(name) } }
+}

@@ -1,0 +1,78 @@
+public import XferModel
+
+/// Which responses are kept, and what of them (RFC 9111 §3), in a private cache: `private` and `Authorization` are no
+/// obstacles there.
+public enum Storability {
+    /// Why a complete response is not kept; nil when it may be.
+    ///
+    /// - Parameters:
+    ///   - fields: what the request was sent with.
+    ///   - head: of the final response.
+    public static func refusal(
+        of request: TransferRequest, sent fields: [HeaderField], answeredBy head: ResponseHead
+    ) -> String? {
+        if let refusal = refusal(of: request, sent: fields) { return refusal }
+        guard (200...599).contains(head.status), head.status != 206, head.status != 304 else {
+            return "a response \(head.status) is not the whole"
+        }
+        let directives = CacheDirectives(head.fields)
+        // §5.2.2.3: it takes the place of no-store for who understands the status.
+        if directives.has("must-understand") {
+            guard Self.understood.contains(head.status) else { return "its status \(head.status) is not understood" }
+        } else if directives.has("no-store") {
+            return "the server says no-store"
+        }
+        if let refusal = Variant.refusal(of: head, usesCookies: request.usesCookies) { return refusal }
+        let isExplicit =
+            directives.has("public") || directives.has("private") || directives.has("max-age") || head.has("Expires")
+        guard isExplicit || Heuristics.apply(toStatus: head.status) else {
+            return "nothing says that a response \(head.status) may be kept"
+        }
+        return nil
+    }
+
+    /// Why no response to the request is kept or used, whatever it is: it is no plain GET for the whole.
+    public static func refusal(of request: TransferRequest, sent fields: [HeaderField]) -> String? {
+        guard request.method == .get, request.bodySummary == nil else { return "only plain GET requests are kept" }
+        if CacheDirectives(fields).has("no-store") { return "the request says no-store" }
+        let own = conditional.first { name in request.headers.contains { $0.name.equalsIgnoringASCIICase(name) } }
+        return own.map { "the request has a condition of its own, \($0)" }
+    }
+
+    /// The fields that are kept: not those of the connection (§3.1), not `Set-Cookie`, which has done its work.
+    public static func keptFields(of fields: [HeaderField]) -> [HeaderField] {
+        let named = fields.filter { $0.name.equalsIgnoringASCIICase("Connection") }.flatMap { field in
+            field.value.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        }
+        let dropped = ofConnection.union(named)
+        return fields.filter { !dropped.contains($0.name.lowercased()) }
+    }
+
+    /// The head of a whole that was put together of parts with one strong validator (§3.4): as if it had come at once. Nil
+    /// when it was not.
+    public static func combined(_ head: ResponseHead, length: Int64) -> ResponseHead? {
+        guard head.status == 206 else { return head }
+        guard head.etag.map(EntityTag.isStrong) == true else { return nil }
+        var whole = head
+        whole.status = 200
+        whole.fields.removeAll { field in
+            ["Content-Range", "Content-Length"].contains { field.name.equalsIgnoringASCIICase($0) }
+        }
+        whole.fields.append(HeaderField(name: "Content-Length", value: "\(length)"))
+        return whole
+    }
+
+    /// What makes a response another one than the URL's.
+    private static let conditional = [
+        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range",
+    ]
+
+    private static let ofConnection: Set<String> = [
+        "connection", "proxy-connection", "keep-alive", "te", "transfer-encoding", "upgrade", "proxy-authenticate",
+        "proxy-authentication-info", "proxy-authorization", "trailer", "set-cookie", "set-cookie2",
+    ]
+
+    /// Final statuses of RFC 9110 §15.
+    private static let understood: Set<Int> = Set(200...205).union(300...305).union([307, 308]).union(400...417)
+        .union([421, 422, 426]).union(500...505)
+}

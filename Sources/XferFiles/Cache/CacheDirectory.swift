@@ -1,0 +1,118 @@
+import Glibc
+import XferModel
+
+/// The state directory's `cache/`: contents of responses that are kept, each in a file that is never written again.
+///
+/// Which of them are wanted the database says. A file is named by the digest of its response's cache key and a number that
+/// nobody had before, so that a newer content never takes the place of one that is being handed out. What is taken out of
+/// here is checked against the digest it went in with.
+public final class CacheDirectory: Sendable {
+    private let files: SpoolDirectory
+
+    public init(_ directory: DirectoryHandle) { files = SpoolDirectory(directory) }
+
+    public var directory: DirectoryHandle { files.directory }
+
+    /// A content on its way in: the file is gone with this object unless `keep` was called, and is not swept while it lives.
+    public struct Incoming: Sendable {
+        public let file: SpoolFile
+        public let length: Int64
+        /// SHA-256.
+        public let digest: [UInt8]
+
+        public var name: String { file.name }
+
+        /// Makes it durable under its name. Blocks.
+        public func keep() throws(FileError) { try file.keep() }
+    }
+
+    /// Takes over the first `length` bytes of an open file: its blocks where the file system shares them, else a copy.
+    /// Blocks for as long as copying and reading takes.
+    ///
+    /// - Throws: `system`, above all where the disk is full; `cancelled`, `lengthMismatch`, `digestUnavailable`.
+    public func take(
+        from source: Int32, length: Int64, key: [UInt8], isCancelled: () -> Bool = { false }
+    ) throws(FileError) -> Incoming {
+        let file = try files.makeFile(named: try Self.newName(for: key))
+        _ = try FileCopy.copy(from: source, to: file.descriptor, length: length, isCancelled: isCancelled)
+        let digest = try FileDigest.compute(
+            descriptor: file.descriptor, algorithm: .sha256, length: length, isCancelled: isCancelled)
+        return Incoming(file: file, length: length, digest: digest.bytes)
+    }
+
+    /// Gives an empty file the content, and looks whether it is what went in.
+    ///
+    /// - Throws: `damagedBlob` when it is not, or not there; `cancelled`, `system`, above all where the target's disk is full.
+    ///   The target's content is void then.
+    public func handOut(
+        _ name: String, length: Int64, digest: [UInt8], to target: Int32, isCancelled: () -> Bool = { false }
+    ) throws(FileError) {
+        let handle = try open(name, length: length)
+        do {
+            _ = try FileCopy.copy(from: handle.raw, to: target, length: length, isCancelled: isCancelled)
+        } catch .lengthMismatch {
+            throw damage(name, "it is too short")
+        }
+        // Of the copy: nobody can change that any more.
+        let found = try FileDigest.compute(
+            descriptor: target, algorithm: .sha256, length: length, isCancelled: isCancelled)
+        guard found.bytes == digest else { throw damage(name, "its digest is another one") }
+    }
+
+    /// The content, which has to be small, checked as `handOut` does.
+    public func read(_ name: String, length: Int64, digest: [UInt8]) throws(FileError) -> [UInt8] {
+        let handle = try open(name, length: length)
+        let bytes = try readAll(handle, path: directory.path(of: name), at: 0, upTo: Int(length))
+        var context = try DigestContext(.sha256)
+        bytes.withUnsafeBytes { context.update($0) }
+        guard Int64(bytes.count) == length, try context.finish().bytes == digest else {
+            throw damage(name, "its digest is another one")
+        }
+        return bytes
+    }
+
+    /// As `take(from:)`, of bytes in memory.
+    public func take(_ bytes: [UInt8], key: [UInt8]) throws(FileError) -> Incoming {
+        let file = try files.makeFile(named: try Self.newName(for: key))
+        try file.write(bytes)
+        var context = try DigestContext(.sha256)
+        bytes.withUnsafeBytes { context.update($0) }
+        return Incoming(file: file, length: Int64(bytes.count), digest: try context.finish().bytes)
+    }
+
+    private func open(_ name: String, length: Int64) throws(FileError) -> Descriptor {
+        let handle: Descriptor
+        do {
+            handle = try files.open(name)
+        } catch .missing {
+            throw damage(name, "it is gone")
+        }
+        let found = Int64(try status(of: handle.raw, path: directory.path(of: name)).st_size)
+        guard found == length else { throw damage(name, "it has \(found) bytes instead of \(length)") }
+        return handle
+    }
+
+    private func damage(_ name: String, _ problem: String) -> FileError {
+        .damagedBlob(path: directory.path(of: name), problem: problem)
+    }
+
+    /// Whether a file of this length is there; its content is looked at when it is handed out.
+    public func holds(_ name: String, length: Int64) throws(FileError) -> Bool {
+        try directory.status(of: name).map { $0.kind == .regular && $0.length == length } ?? false
+    }
+
+    /// Forgets a content; who is being handed it out gets all of it. Nothing happens when there is none.
+    public func remove(_ name: String) throws(FileError) { try files.remove(name) }
+
+    /// Names of the files in here but those on their way in.
+    public func settledNames() throws(FileError) -> [String] { try files.settledNames() }
+
+    private static func newName(for key: [UInt8]) throws(FileError) -> String {
+        var context = try DigestContext(.sha256)
+        key.withUnsafeBytes { context.update($0) }
+        var generator = SystemRandomNumberGenerator()
+        let generation = String(generator.next() as UInt64, radix: 16)
+        let digits = try context.finish().bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "\(digits)-\(generation)"
+    }
+}

@@ -1,0 +1,20 @@
+import NIOConcurrencyHelpers
+import XferModel
+
+/// Entries some run holds, with how many do.
+final class EntriesInUse: Sendable {
+    private let counts = NIOLockedValueBox<[CacheEntryID: Int]>([:])
+
+    var count: Int { counts.withLockedValue(\.count) }
+
+    func contains(_ id: CacheEntryID) -> Bool { counts.withLockedValue { $0[id] != nil } }
+
+    func insert(_ id: CacheEntryID) { counts.withLockedValue { $0[id, default: 0] += 1 } }
+
+    func remove(_ id: CacheEntryID) {
+        counts.withLockedValue { counts in
+            guard let count = counts[id] else { return }
+            counts[id] = count > 1 ? count - 1 : nil
+        }
+    }
+}

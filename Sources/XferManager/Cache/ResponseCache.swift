@@ -1,0 +1,318 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// The HTTP cache (RFC 9111, private): finds what is kept for a request, keeps what was fetched, and lets go of what a change
+/// makes doubtful. `CachePolicy`, `Storability` and `Validation` decide; this asks the database and moves files.
+///
+/// A response is a row and a file. The file is durable before the row names it, and the row is gone before the file is
+/// removed: a crash leaves a file without a row, which the next start removes. Nothing that goes wrong in keeping fails a
+/// task. Class of origin: SDImageCache, with NSURLCache's rules.
+final class ResponseCache: Sendable {
+    let store: TaskStore
+    let directory: CacheDirectory
+    /// Threads for copying and reading, which take long where contents are large.
+    let pool: BlockingPool
+    let digest: KeyedDigest
+    let userAgent: String
+    let clock: WallClock
+    let logger: Logger
+    let limits: NIOLockedValueBox<CacheLimits>
+    let inUse = EntriesInUse()
+    /// Bytes that are kept; not exact while they change.
+    let estimate = NIOLockedValueBox<Int64>(0)
+    /// One trim at a time.
+    let isTrimming = NIOLockedValueBox(false)
+
+    init(
+        store: TaskStore, directory: CacheDirectory, pool: BlockingPool, digest: @escaping KeyedDigest,
+        userAgent: String, limits: CacheLimits, clock: @escaping WallClock, logger: Logger
+    ) {
+        self.store = store
+        self.directory = directory
+        self.pool = pool
+        self.digest = digest
+        self.userAgent = userAgent
+        self.limits = NIOLockedValueBox(limits)
+        self.clock = clock
+        self.logger = logger
+    }
+
+    // MARK: Finding
+
+    /// What a task's policy makes of what is kept for its request.
+    ///
+    /// Entries whose senders the policies in force would not believe are passed over: they may be believed again.
+    /// - Throws: `rejectedByPolicy` where the request's host may not be asked, `policyMissing`, `StoreError`.
+    func decide(
+        for specification: TaskSpecification, heldTo trust: RunTrust
+    ) async throws -> CacheDecision<CacheLease> {
+        let request = specification.request
+        let policy = request.caching.policy
+        guard policy.usesCache else { return .fetch }
+        _ = try trust.admit(request.url, through: nil)
+        var kept = try await candidates(for: specification)
+        while true {
+            let decision = policy.decide(
+                among: kept, response: \.response, requestFields: request.headers, at: clock())
+            switch decision {
+            case .fetch: return .fetch
+            case .miss: return .miss
+            case .use(let entry), .validate(let entry, _):
+                let lease = CacheLease(entry, among: inUse)
+                if let refusal = try await refusal(of: entry, by: trust) {
+                    logger.debug(
+                        "a kept response is not used: its sender is not believed now",
+                        metadata: ["entry": "\(entry.id)", "reason": "\(refusal)"])
+                    kept.removeAll { $0.id == entry.id }
+                    continue
+                }
+                if case .validate(_, let conditions) = decision { return .validate(lease, conditions: conditions) }
+                return .use(lease)
+            }
+        }
+    }
+
+    /// What is kept under the request's key, is for these header fields, and can be given to this kind of task.
+    private func candidates(for specification: TaskSpecification) async throws -> [CacheEntry] {
+        let request = specification.request
+        guard Storability.refusal(of: request, sent: request.headers) == nil,
+            let key = CacheKey(specification, digest: digest)
+        else { return [] }
+        let now = clock()
+        let maxAge = limits.withLockedValue(\.maxAge)
+        return try await store.read { try $0.cacheEntries(key: key.bytes) }.filter { entry in
+            let response = entry.response
+            // Kept as it was received: nobody would undo its coding.
+            if specification.kind == .data, response.head.contentEncoding != nil { return false }
+            return entry.lastUsedAt.advanced(by: .seconds(maxAge)) >= now
+                && Variant.matches(
+                    response.variant, sent: sentFields(of: request, at: response.finalURL), digest: digest)
+        }
+    }
+
+    private func refusal(of entry: CacheEntry, by trust: RunTrust) async throws -> String? {
+        let response = entry.response
+        do throws(TransferError) {
+            _ = try trust.admit(response.finalURL, through: nil)
+        } catch {
+            return error.message
+        }
+        return try await pool.run { () throws(TransferError) in
+            try trust.refusal(of: response.sources, from: [response.url, response.finalURL])
+        }
+    }
+
+    /// What a request is sent with at its last hop, but for what libcurl adds for credentials and cookies.
+    private func sentFields(of request: TransferRequest, at url: HTTPURL) -> [HeaderField] {
+        HopHeaders.fields(
+            for: request, plan: ResumeRules.plan(kept: ResumeData()), hop: HopHeaders.Hop(url: url),
+            userAgent: userAgent)
+    }
+
+    // MARK: Using
+
+    /// Gives an empty file an entry's content; false when the content is not what was kept, and is forgotten.
+    ///
+    /// - Throws: `FileError` where the target cannot be written; `cancelled`.
+    func handOut(
+        _ lease: CacheLease, to target: Int32, isCancelled: @escaping @Sendable () -> Bool
+    ) async throws -> Bool {
+        let (entry, directory) = (lease.entry, directory)
+        return try await using(entry) {
+            try await pool.run { () throws(FileError) in
+                try directory.handOut(
+                    entry.blob, length: entry.response.length, digest: entry.response.digest, to: target,
+                    isCancelled: isCancelled)
+            }
+        } != nil
+    }
+
+    /// An entry's content, which has to be small; nil as with `handOut`.
+    func read(_ lease: CacheLease) async throws -> [UInt8]? {
+        let (entry, directory) = (lease.entry, directory)
+        return try await using(entry) {
+            try await pool.run { () throws(FileError) in
+                try directory.read(entry.blob, length: entry.response.length, digest: entry.response.digest)
+            }
+        }
+    }
+
+    private func using<Value>(_ entry: CacheEntry, _ body: () async throws -> Value) async throws -> Value? {
+        do {
+            let value = try await body()
+            let now = clock()
+            // Who cannot note it now only makes the entry look older than it is.
+            _ = try? await store.write(.gathered) { try $0.touchCacheEntry(entry.id, at: now) }
+            return value
+        } catch FileError.damagedBlob(let path, let problem) {
+            logger.warning(
+                "a kept response is damaged and forgotten", metadata: ["file": "\(path)", "problem": "\(problem)"])
+            forget(try await store.write { try $0.removeCacheEntries([entry.id]) })
+            return nil
+        }
+    }
+
+    // MARK: Keeping
+
+    /// A whole response as a run received it.
+    struct Received: Sendable {
+        var head: ResponseHead
+        var finalURL: HTTPURL
+        var requestTime: Timestamp
+        var responseTime: Timestamp
+        var length: Int64
+        var sources: [SourceEvidence]
+    }
+
+    enum Content: Sendable {
+        /// Open for reading, and not changed meanwhile.
+        case file(descriptor: Int32)
+        case bytes([UInt8])
+    }
+
+    /// Keeps a response if its task wants that and it may be. What goes wrong is logged.
+    func keep(
+        _ received: Received, of specification: TaskSpecification, _ content: Content,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) async {
+        guard specification.request.caching.stores,
+            let head = Storability.combined(received.head, length: received.length)
+        else { return }
+        let request = specification.request
+        let sent = sentFields(of: request, at: received.finalURL)
+        if let refusal = refusal(of: received, head, to: request, sent: sent) {
+            return logger.debug("a response is not kept", metadata: ["reason": "\(refusal)"])
+        }
+        guard let key = CacheKey(specification, digest: digest),
+            let variant = Variant.selected(by: head, sent: sent, digest: digest)
+        else { return }
+        var response = StoredResponse(
+            url: request.url, finalURL: received.finalURL, status: head.status,
+            fields: Storability.keptFields(of: head.fields), variant: variant, requestTime: received.requestTime,
+            responseTime: received.responseTime, length: received.length, sources: received.sources)
+        do {
+            let incoming = try await take(content, length: received.length, key: key, isCancelled)
+            response.digest = incoming.digest
+            try await insert(response, incoming, key: key, owner: specification.owner)
+        } catch FileError.cancelled {
+            return
+        } catch {
+            logger.warning("a response could not be kept", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func refusal(
+        of received: Received, _ head: ResponseHead, to request: TransferRequest, sent: [HeaderField]
+    ) -> String? {
+        let largest = limits.withLockedValue(\.largestContent)
+        guard received.length <= largest else {
+            return "\(received.length) bytes are more than half of what may be kept"
+        }
+        return Storability.refusal(of: request, sent: sent, answeredBy: head)
+    }
+
+    private func take(
+        _ content: Content, length: Int64, key: CacheKey, _ isCancelled: @escaping @Sendable () -> Bool
+    ) async throws -> CacheDirectory.Incoming {
+        let directory = directory
+        return try await pool.run { () throws(FileError) in
+            let incoming =
+                switch content {
+                case .file(let descriptor):
+                    try directory.take(
+                        from: descriptor, length: length, key: key.bytes, isCancelled: isCancelled)
+                case .bytes(let bytes): try directory.take(bytes, key: key.bytes)
+                }
+            try incoming.keep()
+            return incoming
+        }
+    }
+
+    private func insert(
+        _ response: StoredResponse, _ incoming: CacheDirectory.Incoming, key: CacheKey, owner: Owner
+    ) async throws {
+        guard let urlDigest = CoalesceKey.digest(of: response.url, digest),
+            let finalURLDigest = CoalesceKey.digest(of: response.finalURL, digest)
+        else { return }
+        let now = clock()
+        let blob = incoming.name
+        do {
+            let replaced = try await store.write { tx in
+                try tx.insertCacheEntry(
+                    response, key: key.bytes, urlDigest: urlDigest, finalURLDigest: finalURLDigest, blob: blob,
+                    owner: owner, at: now
+                ).replaced
+            }
+            forget(replaced)
+        } catch {
+            let directory = directory
+            _ = try? await pool.run { () throws(FileError) in try directory.remove(blob) }
+            throw error
+        }
+        // Until the row names it, it is the run's: a sweep passes it over.
+        withExtendedLifetime(incoming) {}
+        let isTooMuch = estimate.withLockedValue { bytes in
+            bytes += response.length
+            return bytes > limits.withLockedValue(\.maxBytes)
+        }
+        if isTooMuch { startTrimming() }
+    }
+
+    // MARK: Renewing and giving up
+
+    /// What a `304` makes of an entry; nil when it speaks of another response.
+    func renew(
+        _ lease: CacheLease, by received: Received, of request: TransferRequest
+    ) async throws -> StoredResponse? {
+        guard
+            var renewed = Validation.renewed(
+                lease.entry.response, by: received.head, from: received.finalURL, key: request.caching.key,
+                requestTime: received.requestTime, responseTime: received.responseTime)
+        else { return nil }
+        // Those who sent the content, and those who confirmed it.
+        let senders = lease.entry.response.sources
+        renewed.sources = senders + received.sources.filter { !senders.contains($0) }
+        let now = clock()
+        try await store.write(.gathered) { [renewed] tx in try tx.renewCacheEntry(lease.entry.id, renewed, at: now) }
+        return renewed
+    }
+
+    /// Lets go of what an answer to a request that may have changed something makes doubtful (RFC 9111 §4.4).
+    func invalidate(after head: ResponseHead, to request: TransferRequest, at finalURL: HTTPURL, owner: Owner) async {
+        guard !request.method.isSafe else { return }
+        let named = ["Location", "Content-Location"].compactMap { name in
+            head.value(name).flatMap { try? CurlURL.resolve($0, against: finalURL) }
+        }
+        var urls = Invalidation.targets(of: request.method, url: finalURL, status: head.status, named: named)
+        if !urls.isEmpty, !urls.contains(request.url) { urls.append(request.url) }
+        let digests = urls.compactMap { CoalesceKey.digest(of: $0, digest) }
+        guard !digests.isEmpty else { return }
+        do {
+            forget(
+                try await store.write { tx in
+                    try digests.flatMap { try tx.removeCacheEntries(urlDigest: $0, of: owner) }
+                })
+        } catch {
+            logger.warning("kept responses could not be given up", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Removes the files of entries that are gone. Who is being handed one out gets all of it.
+    func forget(_ blobs: [CachedBlob]) {
+        guard !blobs.isEmpty else { return }
+        estimate.withLockedValue { $0 -= blobs.reduce(0) { $0 + $1.length } }
+        let (directory, logger) = (directory, logger)
+        Task {
+            do {
+                try await pool.run { () throws(FileError) in for blob in blobs { try directory.remove(blob.name) } }
+            } catch {
+                logger.warning("a kept response could not be deleted", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// What runs have in common that look into the cache before they ask a server.
+extension TaskRun {
+    /// What the task's policy makes of what is kept.
+    ///
+    /// - Throws: `onlyIfCachedMiss` instead of answering `miss`.
+    func consultCache() async throws -> CacheDecision<CacheLease> {
+        let decision = try await services.cache.decide(for: specification, heldTo: trust)
+        if case .miss = decision {
+            throw TransferError(
+                .onlyIfCachedMiss, "nothing usable is kept of \(specification.request.url), and the task may not ask",
+                host: specification.request.url.hostKey)
+        }
+        return decision
+    }
+
+    /// `cache.hit` as it stands now.
+    func hit(_ response: StoredResponse) -> EventPayload {
+        let freshness = Freshness(of: response, at: services.clock())
+        return .cacheHit(age: freshness.age?.components.seconds, fresh: freshness.isFresh)
+    }
+
+    /// Tells of a kept response before the server is asked about it, with what it gives for `task.result`. Once for a task,
+    /// however often it is tried.
+    func tellHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
+        let (event, id, now) = (hit(response), taskID, services.clock())
+        try await commit(.immediate) { tx, machine in
+            guard machine.task.state == .running else { throw Overtaken() }
+            guard try tx.events(since: 0, types: [.cacheHit], taskIDs: [id], limit: 1).isEmpty else { return }
+            try tx.append(event, taskID: id, owner: machine.task.owner, at: now)
+            if let kept { try tx.setResult(kept.result, of: id, at: now) }
+        }
+        withExtendedLifetime(kept) {}
+    }
+}

@@ -1,0 +1,95 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// `cache.*`: what an owner sees and removes is its own; an operator everybody's.
+extension TransferManager {
+    /// What of the cache is to be removed.
+    public enum CacheSelection: Sendable {
+        case ids([CacheEntryID])
+        /// All entries asked for under this URL, as a client writes it, or that came from it.
+        case url(String)
+    }
+
+    /// How much the cache holds, and how much it may.
+    public struct CacheStats: Hashable, Sendable {
+        public var totals: CacheTotals
+        public var maxBytes: Int64
+        /// Seconds since the last use.
+        public var maxAge: Int64
+    }
+
+    public func cacheStats(for principal: Principal) async throws -> CacheStats {
+        let totals = try await store.read { try $0.cacheTotals(of: principal.visibleOwner) }
+        return CacheStats(totals: totals, maxBytes: settings.cacheMaxBytes, maxAge: settings.cacheMaxAge)
+    }
+
+    /// One page of the entries, by id.
+    public func cacheEntries(
+        ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+    ) async throws -> CachePage {
+        do {
+            return try await store.read {
+                try $0.cacheEntries(of: principal.visibleOwner, ascending: ascending, limit: limit, cursor: cursor)
+            }
+        } catch StoreError.invalidCursor {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it does not belong to this list and order",
+                expected: "next_cursor of an answer to the same caller and order")
+        }
+    }
+
+    /// - Throws: `cacheEntryNotFound`, also for others' entries.
+    public func cacheEntry(_ id: CacheEntryID, for principal: Principal) async throws -> CacheEntry {
+        guard let entry = try await store.read({ try $0.cacheEntry(id, of: principal.visibleOwner) }) else {
+            throw ManagerError.cacheEntryNotFound(id)
+        }
+        return entry
+    }
+
+    /// Until when an entry is used without asking; nil when it has to be asked about now.
+    public nonisolated func freshUntil(_ entry: CacheEntry) -> Timestamp? {
+        let now = clock()
+        let freshness = Freshness(of: entry.response, at: now)
+        guard freshness.isFresh, let age = freshness.age, !CacheDirectives(entry.response.fields).has("no-cache") else {
+            return nil
+        }
+        return now.advanced(by: freshness.lifetime - age)
+    }
+
+    /// Removes entries; what they hold is fetched anew. Answers which were there.
+    public func removeCacheEntries(
+        _ selection: CacheSelection, for principal: Principal
+    ) async throws -> [CacheEntryID] {
+        let owner = principal.visibleOwner
+        let removed: [CachedBlob]
+        switch selection {
+        case .ids(let ids):
+            removed = try await translatingStoreErrors {
+                try await store.write { try $0.removeCacheEntries(ids, of: owner) }
+            }
+        case .url(let text):
+            let url = try admission(for: principal).resolve(text, against: nil, path: "").url
+            guard let urlDigest = CoalesceKey.digest(of: url, digest) else { return [] }
+            removed = try await translatingStoreErrors {
+                try await store.write { try $0.removeCacheEntries(urlDigest: urlDigest, of: owner) }
+            }
+        }
+        services.cache.forget(removed)
+        return removed.map(\.id)
+    }
+
+    /// Empties the cache in small steps; for operators. Answers how much went.
+    public func clearCache() async throws -> CacheTotals {
+        try await translatingStoreErrors { try await services.cache.clear(of: nil) }
+    }
+
+    /// Trims the cache now, to its limits or to narrower ones; for operators. Answers how much went.
+    public func trimCache(maxBytes: Int64?, maxAge: Int64?) async throws -> CacheTotals {
+        var limits = settings.cacheLimits
+        limits.maxBytes = min(limits.maxBytes, maxBytes ?? limits.maxBytes)
+        limits.maxAge = min(limits.maxAge, maxAge ?? limits.maxAge)
+        return try await translatingStoreErrors { [limits] in try await services.cache.trim(to: limits) }
+    }
+}

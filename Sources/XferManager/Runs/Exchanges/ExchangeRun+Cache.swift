@@ -1,0 +1,83 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// Answers that are kept: a `data` task may get one without asking the server, or asks whether it is still right.
+extension ExchangeRun {
+    /// An answer that is kept, as if it had just come.
+    struct CachedAnswer {
+        var answer: AttemptOutcome
+        var spill: SpoolFile
+    }
+
+    /// What is kept, read and checked; nil when it was damaged, and is forgotten.
+    func answer(from lease: CacheLease, as response: StoredResponse) async throws -> CachedAnswer? {
+        let (pool, spool, control) = (services.pool, services.spool, control)
+        let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
+        let length = response.length
+        var body: [UInt8]?
+        if length <= settings.largestInlineResult {
+            body = try await services.cache.read(lease)
+            if body == nil { return nil }
+        } else {
+            guard length <= settings.largestResult else {
+                throw TransferError(.lengthMismatch, "the kept response has \(length) bytes, more than may be kept")
+            }
+            try await claim(length, in: spool.directory, for: "a response of \(length)")
+            defer { services.space.withLockedValue { $0.remove(transfer.id) } }
+            let isWhole = try await services.cache.handOut(
+                lease, to: spill.descriptor, isCancelled: { control.isStopRequested })
+            guard isWhole else { return nil }
+        }
+        return CachedAnswer(
+            answer: AttemptOutcome(
+                result: .complete, offset: length, total: length, finalURL: response.finalURL,
+                head: response.head(usedAt: services.clock()), body: body, spilledLength: body == nil ? length : nil,
+                resumeData: ResumeData()),
+            spill: spill)
+    }
+
+    /// Ends with a kept answer; nil when it was damaged.
+    func finish(with lease: CacheLease, as response: StoredResponse) async throws -> RunEnd? {
+        guard let cached = try await answer(from: lease, as: response) else { return nil }
+        control.note(received: response.length, total: response.length)
+        return try await judge(cached.answer, spill: cached.spill)
+    }
+
+    /// Shows what is kept before the server is asked: `task.result` gives it meanwhile. False when it was damaged.
+    func show(_ lease: CacheLease) async throws -> Bool {
+        let response = lease.entry.response
+        guard let cached = try await answer(from: lease, as: response) else { return false }
+        // What is made of it is judged when it is the task's answer.
+        _ = try await keep(cached.answer, spill: cached.spill, parsing: specification.response.parsers)
+        let shown = keptResponse
+        keptResponse = nil
+        try await tellHit(response, shown)
+        return true
+    }
+
+    /// Keeps the answer, once it is known to be what the task wants. One whose coding was undone is not what was received.
+    func keepInCache(_ ended: AttemptOutcome, _ times: ExchangeTimes, spill: SpoolFile) async {
+        guard specification.kind == .data, specification.request.caching.stores, let head = ended.head,
+            head.contentEncoding == nil
+        else { return }
+        let control = control
+        let length = ended.spilledLength ?? Int64(ended.body?.count ?? 0)
+        await services.cache.keep(
+            ResponseCache.Received(
+                head: head, finalURL: ended.finalURL, requestTime: times.asked, responseTime: times.answered,
+                length: length, sources: trust.sources),
+            of: specification,
+            ended.spilledLength == nil ? .bytes(ended.body ?? []) : .file(descriptor: spill.descriptor),
+            isCancelled: { control.isStopRequested })
+    }
+}
+
+/// When an exchange's request was made, and when its answer's head came (RFC 9111 §4.2.3).
+struct ExchangeTimes: Sendable {
+    var asked: Timestamp
+    var answered: Timestamp
+}

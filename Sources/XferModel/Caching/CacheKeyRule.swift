@@ -1,0 +1,50 @@
+/// What of a URL tells kept responses apart: SDWebImageManager's `cacheKeyFilter`, written down.
+///
+/// Whoever sets a rule says that the URLs it makes alike name the same resource: tokens in a query, several mirrors.
+public struct CacheKeyRule: Hashable, Sendable, Codable {
+    /// Stands for any URL; the rest is not looked at.
+    public var text: String?
+    /// The whole query is left out.
+    public var ignoresQuery: Bool
+    /// Names of query parameters that are left out, as they stand in the URL; a `*` at the end matches any rest.
+    public var ignoredParameters: [String]
+    /// Stands for scheme, host and port, whichever they are.
+    public var host: String?
+
+    public init(
+        text: String? = nil, ignoresQuery: Bool = false, ignoredParameters: [String] = [], host: String? = nil
+    ) {
+        self.text = text
+        self.ignoresQuery = ignoresQuery
+        self.ignoredParameters = ignoredParameters
+        self.host = host
+    }
+
+    /// What stands for the URL. Texts and URLs never give the same.
+    public func text(for url: HTTPURL) -> String {
+        if let text { return "text:\(text)" }
+        return "url:\(host ?? "\(url.scheme.rawValue)://\(url.hostKey)")\(target(of: url))"
+    }
+
+    private func target(of url: HTTPURL) -> String {
+        guard let mark = url.target.firstIndex(of: "?") else { return url.target }
+        let path = url.target[..<mark]
+        if ignoresQuery { return String(path) }
+        guard !ignoredParameters.isEmpty else { return url.target }
+        let query = url.target[url.target.index(after: mark)...]
+        let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { pair in
+            let name = pair.prefix { $0 != "=" }
+            return !ignoredParameters.contains { Self.matches(name, pattern: $0) }
+        }
+        return kept.isEmpty ? String(path) : "\(path)?\(kept.joined(separator: "&"))"
+    }
+
+    private static func matches(_ name: Substring, pattern: String) -> Bool {
+        pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
+    }
+}
+
+extension CacheKeyRule? {
+    /// What stands for the URL in the cache.
+    public func text(for url: HTTPURL) -> String { (self ?? CacheKeyRule()).text(for: url) }
+}

@@ -1,0 +1,79 @@
+public import StrictJSON
+public import XferModel
+
+/// A response that the cache keeps.
+public struct CacheEntryRecord: WireRecord, Hashable {
+    public var id = CacheEntryID(0)
+    public var owner = Owner(uid: 0)
+    public var url = ""
+    public var finalURL: String?
+    public var httpStatus = 0
+    public var size: Int64 = 0
+    public var etag: String?
+    public var contentEncoding: String?
+    public var receivedAt = Timestamp(microseconds: 0)
+    public var storedAt = Timestamp(microseconds: 0)
+    public var lastUsedAt = Timestamp(microseconds: 0)
+    public var freshUntil: Timestamp?
+    public var varies: [String]?
+    public var digest: String?
+    public var responseHeaders: HeaderList?
+
+    public init() {}
+
+    /// - Parameters:
+    ///   - freshUntil: nil when it has to be asked about now.
+    ///   - isDetailed: with its header fields and digest.
+    public init(_ entry: CacheEntry, freshUntil: Timestamp?, isDetailed: Bool = false) {
+        let response = entry.response
+        id = entry.id
+        owner = entry.owner
+        url = response.url.description
+        finalURL = response.isRedirected ? response.finalURL.description : nil
+        httpStatus = response.status
+        size = response.length
+        etag = response.fields.firstValue(named: "ETag")
+        contentEncoding = response.fields.firstValue(named: "Content-Encoding")
+        receivedAt = response.responseTime
+        storedAt = entry.storedAt
+        lastUsedAt = entry.lastUsedAt
+        self.freshUntil = freshUntil
+        varies = response.variant.isEmpty ? nil : response.variant.map(\.name)
+        guard isDetailed else { return }
+        digest = Checksum(algorithm: .sha256, bytes: response.digest)?.description
+        responseHeaders = response.fields.isEmpty ? nil : HeaderList(response.fields).redacted
+    }
+
+    public static let summary = "A response that the cache keeps."
+    public static let wireFields: WireFields<Self> = [
+        .required("id", \.id, "Names the entry."),
+        .required("owner", \.owner, "The uid it was fetched for, and is used for."),
+        .required("url", \.url, "What was asked for; secrets in it are ***."),
+        .optional("final_url", \.finalURL, "Where it came from, if redirects led elsewhere."),
+        .required("http_status", \.httpStatus, "The response's status."),
+        .required("size", \.size, "Bytes of its content."),
+        .optional("etag", \.etag, "Its entity tag."),
+        .optional("content_encoding", \.contentEncoding, "The coding of its content, if not identity."),
+        .required("received_at", \.receivedAt, "When it, or the last word that it is right, came."),
+        .required("stored_at", \.storedAt, "When it was kept or renewed."),
+        .required("last_used_at", \.lastUsedAt, "When it was used last."),
+        .optional("fresh_until", \.freshUntil, "Until when it is used without asking; absent when it is stale."),
+        .optional("varies", \.varies, "Request fields that have to be the same as they were."),
+        .optional("digest", \.digest, "SHA-256 of its content; only from cache.get."),
+        .optional("response_headers", \.responseHeaders, "Its header fields; only from cache.get."),
+    ]
+}
+
+extension CacheEntryID: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .integer(let number) = value else { throw .wrongType(expected: "an entry's id, an integer") }
+        guard number > 0 else { throw WireError(.outOfRange, expected: "an entry's id, at least 1") }
+        self.init(number)
+    }
+    public var wire: JSONValue { .integer(rawValue) }
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "CacheEntryID") { _ in
+            ["description": "Names an entry of the cache; never reused.", "type": "integer", "minimum": 1]
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import StrictJSON
+public import XferModel
+
+/// What stands for a URL in the cache: a text in its place, or what of it does not count.
+public struct CacheKeyInput: WireValue, Hashable {
+    public var rule: CacheKeyRule
+
+    public init(_ rule: CacheKeyRule) { self.rule = rule }
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        switch value {
+        case .string(let text):
+            guard (1...TaskLimits.urlLength).contains(text.count) else {
+                throw WireError(.outOfRange, expected: "1 to \(TaskLimits.urlLength) characters")
+            }
+            rule = CacheKeyRule(text: text)
+        case .object:
+            rule = try CacheKeyRecord(wire: value, mode: mode).rule
+        default:
+            throw .wrongType(expected: "a text, or an object with ignore_query, ignore_params or host")
+        }
+    }
+
+    public var wire: JSONValue { rule.text.map { .string($0) } ?? CacheKeyRecord(rule).wire }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "CacheKey") { schemas in
+            [
+                "description": "What stands for a URL in the cache: a text in its place, or what of it does not count.",
+                "oneOf": [
+                    ["type": "string", "minLength": 1, "maxLength": .integer(Int64(TaskLimits.urlLength))],
+                    CacheKeyRecord.schema(in: &schemas),
+                ],
+            ]
+        }
+    }
+}
+
+/// What of URLs does not count in the cache: those that are alike otherwise are one.
+public struct CacheKeyRecord: WireInput, Hashable {
+    public var ignoreQuery: Bool?
+    public var ignoreParams: [String]?
+    public var host: String?
+
+    public init() {}
+
+    public init(_ rule: CacheKeyRule) {
+        ignoreQuery = rule.ignoresQuery ? true : nil
+        ignoreParams = rule.ignoredParameters.isEmpty ? nil : rule.ignoredParameters
+        host = rule.host
+    }
+
+    public var rule: CacheKeyRule {
+        CacheKeyRule(ignoresQuery: ignoreQuery ?? false, ignoredParameters: ignoreParams ?? [], host: host)
+    }
+
+    public static let summary = "What of URLs does not count in the cache; those that are alike otherwise are one."
+    public static let wireFields: WireFields<Self> = [
+        .optional("ignore_query", \.ignoreQuery, "Leave the whole query out."),
+        .optional(
+            "ignore_params", \.ignoreParams,
+            "Names of query parameters to leave out, as they stand in the URL; a * at the end matches any rest.",
+            .count(0...64), example: ["token", "X-Amz-*"]),
+        .optional(
+            "host", \.host, "A name that stands for scheme, host and port: mirrors of the same files are one.",
+            .length(1...255), .printable, example: "debian-mirrors"),
+    ]
+}

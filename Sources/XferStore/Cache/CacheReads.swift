@@ -1,0 +1,132 @@
+public import XferModel
+
+/// What the cache holds.
+extension StoreReader {
+    /// All responses with this key, whatever they vary by; the newest first.
+    public func cacheEntries(key: [UInt8]) throws(StoreError) -> [CacheEntry] {
+        try withSources(
+            try connection.all(
+                """
+                SELECT id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length,
+                    digest, stored_at, last_used_at
+                FROM cache_entry WHERE key = ?1 ORDER BY id DESC
+                """, .blob(key)
+            ) { row throws(StoreError) in try CacheEntry(row) })
+    }
+
+    /// One entry, if it is this owner's; nil is everybody's.
+    public func cacheEntry(_ id: CacheEntryID, of owner: Owner?) throws(StoreError) -> CacheEntry? {
+        try connection.first(
+            """
+            SELECT id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length,
+                digest, stored_at, last_used_at
+            FROM cache_entry WHERE id = ?1 AND (?2 IS NULL OR owner = ?2)
+            """, .integer(id.rawValue), Value(owner)
+        ) { row throws(StoreError) in try CacheEntry(row) }
+    }
+
+    /// One page of the entries, by id, without who sent them. The cursor is opaque, and bound to owner and order.
+    ///
+    /// - Parameter owner: whose; nil is everybody's.
+    public func cacheEntries(
+        of owner: Owner?, ascending: Bool, limit: Int, cursor: String?
+    ) throws(StoreError) -> CachePage {
+        let words = ["cache", ascending ? "asc" : "desc", owner?.description ?? "all"]
+        let last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
+        // One more than asked for, to know whether there is another page.
+        var entries = try connection.all(
+            composed: """
+                SELECT id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length,
+                    digest, stored_at, last_used_at
+                FROM cache_entry WHERE \(owner == nil ? "?1 IS NULL" : "owner = ?1") AND id \(ascending ? ">" : "<") ?2
+                ORDER BY id \(ascending ? "ASC" : "DESC") LIMIT ?3
+                """, [Value(owner), .integer(last), Value(limit + 1)]
+        ) { row throws(StoreError) in try CacheEntry(row) }
+        guard entries.count > limit else { return CachePage(entries: entries) }
+        entries.removeSubrange(limit...)
+        return CachePage(
+            entries: entries, nextCursor: entries.last.map { ListCursor(last: $0.id.rawValue, of: words).text })
+    }
+
+    /// How much an owner keeps, nil everybody.
+    public func cacheTotals(of owner: Owner? = nil) throws(StoreError) -> CacheTotals {
+        try connection.first(
+            "SELECT count(*), coalesce(sum(length), 0) FROM cache_entry WHERE ?1 IS NULL OR owner = ?1", Value(owner)
+        ) { CacheTotals(count: $0.integer(0), byteCount: $0.integer(1)) } ?? CacheTotals()
+    }
+
+    /// The entries used the longest ago.
+    public func leastRecentlyUsed(limit: Int) throws(StoreError) -> [CachedBlob] {
+        try connection.all(
+            "SELECT id, blob, length, last_used_at FROM cache_entry ORDER BY last_used_at, id LIMIT ?1", Value(limit)
+        ) { CachedBlob($0) }
+    }
+
+    /// The entries after this one, by id.
+    public func cachedBlobs(after id: CacheEntryID, limit: Int) throws(StoreError) -> [CachedBlob] {
+        try connection.all(
+            "SELECT id, blob, length, last_used_at FROM cache_entry WHERE id > ?1 ORDER BY id LIMIT ?2",
+            .integer(id.rawValue), Value(limit)
+        ) { CachedBlob($0) }
+    }
+
+    /// Which of these files an entry names.
+    public func wantedBlobs(among names: [String]) throws(StoreError) -> Set<String> {
+        Set(
+            try connection.all(
+                "SELECT blob FROM cache_entry WHERE blob IN (SELECT value FROM json_each(?1))",
+                .text(JSONText.array(names))
+            ) { $0.text(0) })
+    }
+
+    private func withSources(_ entries: [CacheEntry]) throws(StoreError) -> [CacheEntry] {
+        var entries = entries
+        for index in entries.indices {
+            entries[index].response.sources = try connection.all(
+                """
+                SELECT scheme, host, port, chain, tls, judgement, id FROM cache_source WHERE entry_id = ?1 ORDER BY id
+                """, .integer(entries[index].id.rawValue)
+            ) { row throws(StoreError) in try SourceEvidence(row, table: "cache_source") }
+        }
+        return entries
+    }
+}
+
+/// An entry's file.
+public struct CachedBlob: Hashable, Sendable {
+    public var id: CacheEntryID
+    /// Its name in the cache directory.
+    public var name: String
+    public var length: Int64
+    public var lastUsedAt: Timestamp
+
+    /// From a row with id, blob, length, last_used_at.
+    init(_ row: ResultRow) {
+        id = CacheEntryID(row.integer(0))
+        name = row.text(1)
+        length = row.integer(2)
+        lastUsedAt = row.time(3)
+    }
+}
+
+extension CacheEntry {
+    init(_ row: ResultRow) throws(StoreError) {
+        let id = row.integer(0)
+        func decoded<T>(_ value: T?, _ column: String) throws(StoreError) -> T {
+            guard let value else { throw .unreadable(table: "cache_entry", id: id, column: column) }
+            return value
+        }
+        var response = StoredResponse(
+            url: try decoded(HTTPURL(stored: row.text(3)), "url"),
+            finalURL: try decoded(HTTPURL(stored: row.text(4)), "final_url"), requestTime: row.time(8),
+            responseTime: row.time(9))
+        response.status = Int(row.integer(5))
+        response.fields = try decoded(JSONText.decodeHeaders(row.optionalText(6)), "fields")
+        response.variant = try decoded(JSONText.decodeHeaders(row.optionalText(7)), "variant")
+        response.length = row.integer(10)
+        response.digest = row.optionalBlob(11) ?? []
+        self.init(
+            id: CacheEntryID(id), owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(1))), blob: row.text(2),
+            response: response, storedAt: row.time(12), lastUsedAt: row.time(13))
+    }
+}
