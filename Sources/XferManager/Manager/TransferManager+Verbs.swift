@@ -131,7 +131,7 @@ extension TransferManager {
             if task.state == .waiting { try tx.setCooldown(host: task.host, until: nil) }
             transition = machine.onResume()
         case .cancel: transition = machine.onCancel(at: now)
-        case .retry: transition = machine.onRetry()
+        case .retry: transition = machine.onRetry(at: now)
         case .remove: transition = machine.onRemove()
         }
         guard transition.isChange else { return nil }

@@ -85,6 +85,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var response: ResponseHandling
     /// A place of the owner's that one task at a time is in: joining it supersedes whoever is in it. At most 128 characters.
     public var slot: String?
+    /// When it may run, and until when.
+    public var schedule = TaskSchedule()
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,

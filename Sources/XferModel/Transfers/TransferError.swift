@@ -81,6 +81,12 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case diskError = "disk_error"
     case fileMoveFailed = "file_move_failed"
 
+    // When it was to be done.
+    /// The task's `deadline` came before its end.
+    case deadlineExceeded = "deadline_exceeded"
+    /// A task that had to complete first ended otherwise.
+    case dependencyFailed = "dependency_failed"
+
     // This service.
     /// It failed for good a while ago, and nobody asked to try it again: see `FailedURL`.
     case blockedURL = "blocked_url"
@@ -95,7 +101,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
         case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
-            .destinationExists,
+            .destinationExists, .deadlineExceeded, .dependencyFailed,
             .destinationDenied, .diskError, .fileMoveFailed, .blockedURL, .internalError:
             false
         }
