@@ -48,7 +48,8 @@ enum Recovery {
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "cookie", "transfer", "segment", "upload", "task",
-        "request_body", "task_result", "spooled_source", "reservation", "event",
+        "request_body", "task_result", "spooled_source", "reservation", "calendar", "dependency", "ended_target",
+        "event",
     ]
 
     // MARK: Rows
@@ -162,6 +163,8 @@ enum Recovery {
                 DELETE FROM request_body WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM task_result WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM spooled_source WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM calendar WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM dependency WHERE task_id NOT IN (SELECT id FROM task);
                 """)
         try DerivedTables.rebuild(db)
     }

@@ -67,6 +67,7 @@ extension StoreTransaction {
         if !found.isSameSpecification { try updateSpecification(of: task.id, columns) }
         let place = QueuePlace(of: task)
         guard place != found.place else { return }
+        if place.state.isTerminal, !found.place.state.isTerminal { try noteEnd(of: task) }
         count(found.place, by: -1)
         count(place, by: 1)
     }
