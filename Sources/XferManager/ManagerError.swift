@@ -5,6 +5,8 @@ public enum ManagerError: Error, Hashable, Sendable {
     /// A field of the request is at fault: `path` names it, `expected` says what would have been right.
     case invalidField(path: String, reason: String, expected: String)
     case notFound(TaskID)
+    /// Not there, or somebody else's, and named in `after`.
+    case dependencyNotFound(TaskID, path: String)
     /// The state does not allow what was asked; `reason` says what and why.
     case invalidState(TaskID, TaskState, reason: String)
     /// The task kept no response: it has none yet, never had one, or it was kept long enough.

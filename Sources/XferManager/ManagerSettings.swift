@@ -53,6 +53,9 @@ public struct ManagerSettings: Hashable, Sendable {
     public var negativeTTL: Int64 = 3600
     /// Whether tasks of different owners may be about the same bytes.
     public var sharesBetweenOwners = false
+    /// Where the time zone database is, and the machine's own zone.
+    public var zoneDirectory = "/usr/share/zoneinfo"
+    public var localZoneFile = "/etc/localtime"
     public var retention = Retention()
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {

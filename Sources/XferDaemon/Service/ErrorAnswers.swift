@@ -29,6 +29,10 @@ enum ErrorAnswers {
                 data: ErrorData(reason: "invalid_value", path: path, expected: expected))
         case .notFound(let id):
             .noSuchTask(id)
+        case .dependencyNotFound(let id, let path):
+            RPCFailure(
+                .notFound, "\(path): there is no task \(id)",
+                data: ErrorData(reason: "not_found", path: path, taskID: id))
         case .invalidState(let id, let state, let reason):
             RPCFailure(
                 .invalidState, "task \(id) is \(state.rawValue): \(reason)",

@@ -1,5 +1,6 @@
+import CLinux
 import Glibc
-public import XferModel
+import XferModel
 
 /// The files of the machine's time zone database (tzfile(5), localtime(5)).
 public struct ZoneFiles: Sendable {

@@ -41,13 +41,22 @@ extension TransferManager {
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
     /// Answers also when something is to be woken next, from that same transaction.
     private func startTasks() async throws -> (started: [(TransferTask, Transfer)], wakeUp: Timestamp?) {
+        // While nothing can be written, nothing can be woken either.
+        guard !scheduler.holds.contains(.degraded) else { return ([], nil) }
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         let scheduler = scheduler
+        let zones = zones
         let now = clock()
         return try await store.write { tx in
             var scheduler = scheduler
             var started: [(TransferTask, Transfer)] = []
+            var held = 0
             while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+                guard try Self.mayStart(task, zones, in: tx, at: now) else {
+                    held += 1
+                    if held == Self.conditionStep { return (started, wakeUp: now) }
+                    continue
+                }
                 var machine = TaskStateMachine(task)
                 let transition = machine.onStart(at: now)
                 let transfer = try Self.transfer(of: task, in: tx, at: now)
@@ -290,6 +299,7 @@ extension TransferManager {
         timer.onFired()
         let now = max(clock(), target)
         do {
+            try await settleConditions()
             try await store.write { tx in
                 for task in try tx.dueWaits(now: now, limit: 1000) {
                     var machine = TaskStateMachine(task)
@@ -323,9 +333,10 @@ private struct StoredQueue: QueueIndex {
 }
 
 extension StoreReader {
-    /// When the first wait or cooldown is over.
+    /// When the first wait or cooldown is over or a condition is due; long ago when dependents are to be told.
     fileprivate func nextWakeUp() throws -> Timestamp? {
-        [try earliestWaitUntil(), try earliestCooldown()].compactMap(\.self).min()
+        if try nextEndedTarget() != nil { return Timestamp(seconds: 0) }
+        return [try earliestWaitUntil(), try earliestCooldown(), try earliestCondition()].compactMap(\.self).min()
     }
 }
 

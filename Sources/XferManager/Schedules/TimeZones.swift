@@ -66,12 +66,17 @@ final class TimeZones: Sendable {
         }
     }
 
-    /// Reads the zone for somebody who names it.
+    /// Reads the zone for somebody who names it; what is none is not remembered.
     ///
     /// - Throws: `Fault`.
     func check(_ name: String?) throws(Fault) {
         if let name, !ZoneFiles.isName(name) { throw .noName }
-        _ = try load(name)
+        let now = Clocks.monotonic()
+        let known = entries.withLockedValue { $0[name] }
+        if let known, known.rules != nil, known.lookedAt.duration(to: now) < Self.patience { return }
+        let stamp = files.stamp(of: name)
+        let rules = try load(name)
+        entries.withLockedValue { $0[name] = Entry(rules: rules, stamp: stamp, lookedAt: now) }
     }
 
     private func renew(_ name: String?, _ now: MonotonicInstant) -> TimeZoneRules? {

@@ -5,14 +5,14 @@ import XferStore
 
 /// Conditions that tasks have of their own: the calendar, and other tasks.
 ///
-/// They are looked at when a task comes, is changed, resumed or tried again, when they are due, and at the latest when
-/// it is about to start.
+/// They are looked at when a task comes or is changed, whenever it comes back to the queue, when they are due, and at the
+/// latest when it is about to start.
 extension TransferManager {
     /// Tasks looked at in one transaction.
     static let conditionStep = 500
 
     /// Brings a task into the state that its conditions demand and commits it with its event; an `Effect` when its run has
-    /// to stop. Does nothing for a task without conditions.
+    /// to stop.
     ///
     /// - Parameter machine: may hold changes that are not written yet; what is written here includes them.
     @discardableResult
@@ -21,18 +21,13 @@ extension TransferManager {
     ) throws -> Effect? {
         let task = machine.task
         let schedule = task.specification.schedule
-        guard !schedule.isEmpty, !task.state.isTerminal else { return nil }
+        guard !task.state.isTerminal else { return nil }
         guard task.state != .staged else {
             try tx.setCondition(of: task.id, due: nil)
             return nil
         }
         let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
         let verdict = conditions.verdict(try tx.standing(of: task), at: now)
-        // It gets its final name within moments, or must not be asked twice: its end is its own.
-        if task.state == .running, verdict.demandsStop, try tx.isPublishing(task) || tx.mayHaveBegun(task) {
-            try tx.setCondition(of: task.id, due: now.advanced(by: .seconds(1)))
-            return nil
-        }
         let transition: TaskTransition
         let due: Timestamp?
         switch verdict {
@@ -40,9 +35,15 @@ extension TransferManager {
             transition = machine.onConditionsMet()
             due = until
         case .closed(let wait, let again):
-            transition = machine.onHold(wait)
+            // What is being published, or could not be begun again, goes on to its end.
+            let goesOn = try tx.isPublishing(task) || tx.mayHaveBegun(task)
+            transition = goesOn ? .unchanged : machine.onHold(wait)
             due = again
         case .failed(let error):
+            guard try !tx.isPublishing(task) else {
+                try tx.setCondition(of: task.id, due: now.advanced(by: .seconds(1)))
+                return nil
+            }
             transition = machine.onConditionsFailed(error, at: now)
             due = nil
             try tx.releaseReservations(of: task.id)
@@ -84,6 +85,16 @@ extension TransferManager {
         await perform(effects)
     }
 
+    /// As `recomputeConditions`; what fails is logged, and looked at when it is due.
+    func lookAtConditionsAgain() async {
+        do {
+            try await recomputeConditions()
+        } catch {
+            logger.warning("computing the conditions anew failed", metadata: ["error": "\(error)"])
+            schedule()
+        }
+    }
+
     /// Computes every condition of the calendar anew: the wall clock was set, or zones may have changed.
     public func recomputeConditions() async throws {
         zones.lookAgain()
@@ -108,11 +119,6 @@ extension TransferManager {
         }
         schedule()
     }
-}
-
-extension StartConditions.Verdict {
-    /// Whether what runs would have to stop.
-    fileprivate var demandsStop: Bool { if case .open = self { false } else { true } }
 }
 
 extension StoreReader {

@@ -103,9 +103,16 @@ extension StoreTransaction {
         try connection.run("DELETE FROM ended_target WHERE target_id = ?1", Value(id))
     }
 
+    /// A task came back to the queue: its conditions are looked at at once.
+    func noteReturn(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
+        guard !task.specification.schedule.isEmpty else { return }
+        if earlier.isTerminal { try renewDependencies(of: task.id) }
+        try setCondition(of: task.id, due: Timestamp(seconds: 0))
+    }
+
     /// A task has ended: whoever depends on it is to be told, and its calendar says nothing any more.
     func noteEnd(of task: TransferTask) throws(StoreError) {
-        if task.specification.schedule.hasCalendar { try setCondition(of: task.id, due: nil) }
+        if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
         try connection.run(
             """
             INSERT INTO ended_target (target_id, outcome)

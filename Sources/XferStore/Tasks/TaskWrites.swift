@@ -68,6 +68,7 @@ extension StoreTransaction {
         let place = QueuePlace(of: task)
         guard place != found.place else { return }
         if place.state.isTerminal, !found.place.state.isTerminal { try noteEnd(of: task) }
+        if place.state == .queued, found.place.state != .queued { try noteReturn(of: task, from: found.place.state) }
         count(found.place, by: -1)
         count(place, by: 1)
     }
