@@ -140,6 +140,29 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema8() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(8))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectAbandonedUpload(reader)
+            let schedule = try #require(try reader.task(TaskID(2))?.specification.schedule)
+            let night = try #require(DailyTimes("22:00-06:00"))
+            #expect(
+                schedule
+                    == TaskSchedule(
+                        notBefore: noon,
+                        window: TimeWindow(times: [night], days: [.saturday, .sunday], zone: "Europe/Berlin"),
+                        deadline: noon.advanced(by: .seconds(86_400)), after: [TaskID(3), TaskID(77)]))
+            #expect(try reader.earliestCondition() == noon.advanced(by: .seconds(60)))
+            #expect(try reader.dependencies(of: TaskID(2)) == DependencyStanding(openCount: 1))
+            #expect(try reader.nextEndedTarget() == EndedTarget(id: TaskID(3), outcome: .failed))
+            #expect(try reader.openDependents(of: TaskID(3), limit: 9) == [TaskID(2)])
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

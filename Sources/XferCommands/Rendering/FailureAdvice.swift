@@ -42,6 +42,8 @@ enum FailureAdvice {
         case .insufficientSpace: return "Make room on the disk, then \(retry)."
         case .diskError: return "Look at the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
+        case .deadlineExceeded: return "Try it without its deadline with \(retry)."
+        case .dependencyFailed: return "See to the task it waited for; when that has completed, \(retry)."
         case .blockedURL: return "Ask again all the same with \(retry), or see `xferctl failed-url`."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }

@@ -58,7 +58,9 @@ public struct ZoneFiles: Sendable {
         var filled = 0
         while filled < bytes.count {
             let count = try perform("read", on: path) {
-                bytes.withUnsafeMutableBytes { Glibc.read(descriptor.raw, $0.baseAddress?.advanced(by: filled), $0.count - filled) }
+                bytes.withUnsafeMutableBytes {
+                    Glibc.read(descriptor.raw, $0.baseAddress?.advanced(by: filled), $0.count - filled)
+                }
             }
             guard count > 0 else { break }
             filled += count

@@ -62,7 +62,9 @@ extension TransferManager {
                 let schedule = try tx.task(id)?.specification.schedule
                 let (task, orphan) = try Self.apply(
                     update, to: id, directory: hasMoved ? identity : nil, in: tx, for: principal)
-                guard let schedule, schedule != task.specification.schedule else { return (task, orphan, nil as Effect?) }
+                guard let schedule, schedule != task.specification.schedule else {
+                    return (task, orphan, nil as Effect?)
+                }
                 var machine = TaskStateMachine(task)
                 let effect = try Self.reschedule(
                     &machine, from: schedule, for: principal, path: update.path, zones, in: tx, at: now)

@@ -77,7 +77,9 @@ extension TransferManager {
             var effects: [Effect] = []
             for task in try tx.dueConditions(now: now, limit: Self.conditionStep) {
                 var machine = TaskStateMachine(task)
-                if let effect = try Self.applyConditions(to: &machine, zones, in: tx, at: now) { effects.append(effect) }
+                if let effect = try Self.applyConditions(to: &machine, zones, in: tx, at: now) {
+                    effects.append(effect)
+                }
             }
             try Self.tellDependents(zones, in: tx, at: now)
             return effects

@@ -26,7 +26,8 @@ extension TransferManager {
         if schedule.after != earlier.after {
             guard machine.task.state != .staged else {
                 throw ManagerError.invalidState(
-                    machine.task.id, .staged, reason: "\(path)after: its transfer has ended, it waits for a commit only")
+                    machine.task.id, .staged, reason: "\(path)after: its transfer has ended, it waits for a commit only"
+                )
             }
             try setDependencies(of: machine.task, for: principal, field: path + "after", in: tx)
         }

@@ -20,7 +20,7 @@ extension NewTask {
         owner: Owner, request: TransferRequest, defaults: TaskDefaults
     ) -> TaskSpecification {
         let kind = kind ?? .download
-        return TaskSpecification(
+        var specification = TaskSpecification(
             owner: owner,
             request: request,
             destination: kind == .download ? destination(defaultDirectory: defaults.directory) : .none,
@@ -44,6 +44,9 @@ extension NewTask {
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot)
+        specification.schedule = TaskSchedule(
+            notBefore: notBefore, window: window?.window, deadline: deadline, after: after?.map(\.id).unrepeated ?? [])
+        return specification
     }
 
     /// What was said of the request.
@@ -97,6 +100,14 @@ extension NewTask {
             onConflict: onConflict ?? .rename,
             mode: mode?.bits,
             usesRemoteTime: remoteTime ?? false)
+    }
+}
+
+extension [TaskID] {
+    /// Each once, where it came first.
+    var unrepeated: [TaskID] {
+        var seen: Set<TaskID> = []
+        return filter { seen.insert($0).inserted }
     }
 }
 

@@ -37,6 +37,7 @@ extension TaskRecord {
         label = specification.label
         clientKey = specification.clientKey
         slot = specification.slot
+        show(specification.schedule)
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor
         retryNonIdempotent = specification.retriesNonIdempotent ? true : nil
@@ -57,6 +58,13 @@ extension TaskRecord {
         policy = specification.policy
         // Stored as text that was JSON when the task was added.
         meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }
+    }
+
+    private mutating func show(_ schedule: TaskSchedule) {
+        after = schedule.after.isEmpty ? nil : schedule.after
+        notBefore = schedule.notBefore
+        window = schedule.window.map { WindowRecord($0) }
+        deadline = schedule.deadline
     }
 
     private mutating func show(_ request: TransferRequest) {

@@ -32,6 +32,10 @@ public struct TaskRecord: WireRecord, Hashable {
     public var label: String?
     public var clientKey: String?
     public var slot: String?
+    public var after: [TaskID]?
+    public var notBefore: Timestamp?
+    public var window: WindowRecord?
+    public var deadline: Timestamp?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
@@ -102,6 +106,10 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("label", \.label, "A text for people."),
         .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
         .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
+        .optional("after", \.after, "Tasks that have to complete before it starts."),
+        .optional("not_before", \.notBefore, "It does not start before."),
+        .optional("window", \.window, "It runs within these times only."),
+        .optional("deadline", \.deadline, "It fails then unless it has ended or is staged."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
         .optional(

@@ -16,7 +16,9 @@ import XferModel
     @Test func theLastEntryHoldsOverMidnight() throws {
         let schedule = try BandwidthSchedule(parsing: ["19:00 off", "08:00 512K"])
         #expect(schedule.limits(at: at("2026-01-05T03:00:00Z"), in: .utc) == BandwidthLimits())
-        #expect(schedule.limits(at: at("2026-01-05T08:00:00Z"), in: .utc) == BandwidthLimits(receive: 512_000, send: 512_000))
+        #expect(
+            schedule.limits(at: at("2026-01-05T08:00:00Z"), in: .utc)
+                == BandwidthLimits(receive: 512_000, send: 512_000))
         #expect(schedule.limits(at: at("2026-01-05T18:59:59.9Z"), in: .utc)?.receive == 512_000)
         #expect(
             changes(schedule, in: .utc, from: "2026-01-05T03:00:00Z", count: 3) == [
@@ -26,7 +28,9 @@ import XferModel
 
     @Test func theDirectionsMayDiffer() throws {
         let schedule = try BandwidthSchedule(parsing: ["00:00 2M/64Ki", "12:00 off/1"])
-        #expect(schedule.limits(at: at("2026-01-05T03:00:00Z"), in: .utc) == BandwidthLimits(receive: 2_000_000, send: 65_536))
+        #expect(
+            schedule.limits(at: at("2026-01-05T03:00:00Z"), in: .utc)
+                == BandwidthLimits(receive: 2_000_000, send: 65_536))
         #expect(schedule.limits(at: at("2026-01-05T13:00:00Z"), in: .utc) == BandwidthLimits(receive: 0, send: 1))
         #expect(schedule.entries.map(\.description) == ["00:00 2M/64Ki", "12:00 off/1"])
     }
@@ -73,8 +77,9 @@ import XferModel
         #expect(fault?.index == 2)
         #expect(fault?.description == "two entries begin at 08:00; each time of day may have one")
         #expect(throws: BandwidthSchedule.Fault.tooMany(limit: 1440)) {
-            try BandwidthSchedule([BandwidthSchedule.Entry](
-                repeating: BandwidthSchedule.Entry(start: .midnight, limits: BandwidthLimits()), count: 1441))
+            try BandwidthSchedule(
+                [BandwidthSchedule.Entry](
+                    repeating: BandwidthSchedule.Entry(start: .midnight, limits: BandwidthLimits()), count: 1441))
         }
     }
 }

@@ -78,7 +78,8 @@ import XferModel
     @Test func withoutItsZoneTheWindowIsClosed() throws {
         let again = noon.advanced(by: .seconds(300))
         #expect(
-            verdict(TaskSchedule(window: try night()), zone: nil) == .closed(Wait(.schedule, until: again), again: again))
+            verdict(TaskSchedule(window: try night()), zone: nil)
+                == .closed(Wait(.schedule, until: again), again: again))
         #expect(verdict(TaskSchedule(notBefore: noon), zone: nil) == .open(until: nil))
     }
 
@@ -91,7 +92,8 @@ import XferModel
         #expect(contradiction(TaskSchedule(notBefore: soon, deadline: soon.advanced(by: .seconds(1)))) == nil)
         #expect(
             contradiction(TaskSchedule(notBefore: soon, deadline: soon))
-                == "the task could not start before 2026-01-05T12:01:00.000Z, and would fail at 2026-01-05T12:01:00.000Z")
+                == "the task could not start before 2026-01-05T12:01:00.000Z, and would fail at 2026-01-05T12:01:00.000Z"
+        )
         #expect(contradiction(TaskSchedule(window: try night(), deadline: soon)) != nil)
         #expect(contradiction(TaskSchedule(window: try night())) == nil)
         // One that has passed is no contradiction: the task fails at once.

@@ -9,7 +9,9 @@ import XferTestSupport
     /// Every zone of the machine, from 1890 to 2200: far beyond the last change that is written down.
     @Test func everyZoneIsReadAsZdumpReadsIt() async throws {
         let zdump = try #require(Command.find("zdump"))
-        let regions = ["Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"]
+        let regions = [
+            "Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
+        ]
         let names = try regions.flatMap { region in
             try FileTree.entries(below: "\(Zones.directory)/\(region)").map { "\(region)/\($0)" }
         }.filter { (try? FileTree.read("\(Zones.directory)/\($0)")) != nil }
@@ -31,7 +33,9 @@ import XferTestSupport
             if let last, last.zone == name {
                 let next = zone.nextChange(after: last.second)
                 let expected = last.offset == offset ? nil : second
-                if second == last.second + 1, expected != nil, next != expected { Issue.record("\(line): \(next ?? 0)") }
+                if second == last.second + 1, expected != nil, next != expected {
+                    Issue.record("\(line): \(next ?? 0)")
+                }
                 if expected == nil, let next, next <= second { Issue.record("\(line): a change at \(next)") }
             }
             last = (name, second, offset)
@@ -54,7 +58,8 @@ import XferTestSupport
 
     @Test(arguments: [
         ("Europe/Berlin", "2026-07-01T00:00:00Z", 7200), ("Europe/Berlin", "2026-12-01T00:00:00Z", 3600),
-        ("Australia/Lord_Howe", "2026-12-01T00:00:00Z", 39_600), ("Australia/Lord_Howe", "2026-07-01T00:00:00Z", 37_800),
+        ("Australia/Lord_Howe", "2026-12-01T00:00:00Z", 39_600),
+        ("Australia/Lord_Howe", "2026-07-01T00:00:00Z", 37_800),
         ("Asia/Kathmandu", "2026-01-01T00:00:00Z", 20_700), ("America/Sao_Paulo", "2026-01-01T00:00:00Z", -10_800),
         // Winter is what is out of the ordinary in Ireland.
         ("Europe/Dublin", "2026-07-01T00:00:00Z", 3600), ("Europe/Dublin", "2026-12-01T00:00:00Z", 0),
@@ -81,7 +86,9 @@ import XferTestSupport
         #expect(zone.nextChange(after: 0) == 100 && zone.nextChange(after: 100) == nil)
     }
 
-    @Test(arguments: [UInt8(ascii: "2"), UInt8(ascii: "3"), UInt8(ascii: "4")]) func laterVersions(version: UInt8) throws {
+    @Test(arguments: [UInt8(ascii: "2"), UInt8(ascii: "3"), UInt8(ascii: "4")]) func laterVersions(version: UInt8)
+        throws
+    {
         let wide = TZif(version: version, times: [(-5_000_000_000, 1)], offsets: [60, 120])
         let bytes = TZif(version: version, times: [(7, 0)], offsets: [0]).block(wide: false) + wide.block(wide: true)
         let zone = try TimeZoneFile.read(bytes + Array("\nXXX-1YYY,M3.5.0,M10.5.0/3\n".utf8))
@@ -97,24 +104,26 @@ import XferTestSupport
         #expect(zone.offset(at: -1 << 40) == 7200)
     }
 
-    @Test(arguments: [
-        ([], "it ends too early"), (Array("#!/bin/sh".utf8), "it does not begin with TZif"),
-        (TZif(version: 0, times: [], offsets: []).block(wide: false), "it has no local time type"),
-        (TZif(version: 0, times: [(5, 0), (5, 0)], offsets: [0]).block(wide: false), "its times are not in order"),
-        (TZif(version: 0, times: [(5, 1)], offsets: [0]).block(wide: false), "a time has a type that is not there"),
-        (TZif(version: 0, times: [], offsets: [100_000]).block(wide: false), "an offset from UTC is out of range"),
-        (TZif(version: 0, times: [], offsets: [0], leaps: 1).block(wide: false), "it counts leap seconds"),
-        (TZif(version: 0, times: [], offsets: [0], leaps: -1).block(wide: false), "a count in it is out of range"),
-        (
-            TZif(version: 50, times: [], offsets: [0]).block(wide: false)
-                + TZif(version: 50, times: [], offsets: [0]).block(wide: true), "it ends too early"
-        ),
-        (
-            TZif(version: 50, times: [], offsets: [0]).block(wide: false)
-                + TZif(version: 50, times: [], offsets: [0]).block(wide: true) + Array("\nnonsense\n".utf8),
-            "its last line is no TZ of POSIX"
-        ),
-    ] as [([UInt8], String)]) func whatIsNoZoneIsRefused(bytes: [UInt8], reason: String) {
+    @Test(
+        arguments: [
+            ([], "it ends too early"), (Array("#!/bin/sh".utf8), "it does not begin with TZif"),
+            (TZif(version: 0, times: [], offsets: []).block(wide: false), "it has no local time type"),
+            (TZif(version: 0, times: [(5, 0), (5, 0)], offsets: [0]).block(wide: false), "its times are not in order"),
+            (TZif(version: 0, times: [(5, 1)], offsets: [0]).block(wide: false), "a time has a type that is not there"),
+            (TZif(version: 0, times: [], offsets: [100_000]).block(wide: false), "an offset from UTC is out of range"),
+            (TZif(version: 0, times: [], offsets: [0], leaps: 1).block(wide: false), "it counts leap seconds"),
+            (TZif(version: 0, times: [], offsets: [0], leaps: -1).block(wide: false), "a count in it is out of range"),
+            (
+                TZif(version: 50, times: [], offsets: [0]).block(wide: false)
+                    + TZif(version: 50, times: [], offsets: [0]).block(wide: true), "it ends too early"
+            ),
+            (
+                TZif(version: 50, times: [], offsets: [0]).block(wide: false)
+                    + TZif(version: 50, times: [], offsets: [0]).block(wide: true) + Array("\nnonsense\n".utf8),
+                "its last line is no TZ of POSIX"
+            ),
+        ] as [([UInt8], String)]) func whatIsNoZoneIsRefused(bytes: [UInt8], reason: String)
+    {
         let fault = #expect(throws: TimeZoneFile.Fault.self) { try TimeZoneFile.read(bytes) }
         #expect(fault?.description == reason)
     }
@@ -122,7 +131,9 @@ import XferTestSupport
     /// Cut anywhere, or with any byte changed, a file is refused or read, and never brings the program down.
     @Test func damageIsSurvived() throws {
         let bytes = try FileTree.read("\(Zones.directory)/Europe/Berlin")
-        for length in stride(from: 0, to: bytes.count, by: 7) { _ = try? TimeZoneFile.read(Array(bytes.prefix(length))) }
+        for length in stride(from: 0, to: bytes.count, by: 7) {
+            _ = try? TimeZoneFile.read(Array(bytes.prefix(length)))
+        }
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 0xA5

@@ -45,7 +45,8 @@ import XferModel
         let day = try calendar(["08:00-12:00", "12:00-13:00", "12:30-14:00", "20:00-24:00"], in: "Etc/UTC")
         #expect(
             changes(day, from: "2026-01-05T00:00:00Z", count: 4) == [
-                "opens 2026-01-05T08:00", "closes 2026-01-05T14:00", "opens 2026-01-05T20:00", "closes 2026-01-06T00:00",
+                "opens 2026-01-05T08:00", "closes 2026-01-05T14:00", "opens 2026-01-05T20:00",
+                "closes 2026-01-06T00:00",
             ])
     }
 
@@ -85,7 +86,8 @@ import XferModel
         let calendar = try calendar(["02:10-02:50"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-03-28T00:00:00Z", count: 4) == [
-                "opens 2026-03-28T01:10", "closes 2026-03-28T01:50", "opens 2026-03-30T00:10", "closes 2026-03-30T00:50",
+                "opens 2026-03-28T01:10", "closes 2026-03-28T01:50", "opens 2026-03-30T00:10",
+                "closes 2026-03-30T00:50",
             ])
     }
 
@@ -104,7 +106,8 @@ import XferModel
         let calendar = try calendar(["02:00-02:30"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-10-24T12:00:00Z", count: 4) == [
-                "opens 2026-10-25T00:00", "closes 2026-10-25T00:30", "opens 2026-10-25T01:00", "closes 2026-10-25T01:30",
+                "opens 2026-10-25T00:00", "closes 2026-10-25T00:30", "opens 2026-10-25T01:00",
+                "closes 2026-10-25T01:30",
             ])
     }
 
