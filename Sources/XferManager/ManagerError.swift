@@ -6,6 +6,8 @@ public enum ManagerError: Error, Hashable, Sendable {
     case invalidField(path: String, reason: String, expected: String)
     case notFound(TaskID)
     case cacheEntryNotFound(CacheEntryID)
+    /// Not there, or somebody else's, and named in `after`.
+    case dependencyNotFound(TaskID, path: String)
     /// The state does not allow what was asked; `reason` says what and why.
     case invalidState(TaskID, TaskState, reason: String)
     /// The task kept no response: it has none yet, never had one, or it was kept long enough.

@@ -59,6 +59,9 @@ public struct ManagerSettings: Hashable, Sendable {
     public var cacheMaxBytes: Int64 = 1 << 30
     /// Seconds since its last use for which a response is kept.
     public var cacheMaxAge: Int64 = 604_800
+    /// Where the time zone database is, and the machine's own zone.
+    public var zoneDirectory = "/usr/share/zoneinfo"
+    public var localZoneFile = "/etc/localtime"
     public var retention = Retention()
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {

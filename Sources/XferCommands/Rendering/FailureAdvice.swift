@@ -44,6 +44,8 @@ enum FailureAdvice {
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
         case .postProcessFailed:
             return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
+        case .deadlineExceeded: return "Try it without its deadline with \(retry)."
+        case .dependencyFailed: return "See to the task it waited for; when that has completed, \(retry)."
         case .blockedURL: return "Ask again all the same with \(retry), or see `xferctl failed-url`."
         case .onlyIfCachedMiss:
             return "Add it again with another --cache-policy, which may ask the server."

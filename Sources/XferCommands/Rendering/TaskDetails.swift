@@ -39,7 +39,10 @@ struct TaskDetails: Sendable {
             } ?? []
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
-        case "created_at", "started_at", "finished_at": [TimeText.local(rfc3339: value.stringValue ?? "")]
+        case "window": [window(task.window)]
+        case "after": [task.after?.map { "#\($0)" }.joined(separator: ", ") ?? ""]
+        case "created_at", "started_at", "finished_at", "not_before", "deadline":
+            [TimeText.local(rfc3339: value.stringValue ?? "")]
         case "max_recv_rate", "max_send_rate": [ByteText.limit(value.integerValue ?? 0)]
         case "retry_for": [DurationText.short(value.integerValue ?? 0)]
         case "headers", "response_headers": headers(value)
@@ -63,6 +66,12 @@ struct TaskDetails: Sendable {
         if task.isRunning { parts.append("at \(ByteText.rate(task.rate))") }
         if let eta = task.eta { parts.append("\(DurationText.short(eta)) left") }
         return parts.joined(separator: " ")
+    }
+
+    private func window(_ record: WindowRecord?) -> String {
+        let days = record?.days?.map(\.wireName).joined(separator: ",")
+        let times = record?.times?.map(\.description).joined(separator: ",")
+        return SafeText.sanitised([days, times, record?.zone].compactMap(\.self).joined(separator: " "))
     }
 
     private func headers(_ value: JSONValue) -> [String] {

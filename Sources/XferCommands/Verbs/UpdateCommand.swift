@@ -8,8 +8,8 @@ struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Change an unfinished task.",
         discussion: """
-            Priority, group, label, meta, retries, rate and progress interval can be changed at any time, \
-            the rest only while the task is not running (pause it first).
+            Priority, group, label, meta, retries, rates, progress interval and when it may run can be changed at any \
+            time, the rest only while the task is not running (pause it first).
             """)
 
     @Argument(help: ArgumentHelp("Id of the task.", valueName: "id"))
@@ -41,6 +41,30 @@ struct UpdateCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Report progress this often.", valueName: "time"))
     var progressInterval: TimeSpan?
+
+    @Option(help: ArgumentHelp("Do not start before 2026-01-02T22:00:00Z, or +2h from now.", valueName: "time"))
+    var notBefore: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run within these times only, such as 'mon-fri 22:00-06:00 Europe/Berlin'.", valueName: "window"))
+    var window: WindowArgument?
+
+    @Option(help: ArgumentHelp("Fail when it has not ended by then; a time, or +2h from now.", valueName: "time"))
+    var deadline: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start when this task has completed, instead of those it waits for; may be repeated.", valueName: "id"))
+    var after: [TaskIDArgument] = []
+
+    @Option(help: ArgumentHelp("A trust policy that has to accept besides the host's own.", valueName: "name"))
+    var policy: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Send a POST or PATCH again that failed after it was sent.")
+    var retryNonIdempotent: Bool?
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -81,7 +105,8 @@ struct UpdateCommand: ParsableCommand {
 
     /// Fields that can be unset.
     enum ClearableField: String, CaseIterable, ExpressibleByArgument {
-        case group, label, meta, maxRetries = "max-retries", output, checksum, credential
+        case group, label, meta, maxRetries = "max-retries", output, checksum, credential, policy
+        case notBefore = "not-before", window, deadline, after
     }
 
     func run() throws {
@@ -102,6 +127,12 @@ struct UpdateCommand: ParsableCommand {
         changes.maxRetries = patch(maxRetries, .maxRetries)
         changes.retryFor = retryFor?.wholeSeconds
         changes.progressInterval = progressInterval?.seconds
+        changes.notBefore = patch(notBefore?.time, .notBefore)
+        changes.window = patch(window?.record, .window)
+        changes.deadline = patch(deadline?.time, .deadline)
+        changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
+        changes.policy = patch(policy, .policy)
+        changes.retryNonIdempotent = retryNonIdempotent
         changes.onConflict = onConflict?.word
         changes.checksum = patch(checksum, .checksum)
         changes.credential = clear.contains(.credential) ? .clear : .unchanged

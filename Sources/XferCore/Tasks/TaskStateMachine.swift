@@ -73,9 +73,14 @@ public struct TaskStateMachine: Sendable {
     }
 
     /// The user wants a failed task tried again as the same task, with the bytes it has.
-    public mutating func onRetry() -> TaskTransition {
+    ///
+    /// A deadline that has passed no longer counts: it was known when the user asked for another try.
+    public mutating func onRetry(at now: Timestamp) -> TaskTransition {
         guard task.state == .failed else { return .unchanged }
         move(to: .queued)
+        if let deadline = task.specification.schedule.deadline, deadline <= now {
+            task.specification.schedule.deadline = nil
+        }
         task.error = nil
         task.attempts = 0
         task.lastProgressAt = nil
@@ -162,6 +167,48 @@ public struct TaskStateMachine: Sendable {
         }
         move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
+    }
+
+    /// A condition of the task's own does not hold, or no longer does: its window has closed, say. What runs stops at its
+    /// checkpoint; that is no try.
+    public mutating func onHold(_ wait: Wait) -> TaskTransition {
+        let isRunning = task.state == .running
+        switch (task.state, task.wait?.reason) {
+        case (.waiting, .schedule), (.waiting, .dependency):
+            guard task.wait != wait else { return .unchanged }
+        case (.queued, _), (.running, _):
+            break
+        default:
+            return .unchanged
+        }
+        if isRunning {
+            guard RepetitionRules.mayRepeat(task.specification) else { return .unchanged }
+            uncountTry()
+        }
+        move(to: .waiting)
+        task.wait = wait
+        task.lastProgressAt = nil
+        return TaskTransition(
+            event: .taskWaiting(wait: wait, error: nil), action: isRunning ? .stopAttempt : .none)
+    }
+
+    /// The task's own conditions hold: what waits for them goes on.
+    public mutating func onConditionsMet() -> TaskTransition {
+        guard task.state == .waiting, [.schedule, .dependency].contains(task.wait?.reason) else { return .unchanged }
+        move(to: .queued)
+        return TaskTransition(event: nil, action: .schedule)
+    }
+
+    /// The task's own conditions can no longer be met: its deadline has passed, say. One that is staged has done its part.
+    public mutating func onConditionsFailed(_ error: TransferError, at now: Timestamp) -> TaskTransition {
+        let isRunning = task.state == .running
+        switch task.state {
+        case .queued, .waiting, .paused, .running: break
+        case .staged, .completed, .failed, .cancelled: return .unchanged
+        }
+        end(.failed, at: now)
+        task.error = error
+        return TaskTransition(event: .taskFailed(error: error), action: isRunning ? .stopAttempt : .schedule)
     }
 
     /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as a try.

@@ -32,6 +32,10 @@ enum ErrorAnswers {
         case .cacheEntryNotFound(let id):
             RPCFailure(
                 .notFound, "there is no entry \(id) in the cache", data: ErrorData(reason: "not_found", path: "id"))
+        case .dependencyNotFound(let id, let path):
+            RPCFailure(
+                .notFound, "\(path): there is no task \(id)",
+                data: ErrorData(reason: "not_found", path: path, taskID: id))
         case .invalidState(let id, let state, let reason):
             RPCFailure(
                 .invalidState, "task \(id) is \(state.rawValue): \(reason)",

@@ -15,6 +15,7 @@ struct TaskAdmission: Sendable {
     let policies: PolicyResolver
     let requests: RequestAdmission
     let content: ContentAdmission
+    let zones: TimeZones
     let now: Timestamp
 
     /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
@@ -32,13 +33,15 @@ struct TaskAdmission: Sendable {
             try await requests.check(specification, path: path)
             try checkTrust(specification, path: path)
             try checkHooks(specification.completion, path: path)
+            try await checkWindow(specification.schedule.window, path: path)
             try await admit(
                 &specification, knowing: &directories, path: path, directoryField: draft.directoryField)
             let body = try await content.admit(built.content, path: path)
             specification.request.bodySummary = body.map { BodySummary($0) }
             admitted.append(
                 AdmittedTask(
-                    specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked))
+                    specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked,
+                    path: path))
         }
         return admitted
     }
@@ -86,6 +89,18 @@ struct TaskAdmission: Sendable {
                 path: path + occasion.rawValue, reason: "there is no hook \"\(name)\"",
                 expected: known.isEmpty
                     ? "the field to be left out: no hooks are configured" : "one of \(known.sorted().joined(separator: ", "))")
+        }
+    }
+
+    /// Whether the machine knows the window's time zone.
+    func checkWindow(_ window: TimeWindow?, path: String) async throws {
+        guard let window else { return }
+        do throws(TimeZones.Fault) {
+            try await pool.run { [zones] () throws(TimeZones.Fault) in try zones.check(window.zone) }
+        } catch {
+            throw ManagerError.invalidField(
+                path: path + "window.zone", reason: error.description,
+                expected: "a name from the time zone database such as Europe/Berlin, or local")
         }
     }
 

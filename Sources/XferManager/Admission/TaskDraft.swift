@@ -51,4 +51,6 @@ struct AdmittedTask: Sendable {
     var retriesFailed = false
     /// See `TaskDraft.asked`.
     var asked: String?
+    /// What stands before a field's name in errors.
+    var path = ""
 }

@@ -16,7 +16,7 @@ struct Starting: Sendable {
         var tasks: [(TransferTask, Transfer)] = []
         /// Transfers that tasks left for another one; they may have no task any more.
         var abandoned: [TransferID] = []
-        /// Whether more may join than one pass takes.
+        /// Whether there is more to do than one pass takes.
         var isIncomplete = false
     }
 
@@ -24,20 +24,27 @@ struct Starting: Sendable {
     /// By transfer.
     var live: [TransferID: Live]
     let isSharedBetweenOwners: Bool
+    let zones: TimeZones
     let now: Timestamp
     private(set) var starts = Starts()
+    /// Tasks that turned out to have to wait.
+    private var held = 0
 
+    /// Tasks that are looked at in one pass and may not start.
+    private static let mostHeld = 500
     /// Tasks that join one transfer in one pass.
     private static let mostJoins = 1000
     /// Transfers that are looked at for bytes to go on from.
     private static let mostKept = 16
 
     init(
-        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, now: Timestamp
+        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
+        now: Timestamp
     ) {
         self.scheduler = scheduler
         self.live = live
         self.isSharedBetweenOwners = isSharedBetweenOwners
+        self.zones = zones
         self.now = now
     }
 
@@ -45,6 +52,10 @@ struct Starting: Sendable {
     mutating func startAll(in tx: StoreTransaction) throws {
         for (id, transfer) in live.sorted(by: { $0.key < $1.key }) { try joinAll(id, transfer, in: tx) }
         while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            guard try mayStart(task, in: tx) else {
+                if starts.isIncomplete { return }
+                continue
+            }
             // Of many that join, the pass left some over.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             let transfer = try transfer(of: task, in: tx)
@@ -71,9 +82,17 @@ struct Starting: Sendable {
         let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
-            try start(task, transfer, in: tx)
+            if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
         if waiting.count == Self.mostJoins { starts.isIncomplete = true }
+    }
+
+    /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
+    private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        if try TransferManager.mayStart(task, zones, in: tx, at: now) { return true }
+        held += 1
+        if held == Self.mostHeld { starts.isIncomplete = true }
+        return false
     }
 
     /// A key made while owners shared may outlive that setting.

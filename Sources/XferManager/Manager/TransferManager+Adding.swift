@@ -52,13 +52,18 @@ extension TransferManager {
         let now = clock()
         let failedURLs = failedURLs
         let coalesceKeys = coalesceKeys
+        let zones = zones
         let added: (answer: Answer, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
                     var effects: [Effect] = []
-                    let added = try admitted.map {
-                        try Self.add($0, failedURLs, coalesceKeys, in: tx, at: now, followedBy: &effects)
+                    var added: [Added] = []
+                    for task in admitted {
+                        added.append(
+                            try Self.add(
+                                try task.resolvingReferences(to: added), for: principal, failedURLs, coalesceKeys, zones,
+                                in: tx, at: now, followedBy: &effects))
                     }
                     try Self.requireRoom(of: principal, in: tx)
                     return (try answer(added, tx), effects)
@@ -76,8 +81,8 @@ extension TransferManager {
 
     /// Adds one. What is to be done after the commit goes to the end of `effects`.
     private static func add(
-        _ admitted: AdmittedTask, _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys, in tx: StoreTransaction,
-        at now: Timestamp, followedBy effects: inout [Effect]
+        _ admitted: AdmittedTask, for principal: Principal, _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys,
+        _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp, followedBy effects: inout [Effect]
     ) throws -> Added {
         let specification = admitted.specification
         if specification.clientKey != nil,
@@ -100,6 +105,9 @@ extension TransferManager {
         effects += superseded
         let isBlocked = try !admitted.retriesFailed && block(task, failedURLs, in: tx, at: now)
         if isBlocked || !superseded.isEmpty { try tx.noteIdle(at: now) }
+        if !isBlocked, !specification.schedule.isEmpty {
+            try begin(task, for: principal, path: admitted.path, zones, in: tx, at: now)
+        }
         return Added(id: task.id, isExisting: false)
     }
 
@@ -121,7 +129,8 @@ extension TransferManager {
             policies: services.policies.withLockedValue(\.resolver),
             requests: RequestAdmission(
                 rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
-            content: ContentAdmission(principal: principal, settings: settings, pool: services.pool), now: clock())
+            content: ContentAdmission(principal: principal, settings: settings, pool: services.pool), zones: zones,
+            now: clock())
     }
 
     /// A policy that was there a moment ago may have been removed meanwhile.

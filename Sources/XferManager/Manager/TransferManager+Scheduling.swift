@@ -55,9 +55,12 @@ extension TransferManager {
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
     /// Answers also when something is to be woken next, from that same transaction.
     private func startTasks() async throws -> (started: [(TransferTask, Transfer)], wakeUp: Timestamp?) {
+        // While nothing can be written, nothing can be woken either.
+        guard !scheduler.holds.contains(.degraded) else { return ([], nil) }
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         let starting = Starting(
-            scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners, now: clock()
+            scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
+            zones: zones, now: clock()
         )
         let (starts, wakeUp) = try await store.write { tx in
             var starting = starting
@@ -287,6 +290,7 @@ extension TransferManager {
         timer.onFired()
         let now = max(clock(), target)
         do {
+            try await settleConditions()
             try await store.write { tx in
                 for task in try tx.dueWaits(now: now, limit: 1000) {
                     var machine = TaskStateMachine(task)
@@ -305,9 +309,10 @@ extension TransferManager {
 }
 
 extension StoreReader {
-    /// When the first wait or cooldown is over.
+    /// When the first wait or cooldown is over or a condition is due; long ago when dependents are to be told.
     fileprivate func nextWakeUp() throws -> Timestamp? {
-        [try earliestWaitUntil(), try earliestCooldown()].compactMap(\.self).min()
+        if try nextEndedTarget() != nil { return Timestamp(seconds: 0) }
+        return [try earliestWaitUntil(), try earliestCooldown(), try earliestCondition()].compactMap(\.self).min()
     }
 }
 

@@ -43,6 +43,9 @@ extension TransferManager {
                 path: update.path + update.directoryField, reason: "a \(wanted.kind.rawValue) task publishes no file",
                 expected: "the field to be left out")
         }
+        if wanted.schedule.window != before.specification.schedule.window {
+            try await admission(for: principal).checkWindow(wanted.schedule.window, path: update.path)
+        }
         if wanted.policy != before.specification.policy {
             try admission(for: principal).checkTrust(wanted, path: update.path)
         }
@@ -53,12 +56,22 @@ extension TransferManager {
                 &wanted, knowing: &directories, path: update.path, directoryField: update.directoryField)
         }
         let identity = wanted.destination.directoryIdentity
-        let (task, orphan) = try await translatingStoreErrors {
+        let (now, zones) = (clock(), zones)
+        let (task, orphan, effect) = try await translatingStoreErrors {
             try await store.write { [coalesceKeys] tx in
-                try Self.apply(
+                let schedule = try tx.task(id)?.specification.schedule
+                let (task, orphan) = try Self.apply(
                     update, to: id, directory: hasMoved ? identity : nil, coalesceKeys, in: tx, for: principal)
+                guard let schedule, schedule != task.specification.schedule else {
+                    return (task, orphan, nil as Effect?)
+                }
+                var machine = TaskStateMachine(task)
+                let effect = try Self.reschedule(
+                    &machine, from: schedule, for: principal, path: update.path, zones, in: tx, at: now)
+                return (machine.task, orphan, effect)
             }
         }
+        if let effect { await perform([effect]) }
         if let orphan { discard([orphan]) }
         let (rates, earlier) = (task.specification, before.specification)
         if rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate {

@@ -128,10 +128,12 @@ extension TransferManager {
             transition = machine.onPause()
         case .resume:
             // Trying now means now: a host that asked for patience is asked again.
-            if task.state == .waiting { try tx.setCooldown(host: task.host, until: nil) }
+            if let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
+                try tx.setCooldown(host: task.host, until: nil)
+            }
             transition = machine.onResume()
         case .cancel: transition = machine.onCancel(at: now)
-        case .retry: transition = machine.onRetry()
+        case .retry: transition = machine.onRetry(at: now)
         case .remove: transition = machine.onRemove()
         }
         guard transition.isChange else { return nil }

@@ -26,6 +26,7 @@ public actor TransferManager {
     /// Of this database: see `CoalesceKey`.
     nonisolated let digest: KeyedDigest
     let version: String
+    nonisolated let zones: TimeZones
 
     var settings: ManagerSettings
     /// Limits an operator set over RPC: they beat the configuration until set to nil.
@@ -162,6 +163,9 @@ public actor TransferManager {
         self.settings = settings
         self.digest = digest
         self.version = version
+        zones = TimeZones(
+            files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile),
+            logger: services.logger)
         directories = DirectoryAdmission(pool: services.pool)
         store = services.store
         logger = services.logger
@@ -184,7 +188,7 @@ public actor TransferManager {
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         applyLimits()
-        schedule()
+        await lookAtConditionsAgain()
     }
 
     func applyLimits() {

@@ -91,6 +91,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var coalesces: Bool
     /// What happens once every byte is there, and when the task has ended.
     public var completion: TaskCompletion
+    /// When it may run, and until when.
+    public var schedule = TaskSchedule()
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,

@@ -83,6 +83,12 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     /// The operator's command that was to work on the file did not succeed.
     case postProcessFailed = "post_process_failed"
 
+    // When it was to be done.
+    /// The task's `deadline` came before its end.
+    case deadlineExceeded = "deadline_exceeded"
+    /// A task that had to complete first ended otherwise.
+    case dependencyFailed = "dependency_failed"
+
     // This service.
     /// It failed for good a while ago, and nobody asked to try it again: see `FailedURL`.
     case blockedURL = "blocked_url"
@@ -99,9 +105,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
         case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
-            .destinationExists,
-            .destinationDenied, .diskError, .fileMoveFailed, .postProcessFailed, .blockedURL, .onlyIfCachedMiss,
-            .internalError:
+            .destinationExists, .deadlineExceeded, .dependencyFailed, .destinationDenied, .diskError, .fileMoveFailed,
+            .postProcessFailed, .blockedURL, .onlyIfCachedMiss, .internalError:
             false
         }
     }

@@ -20,7 +20,7 @@ extension NewTask {
         owner: Owner, request: TransferRequest, defaults: TaskDefaults
     ) -> TaskSpecification {
         let kind = kind ?? .download
-        return TaskSpecification(
+        var specification = TaskSpecification(
             owner: owner,
             request: request,
             destination: kind == .download ? destination(defaultDirectory: defaults.directory) : .none,
@@ -47,6 +47,9 @@ extension NewTask {
             coalesces: coalesce ?? true,
             completion: TaskCompletion(
                 finalize: finalize ?? .auto, postProcess: postProcess, onComplete: onComplete, onError: onError))
+        specification.schedule = TaskSchedule(
+            notBefore: notBefore, window: window?.window, deadline: deadline, after: after?.map(\.id).unrepeated ?? [])
+        return specification
     }
 
     /// What was said of the request.
@@ -103,6 +106,14 @@ extension NewTask {
             onConflict: onConflict ?? .rename,
             mode: mode?.bits,
             usesRemoteTime: remoteTime ?? false)
+    }
+}
+
+extension [TaskID] {
+    /// Each once, where it came first.
+    var unrepeated: [TaskID] {
+        var seen: Set<TaskID> = []
+        return filter { seen.insert($0).inserted }
     }
 }
 

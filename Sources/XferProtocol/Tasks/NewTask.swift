@@ -30,6 +30,10 @@ public struct NewTask: WireInput, Hashable {
     public var onError: String?
     public var coalesce: Bool?
     public var paused: Bool?
+    public var after: [TaskReference]?
+    public var notBefore: Timestamp?
+    public var window: WindowRecord?
+    public var deadline: Timestamp?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
@@ -144,6 +148,18 @@ public struct NewTask: WireInput, Hashable {
             "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."),
         .optional("paused", \.paused, "Add it paused; default false."),
         .optional(
+            "after", \.after,
+            "Tasks that have to complete before it starts; if one ends otherwise, it fails with dependency_failed. "
+                + "Negative numbers count back within the same call: -1 is the task before this one.",
+            .count(0...TaskLimits.dependencies), example: [16]),
+        .optional("not_before", \.notBefore, "It does not start before.", example: "2026-01-02T22:00:00Z"),
+        .optional(
+            "window", \.window, "It runs within these times only; outside them it stops and waits.",
+            example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
+        .optional(
+            "deadline", \.deadline, "It fails then with deadline_exceeded unless it has ended or is staged.",
+            example: "2026-01-03T06:00:00Z"),
+        .optional(
             "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",
             .range(0...1_000_000)),
         .optional(
@@ -235,6 +251,8 @@ public enum TaskLimits {
     public static let highestRate: Int64 = 1 << 50
     /// Seconds: ten years.
     public static let longestWait: Int64 = 315_360_000
+    /// Tasks in `after`.
+    public static let dependencies = 1000
     /// Tasks in one `task.add`, ids in one call.
     public static let batchSize = 10_000
 }

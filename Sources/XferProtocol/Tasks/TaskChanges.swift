@@ -14,6 +14,9 @@ public struct TaskChanges: WireInput, Hashable {
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
     public var progressInterval: Double?
+    public var notBefore = Patch<Timestamp>.unchanged
+    public var window = Patch<WindowRecord>.unchanged
+    public var deadline = Patch<Timestamp>.unchanged
 
     // Only while not running.
     public var dir: String?
@@ -26,6 +29,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var idleTimeout: Double?
     public var totalTimeout: Double?
     public var policy = Patch<String>.unchanged
+    public var after = Patch<[TaskID]>.unchanged
 
     public init() {}
 
@@ -53,6 +57,9 @@ public struct TaskChanges: WireInput, Hashable {
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
             .number(0.1...3600)),
+        .patch("not_before", \.notBefore, "It does not start before; null is at any time."),
+        .patch("window", \.window, "It runs within these times only; null is at any time."),
+        .patch("deadline", \.deadline, "It fails then unless it has ended or is staged; null is never."),
         .optional(
             "dir", \.dir, "Absolute path of the directory; only while not running.",
             .length(1...TaskLimits.pathLength), .printable, .absolutePath),
@@ -70,6 +77,9 @@ public struct TaskChanges: WireInput, Hashable {
         .patch(
             "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
             .length(1...64)),
+        .patch(
+            "after", \.after, "Tasks that have to complete before it starts; null is none; only while not running.",
+            .count(0...TaskLimits.dependencies)),
     ]
 
     public func validate() throws(WireError) {
@@ -82,7 +92,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var fieldRefusedWhileRunning: String? {
         let names = [
             "dir", "output", "on_conflict", "checksum", "headers", "credential", "connect_timeout", "idle_timeout",
-            "total_timeout", "policy",
+            "total_timeout", "policy", "after",
         ]
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
     }
@@ -112,6 +122,14 @@ public struct TaskChanges: WireInput, Hashable {
         specification.checksum = checksum.applied(to: specification.checksum)
         apply(to: &specification.destination)
         apply(to: &specification.request)
+        apply(to: &specification.schedule)
+    }
+
+    private func apply(to schedule: inout TaskSchedule) {
+        schedule.notBefore = notBefore.applied(to: schedule.notBefore)
+        schedule.window = window.map(\.window).applied(to: schedule.window)
+        schedule.deadline = deadline.applied(to: schedule.deadline)
+        schedule.after = after.map(\.unrepeated).applied(to: schedule.after) ?? []
     }
 
     private func apply(to destination: inout Destination) {

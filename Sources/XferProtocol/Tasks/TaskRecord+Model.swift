@@ -41,6 +41,7 @@ extension TaskRecord {
         finalize = completion.finalize == .auto ? nil : OpenEnum(completion.finalize)
         (postProcess, onComplete, onError) = (completion.postProcess, completion.onComplete, completion.onError)
         coalesce = specification.coalesces ? nil : false
+        show(specification.schedule)
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor
         retryNonIdempotent = specification.retriesNonIdempotent ? true : nil
@@ -61,6 +62,13 @@ extension TaskRecord {
         policy = specification.policy
         // Stored as text that was JSON when the task was added.
         meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }
+    }
+
+    private mutating func show(_ schedule: TaskSchedule) {
+        after = schedule.after.isEmpty ? nil : schedule.after
+        notBefore = schedule.notBefore
+        window = schedule.window.map { WindowRecord($0) }
+        deadline = schedule.deadline
     }
 
     private mutating func show(_ request: TransferRequest) {

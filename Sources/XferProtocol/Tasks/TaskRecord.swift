@@ -37,6 +37,10 @@ public struct TaskRecord: WireRecord, Hashable {
     public var onComplete: String?
     public var onError: String?
     public var coalesce: Bool?
+    public var after: [TaskID]?
+    public var notBefore: Timestamp?
+    public var window: WindowRecord?
+    public var deadline: Timestamp?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
@@ -115,6 +119,10 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
         .optional("on_error", \.onError, "The hook that is told once it has failed."),
         .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
+        .optional("after", \.after, "Tasks that have to complete before it starts."),
+        .optional("not_before", \.notBefore, "It does not start before."),
+        .optional("window", \.window, "It runs within these times only."),
+        .optional("deadline", \.deadline, "It fails then unless it has ended or is staged."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional(
             "retry_for", \.retryFor,

@@ -50,8 +50,8 @@ enum Recovery {
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "cookie", "transfer", "segment", "upload", "task",
-        "request_body", "task_result", "spooled_source", "reservation", "event",
-        "ready_file", "published_file", "transfer_version", "pending_hook",
+        "request_body", "task_result", "spooled_source", "reservation", "ready_file", "published_file",
+        "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "event",
     ]
 
     // MARK: Rows
@@ -168,6 +168,8 @@ enum Recovery {
                 DELETE FROM published_file WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM ready_file WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 DELETE FROM transfer_version WHERE transfer_id NOT IN (SELECT id FROM transfer);
+                DELETE FROM calendar WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM dependency WHERE task_id NOT IN (SELECT id FROM task);
                 """)
         try DerivedTables.rebuild(db)
     }

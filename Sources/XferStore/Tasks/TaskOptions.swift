@@ -37,6 +37,7 @@ struct TaskOptions: Codable, Hashable {
     var completion: TaskCompletion?
     var coalesces: Bool?
     var caching: CachingOptions?
+    var schedule: TaskSchedule?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -86,6 +87,7 @@ struct TaskOptions: Codable, Hashable {
         completion = note(specification.completion, usual.completion)
         coalesces = note(specification.coalesces, usual.coalesces)
         caching = note(request.caching, usual.request.caching)
+        schedule = note(specification.schedule, usual.schedule)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -126,5 +128,6 @@ struct TaskOptions: Codable, Hashable {
         set(completion, \.completion)
         set(coalesces, \.coalesces)
         set(caching, \.request.caching)
+        set(schedule, \.schedule)
     }
 }

@@ -71,6 +71,8 @@ extension StoreTransaction {
         try noteEnd(of: task, after: found.place.state)
         let place = QueuePlace(of: task)
         guard place != found.place else { return }
+        if place.state.isTerminal, !found.place.state.isTerminal { try noteEnd(of: task) }
+        if place.state == .queued, found.place.state != .queued { try noteReturn(of: task, from: found.place.state) }
         count(found.place, by: -1)
         count(place, by: 1)
     }

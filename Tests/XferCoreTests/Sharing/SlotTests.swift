@@ -43,6 +43,6 @@ import XferModel
         #expect(machine.task.state == .failed && machine.task.error == error)
         #expect(machine.task.finishedAt == TaskStateMachineTests.now && machine.task.attempts == 0)
         // The same task may be tried all the same.
-        #expect(machine.onRetry().action == .schedule)
+        #expect(machine.onRetry(at: TaskStateMachineTests.now).action == .schedule)
     }
 }

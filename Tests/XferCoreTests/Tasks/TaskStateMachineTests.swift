@@ -24,7 +24,7 @@ import XferTestSupport
         case .pause: machine.onPause()
         case .resume: machine.onResume()
         case .cancel: machine.onCancel(at: now)
-        case .retry: machine.onRetry()
+        case .retry: machine.onRetry(at: now)
         case .remove: machine.onRemove()
         }
     }
@@ -134,13 +134,72 @@ import XferTestSupport
         #expect(machine.task.lastProgressAt == evenLater)
     }
 
+    // MARK: Conditions of the task's own
+
+    @Test(arguments: TaskState.allCases) func aConditionHoldsBackWhatCouldRun(state: TaskState) {
+        var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .schedule : nil))
+        let wait = Wait(.schedule, until: Self.now)
+        let transition = machine.onHold(wait)
+        let isHeld = [.queued, .waiting, .running].contains(state)
+        #expect(transition.isChange == isHeld)
+        #expect(machine.task.state == (isHeld ? .waiting : state))
+        guard isHeld else { return }
+        #expect(machine.task.wait == wait && machine.task.attempts == 0)
+        #expect(transition.event == .taskWaiting(wait: wait, error: nil))
+        #expect(transition.action == (state == .running ? .stopAttempt : .none))
+        #expect(machine.onHold(wait) == .unchanged)
+        #expect(machine.onConditionsMet() == TaskTransition(event: nil, action: .schedule))
+        #expect(machine.task.state == .queued && machine.task.wait == nil)
+    }
+
+    /// A wait that has another reason goes on; conditions are looked at when it is over.
+    @Test(arguments: WaitReason.allCases) func otherWaitsGoOn(reason: WaitReason) {
+        let isOwn = reason == .schedule || reason == .dependency
+        var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
+        #expect(machine.onHold(Wait(.schedule, until: Self.now)).isChange == isOwn)
+        machine = TaskStateMachine(Self.task(.waiting, wait: reason))
+        #expect(machine.onConditionsMet().isChange == isOwn)
+    }
+
+    @Test func whatMustNotBeSentTwiceIsNotStopped() {
+        var task = Self.task(.running)
+        task.specification.request.method = .post
+        var machine = TaskStateMachine(task)
+        #expect(machine.onHold(Wait(.schedule)) == .unchanged && machine.task == task)
+    }
+
+    @Test(arguments: TaskState.allCases) func conditionsThatCannotBeMetEndWhatIsUnfinished(state: TaskState) {
+        var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .retry : nil))
+        let error = TransferError(.deadlineExceeded, "late")
+        let transition = machine.onConditionsFailed(error, at: Self.now)
+        // One that is staged has done its part.
+        let ends = [.queued, .waiting, .running, .paused].contains(state)
+        #expect(transition.isChange == ends)
+        guard ends else { return }
+        #expect(machine.task.state == .failed && machine.task.error == error && machine.task.finishedAt == Self.now)
+        #expect(transition.event == .taskFailed(error: error))
+        #expect(transition.action == (state == .running ? .stopAttempt : .schedule))
+    }
+
+    @Test func aRetryForgetsADeadlineThatHasPassed() {
+        var task = Self.task(.failed)
+        task.specification.schedule.deadline = Self.now
+        var machine = TaskStateMachine(task)
+        _ = machine.onRetry(at: Self.now)
+        #expect(machine.task.specification.schedule.deadline == nil)
+        task.specification.schedule.deadline = Self.now.advanced(by: .seconds(1))
+        machine = TaskStateMachine(task)
+        _ = machine.onRetry(at: Self.now)
+        #expect(machine.task.specification.schedule.deadline != nil)
+    }
+
     @Test func retryKeepsTheBytesAndForgetsTheFailure() {
         var task = Self.task(.failed)
         task.received = 42
         task.error = TransferError(.httpStatus, "404")
         task.attempts = 5
         var machine = TaskStateMachine(task)
-        #expect(machine.onRetry().action == .schedule)
+        #expect(machine.onRetry(at: Self.now).action == .schedule)
         #expect(machine.task.received == 42)
         #expect(machine.task.error == nil)
         #expect(machine.task.attempts == 0)

@@ -1,0 +1,75 @@
+import XferModel
+
+/// A time zone: what a clock on the wall shows there, as seconds ahead of UTC, at every instant.
+///
+/// Made from a file of the time zone database (RFC 8536); Swift's own `TimeZone` finds none in a statically linked
+/// program. Instants are whole seconds since 1970-01-01T00:00:00Z.
+public struct TimeZoneRules: Hashable, Sendable {
+    /// From `start` on clocks are `offset` seconds ahead of UTC.
+    struct Change: Hashable, Sendable {
+        var start: Int64
+        var offset: Int64
+    }
+
+    /// Before the first change.
+    var initialOffset: Int64
+    /// Ascending.
+    var changes: [Change]
+    /// What holds from `rulesStart` on, for ever.
+    var rules: YearlyRules?
+    var rulesStart: Int64
+
+    init(initialOffset: Int64, changes: [Change] = [], rules: YearlyRules? = nil, rulesStart: Int64 = .min) {
+        self.initialOffset = initialOffset
+        self.changes = changes
+        self.rules = rules
+        self.rulesStart = rulesStart
+    }
+
+    public static let utc = TimeZoneRules(initialOffset: 0)
+
+    /// Seconds that clocks there are ahead of UTC.
+    public func offset(at second: Int64) -> Int64 {
+        if let rules, second >= rulesStart { return rules.offset(at: second) }
+        let index = changes.firstIndex(after: second)
+        return index == 0 ? initialOffset : changes[index - 1].offset
+    }
+
+    /// The first instant after `second` at which the offset changes; nil when it never does again.
+    public func nextChange(after second: Int64) -> Int64? {
+        var current = offset(at: second)
+        for change in changes[changes.firstIndex(after: second)...] {
+            if change.offset != current { return change.start }
+            current = change.offset
+        }
+        return rules?.nextChange(after: max(second, rulesStart == .min ? second : rulesStart - 1), from: current)
+    }
+
+    /// Seconds since 1970-01-01T00:00:00 by the clock on the wall there.
+    func wallClock(at second: Int64) -> Int64 { second + offset(at: second) }
+}
+
+extension [TimeZoneRules.Change] {
+    /// The first change that is later than `second`.
+    fileprivate func firstIndex(after second: Int64) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].start <= second { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension Int64 {
+    /// Rounded towards minus infinity, as the calendar needs it before 1970.
+    func dividedDown(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension Timestamp {
+    /// The second it lies in.
+    var wholeSecond: Int64 { rawValue.dividedDown(by: 1_000_000) }
+}

@@ -1,0 +1,68 @@
+public import XferModel
+
+/// When a `TimeWindow` is open, in its zone.
+public struct WindowCalendar: Sendable {
+    private let times: [DailyTimes]
+    private let days: Set<Weekday>
+    private let zone: TimeZoneRules
+    /// Minutes of a day at which something may change.
+    private let boundaries: [Int64]
+
+    public init(_ window: TimeWindow, in zone: TimeZoneRules) {
+        times = window.times.isEmpty ? [.wholeDay] : window.times
+        days = Set(window.days.isEmpty ? Weekday.allCases : window.days)
+        self.zone = zone
+        boundaries = Set([0] + times.flatMap { [$0.start, $0.end] }.map { Int64($0.minutes) % 1440 }).sorted()
+    }
+
+    public func isOpen(at time: Timestamp) -> Bool { isOpen(wallClock: zone.wallClock(at: time.wholeSecond)) }
+
+    /// The first instant after `time` at which it opens or closes; nil when it stays as it is for ever.
+    ///
+    /// Between two changes of the zone's offset the clock on the wall just runs, so only the window's own times count;
+    /// at such a change it jumps, and may jump in or out.
+    public func nextChange(after time: Timestamp) -> Timestamp? {
+        let now = time.wholeSecond
+        let isOpen = isOpen(at: time)
+        // A week has every boundary; another day or two may be skipped by a zone that moves across the date line.
+        let horizon = now + 16 * 86_400
+        var start = now
+        while start < horizon {
+            let offset = zone.offset(at: start)
+            let end = min(zone.nextChange(after: start) ?? horizon, horizon)
+            if let found = firstBoundary(from: start + offset, before: end + offset, leaving: isOpen) {
+                return Timestamp(seconds: found - offset)
+            }
+            start = end
+        }
+        return nil
+    }
+
+    /// The first time on the wall in the range at which the window is not as `isOpen` says, looked at where it can change:
+    /// at the range's start, where the clock may have jumped to, and at boundaries.
+    private func firstBoundary(from start: Int64, before end: Int64, leaving isOpen: Bool) -> Int64? {
+        if self.isOpen(wallClock: start) != isOpen { return start }
+        var day = start.dividedDown(by: 86_400)
+        while day * 86_400 < end {
+            for minute in boundaries {
+                let wallClock = day * 86_400 + minute * 60
+                guard wallClock > start else { continue }
+                guard wallClock < end else { return nil }
+                if self.isOpen(wallClock: wallClock) != isOpen { return wallClock }
+            }
+            day += 1
+        }
+        return nil
+    }
+
+    private func isOpen(wallClock: Int64) -> Bool {
+        let day = wallClock.dividedDown(by: 86_400)
+        let minute = (wallClock - day * 86_400) / 60
+        let (today, yesterday) = (Weekday(daysSinceEpoch: day), Weekday(daysSinceEpoch: day - 1))
+        return times.contains { times in
+            let (start, end) = (Int64(times.start.minutes), Int64(times.end.minutes))
+            guard times.crossesMidnight else { return days.contains(today) && start <= minute && minute < end }
+            return days.contains(today) && minute >= start || days.contains(yesterday) && minute < end
+        }
+    }
+}

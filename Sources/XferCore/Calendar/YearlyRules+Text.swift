@@ -1,0 +1,82 @@
+/// Reading POSIX's `TZ` as it stands at the end of a zone's file, RFC 8536's extensions included.
+extension YearlyRules {
+    /// Nil when it is not of that form.
+    init?(_ text: some Sequence<UInt8>) {
+        var reader = Reader(rest: Array(text)[...])
+        guard reader.name(), let standard = reader.time(mostHours: 24) else { return nil }
+        self.standard = -standard
+        guard !reader.rest.isEmpty else { return }
+        guard reader.name() else { return nil }
+        var offset = self.standard + 3600
+        if reader.rest.first != UInt8(ascii: ",") {
+            guard let given = reader.time(mostHours: 24) else { return nil }
+            offset = -given
+        }
+        // Without dates everybody may choose their own: no zone file leaves them out.
+        guard let start = reader.day(), let end = reader.day(), reader.rest.isEmpty else { return nil }
+        summer = Summer(offset: offset, start: start, end: end)
+    }
+}
+
+private struct Reader {
+    var rest: ArraySlice<UInt8>
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Three or more letters, or anything but a control character in angle brackets.
+    mutating func name() -> Bool {
+        if take("<") {
+            let name = rest.prefix { $0 != UInt8(ascii: ">") && $0 > 32 && $0 < 127 }
+            rest = rest.dropFirst(name.count)
+            return take(">") && name.count >= 3
+        }
+        let name = rest.prefix { ($0 | 32) >= UInt8(ascii: "a") && ($0 | 32) <= UInt8(ascii: "z") }
+        rest = rest.dropFirst(name.count)
+        return name.count >= 3
+    }
+
+    mutating func number(_ range: ClosedRange<Int64>) -> Int64? {
+        let digits = rest.prefix { $0 >= 48 && $0 <= 57 }
+        guard (1...3).contains(digits.count) else { return nil }
+        rest = rest.dropFirst(digits.count)
+        let value = digits.reduce(0) { $0 * 10 + Int64($1 - 48) }
+        return range.contains(value) ? value : nil
+    }
+
+    /// `[+-]hh[:mm[:ss]]` in seconds.
+    mutating func time(mostHours: Int64) -> Int64? {
+        let isNegative = take("-")
+        if !isNegative { _ = take("+") }
+        guard let hours = number(0...mostHours) else { return nil }
+        var seconds = hours * 3600
+        if take(":") {
+            guard let minutes = number(0...59) else { return nil }
+            seconds += minutes * 60
+            if take(":") {
+                guard let more = number(0...59) else { return nil }
+                seconds += more
+            }
+        }
+        return isNegative ? -seconds : seconds
+    }
+
+    /// `,date[/time]`
+    mutating func day() -> YearlyRules.Day? {
+        guard take(","), let form = form() else { return nil }
+        guard take("/") else { return YearlyRules.Day(form: form) }
+        guard let time = time(mostHours: 167) else { return nil }
+        return YearlyRules.Day(form: form, time: time)
+    }
+
+    private mutating func form() -> YearlyRules.Day.Form? {
+        if take("J") { return number(1...365).map { .julian($0) } }
+        guard take("M") else { return number(0...365).map { .ordinal($0) } }
+        guard let month = number(1...12), take("."), let week = number(1...5), take("."), let weekday = number(0...6)
+        else { return nil }
+        return .weekday(month: month, week: week, weekday: weekday)
+    }
+}

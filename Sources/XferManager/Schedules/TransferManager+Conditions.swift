@@ -1,0 +1,134 @@
+import Logging
+import XferCore
+import XferModel
+import XferStore
+
+/// Conditions that tasks have of their own: the calendar, and other tasks.
+///
+/// They are looked at when a task comes or is changed, whenever it comes back to the queue, when they are due, and at the
+/// latest when it is about to start.
+extension TransferManager {
+    /// Tasks looked at in one transaction.
+    static let conditionStep = 500
+
+    /// Brings a task into the state that its conditions demand and commits it with its event; an `Effect` when its run has
+    /// to stop.
+    ///
+    /// - Parameter machine: may hold changes that are not written yet; what is written here includes them.
+    @discardableResult
+    static func applyConditions(
+        to machine: inout TaskStateMachine, _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> Effect? {
+        let task = machine.task
+        let schedule = task.specification.schedule
+        guard !task.state.isTerminal else { return nil }
+        guard task.state != .staged else {
+            try tx.setCondition(of: task.id, due: nil)
+            return nil
+        }
+        let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
+        let verdict = conditions.verdict(try tx.standing(of: task), at: now)
+        let transition: TaskTransition
+        let due: Timestamp?
+        switch verdict {
+        case .open(let until):
+            transition = machine.onConditionsMet()
+            due = until
+        case .closed(let wait, let again):
+            // What is being published, or could not be begun again, goes on to its end.
+            let goesOn = try tx.isPublishing(task) || tx.mayHaveBegun(task)
+            transition = goesOn ? .unchanged : machine.onHold(wait)
+            due = again
+        case .failed(let error):
+            guard try !tx.isPublishing(task) else {
+                try tx.setCondition(of: task.id, due: now.advanced(by: .seconds(1)))
+                return nil
+            }
+            transition = machine.onConditionsFailed(error, at: now)
+            due = nil
+            try tx.releaseReservations(of: task.id)
+        }
+        if transition.isChange {
+            try tx.update(machine.task)
+            if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
+            if machine.task.state.isTerminal { try tx.noteIdle(at: now) }
+        }
+        if !machine.task.state.isTerminal { try tx.setCondition(of: task.id, due: due) }
+        guard transition.action == .stopAttempt else { return nil }
+        return Effect(task: task.id, transfer: task.transferID, action: .stopAttempt)
+    }
+
+    /// Whether a task that was picked may start; if not, it was made to wait or ended.
+    static func mayStart(
+        _ task: TransferTask, _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> Bool {
+        guard !task.specification.schedule.isEmpty else { return true }
+        var machine = TaskStateMachine(task)
+        try applyConditions(to: &machine, zones, in: tx, at: now)
+        return machine.task.state == .queued
+    }
+
+    /// Looks at the conditions that are due and tells dependents of tasks that ended, one step of each; the timer comes back
+    /// at once for what is left.
+    func settleConditions() async throws {
+        let now = clock()
+        let zones = zones
+        let effects = try await store.write { tx in
+            var effects: [Effect] = []
+            for task in try tx.dueConditions(now: now, limit: Self.conditionStep) {
+                var machine = TaskStateMachine(task)
+                if let effect = try Self.applyConditions(to: &machine, zones, in: tx, at: now) {
+                    effects.append(effect)
+                }
+            }
+            try Self.tellDependents(zones, in: tx, at: now)
+            return effects
+        }
+        await perform(effects)
+    }
+
+    /// As `recomputeConditions`; what fails is logged, and looked at when it is due.
+    func lookAtConditionsAgain() async {
+        do {
+            try await recomputeConditions()
+        } catch {
+            logger.warning("computing the conditions anew failed", metadata: ["error": "\(error)"])
+            schedule()
+        }
+    }
+
+    /// Computes every condition of the calendar anew: the wall clock was set, or zones may have changed.
+    public func recomputeConditions() async throws {
+        zones.lookAgain()
+        let zones = zones
+        var after: TaskID?
+        while true {
+            let now = clock()
+            let (last, effects) = try await store.write { [after] tx -> (TaskID?, [Effect]) in
+                let tasks = try tx.tasksWithConditions(after: after, limit: Self.conditionStep)
+                var effects: [Effect] = []
+                for task in tasks {
+                    var machine = TaskStateMachine(task)
+                    if let effect = try Self.applyConditions(to: &machine, zones, in: tx, at: now) {
+                        effects.append(effect)
+                    }
+                }
+                return (tasks.last?.id, effects)
+            }
+            await perform(effects)
+            guard let last else { break }
+            after = last
+        }
+        schedule()
+    }
+}
+
+extension StoreReader {
+    /// How the tasks stand that have to complete before this one starts.
+    fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
+        guard !task.specification.schedule.after.isEmpty, task.state != .running else { return .met }
+        let standing = try dependencies(of: task.id)
+        if let failed = standing.failed { return .failed(failed.id, failed.outcome) }
+        return standing.openCount == 0 ? .met : .open
+    }
+}

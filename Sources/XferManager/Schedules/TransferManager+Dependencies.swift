@@ -1,0 +1,86 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// `after`: tasks that start when others have completed.
+extension TransferManager {
+    /// Tasks looked at for a circle at most; a longer chain is not changed.
+    private static let longestChain = 100_000
+
+    /// Notes whom the task waits for.
+    ///
+    /// - Parameters:
+    ///   - field: what names them in errors, `tasks[3].after`.
+    ///   - task: what was just inserted or changed.
+    static func setDependencies(
+        of task: TransferTask, for principal: Principal, field: String, in tx: StoreTransaction
+    ) throws {
+        let targets = task.specification.schedule.after
+        for (index, target) in targets.enumerated() {
+            guard target != task.id else {
+                throw ManagerError.invalidField(
+                    path: "\(field)[\(index)]", reason: "task \(target) cannot wait for itself",
+                    expected: "ids of other tasks")
+            }
+            guard try tx.visibleTask(target, to: principal) != nil else {
+                throw ManagerError.dependencyNotFound(target, path: "\(field)[\(index)]")
+            }
+        }
+        try tx.setDependencies(of: task.id, on: targets)
+        guard let circle = try circle(through: task.id, in: tx) else { return }
+        let named = circle.map(\.description).joined(separator: " → ")
+        throw ManagerError.invalidField(
+            path: field, reason: "tasks would wait for each other: \(named)", expected: "no circle")
+    }
+
+    /// The tasks from `start` back to it along what they wait for; nil when there is no way.
+    private static func circle(through start: TaskID, in tx: StoreTransaction) throws -> [TaskID]? {
+        var cameFrom: [TaskID: TaskID] = [:]
+        var pending = [start]
+        while let id = pending.popLast() {
+            for target in try tx.unmetTargets(of: id) {
+                if target == start { return way(to: id, from: start, cameFrom) }
+                guard cameFrom[target] == nil else { continue }
+                guard cameFrom.count < longestChain else {
+                    throw ManagerError.limitExceeded(reason: "tasks waiting for each other", limit: longestChain)
+                }
+                cameFrom[target] = id
+                pending.append(target)
+            }
+        }
+        return nil
+    }
+
+    private static func way(to end: TaskID, from start: TaskID, _ cameFrom: [TaskID: TaskID]) -> [TaskID] {
+        var way = [start, end]
+        var id = end
+        while id != start, let earlier = cameFrom[id] {
+            way.append(earlier)
+            id = earlier
+        }
+        return way.reversed()
+    }
+
+    /// Tells a step's worth of dependents how tasks ended. A failure goes on along a chain link by link: each dependent that
+    /// fails is a target that ended.
+    static func tellDependents(_ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp) throws {
+        var left = conditionStep
+        while left > 0, let ended = try tx.nextEndedTarget() {
+            // Tried again before everybody was told: who is left goes on waiting for it.
+            if let target = try tx.task(ended.id), !target.state.isTerminal {
+                try tx.removeEndedTarget(ended.id)
+                left -= 1
+                continue
+            }
+            let dependents = try tx.openDependents(of: ended.id, limit: left)
+            for id in dependents {
+                try tx.settleDependency(of: id, on: ended.id, ended.outcome)
+                guard let task = try tx.task(id) else { continue }
+                var machine = TaskStateMachine(task)
+                try applyConditions(to: &machine, zones, in: tx, at: now)
+            }
+            if dependents.count < left { try tx.removeEndedTarget(ended.id) }
+            left -= max(dependents.count, 1)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// A task's conditions when it comes, and when they are changed.
+extension TransferManager {
+    /// Judges the conditions of a task that was just inserted, and makes it wait or fail by them.
+    static func begin(
+        _ task: TransferTask, for principal: Principal, path: String, _ zones: TimeZones, in tx: StoreTransaction,
+        at now: Timestamp
+    ) throws {
+        if !task.specification.schedule.after.isEmpty {
+            try setDependencies(of: task, for: principal, field: path + "after", in: tx)
+        }
+        try requireChance(of: task.specification.schedule, path: path, zones, at: now)
+        var machine = TaskStateMachine(task)
+        try applyConditions(to: &machine, zones, in: tx, at: now)
+    }
+
+    /// Judges changed conditions, and brings the task into the state they demand; an effect when its run has to stop.
+    static func reschedule(
+        _ machine: inout TaskStateMachine, from earlier: TaskSchedule, for principal: Principal, path: String,
+        _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
+    ) throws -> Effect? {
+        let schedule = machine.task.specification.schedule
+        if schedule.after != earlier.after {
+            guard machine.task.state != .staged else {
+                throw ManagerError.invalidState(
+                    machine.task.id, .staged, reason: "\(path)after: its transfer has ended, it waits for a commit only"
+                )
+            }
+            try setDependencies(of: machine.task, for: principal, field: path + "after", in: tx)
+        }
+        try requireChance(of: schedule, path: path, zones, at: now)
+        return try applyConditions(to: &machine, zones, in: tx, at: now)
+    }
+
+    /// A task that would fail before it could start is a mistake.
+    private static func requireChance(
+        of schedule: TaskSchedule, path: String, _ zones: TimeZones, at now: Timestamp
+    ) throws {
+        let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
+        guard let reason = conditions.contradiction(from: now) else { return }
+        throw ManagerError.invalidField(
+            path: path + "deadline", reason: reason, expected: "a time after the task's first chance to start")
+    }
+}
+
+extension AdmittedTask {
+    /// With ids in place of what counts back to the tasks that were added before it in the same call.
+    func resolvingReferences(to added: [TransferManager.Added]) throws -> AdmittedTask {
+        guard specification.schedule.after.contains(where: { $0.rawValue < 0 }) else { return self }
+        var resolved = self
+        resolved.specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
+            guard id.rawValue < 0 else { return id }
+            let place = Int64(added.count) + id.rawValue
+            guard place >= 0 else {
+                throw ManagerError.invalidField(
+                    path: "\(path)after[\(index)]", reason: "there are not so many tasks before it in this call",
+                    expected: "a task's id, or −1 for the task before this one in the same call, −2 …")
+            }
+            return added[Int(place)].id
+        }
+        return resolved
+    }
+}

@@ -1,0 +1,26 @@
+/// When a task may run and until when: by the calendar, and after which other tasks.
+public struct TaskSchedule: Hashable, Sendable, Codable {
+    /// It does not start before.
+    public var notBefore: Timestamp?
+    /// It runs within these times only.
+    public var window: TimeWindow?
+    /// It fails then, unless it has ended or is staged.
+    public var deadline: Timestamp?
+    /// It starts when all these have completed; a negative one, within one add, counts back from the task's own place.
+    public var after: [TaskID]
+
+    public init(
+        notBefore: Timestamp? = nil, window: TimeWindow? = nil, deadline: Timestamp? = nil, after: [TaskID] = []
+    ) {
+        self.notBefore = notBefore
+        self.window = window
+        self.deadline = deadline
+        self.after = after
+    }
+
+    /// Whether the task may start as soon as it is picked, at any time.
+    public var isEmpty: Bool { !hasCalendar && after.isEmpty }
+
+    /// Whether the time of day has a say.
+    public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil }
+}

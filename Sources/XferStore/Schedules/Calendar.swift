@@ -1,0 +1,44 @@
+public import XferModel
+
+/// When the calendar conditions of tasks have to be looked at.
+extension StoreReader {
+    /// When the first of them has something to say.
+    public func earliestCondition() throws(StoreError) -> Timestamp? {
+        try connection.first("SELECT min(due_at) FROM calendar") { $0.optionalTime(0) } ?? nil
+    }
+
+    /// Tasks whose conditions are due, earliest first.
+    public func dueConditions(now: Timestamp, limit: Int) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            """
+            SELECT task.* FROM calendar CROSS JOIN task ON task.id = calendar.task_id
+            WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2
+            """, Value(now), Value(limit)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+
+    /// Tasks with conditions of the calendar, with ids above `after`, ascending.
+    public func tasksWithConditions(after: TaskID?, limit: Int) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            """
+            SELECT task.* FROM calendar CROSS JOIN task ON task.id = calendar.task_id
+            WHERE task_id > ?1 ORDER BY task_id LIMIT ?2
+            """, .integer(after?.rawValue ?? 0), Value(limit)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+}
+
+extension StoreTransaction {
+    /// The task's conditions are to be looked at then; nil when never again. A task that ends is forgotten here by itself.
+    public func setCondition(of id: TaskID, due: Timestamp?) throws(StoreError) {
+        if let due {
+            try connection.run(
+                """
+                INSERT INTO calendar (task_id, due_at) VALUES (?1, ?2)
+                ON CONFLICT DO UPDATE SET due_at = excluded.due_at WHERE due_at <> excluded.due_at
+                """, Value(id), Value(due))
+        } else {
+            try connection.run("DELETE FROM calendar WHERE task_id = ?1", Value(id))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+public import XferModel
+
+/// A task that others depend on, and how it ended.
+public struct EndedTarget: Hashable, Sendable {
+    public var id: TaskID
+    public var outcome: TaskState
+}
+
+/// What a task that depends on others has to know of them.
+public struct DependencyStanding: Hashable, Sendable {
+    /// Targets that have not ended.
+    public var openCount = 0
+    /// The first that ended otherwise than completed.
+    public var failed: EndedTarget?
+}
+
+/// Which tasks wait for which.
+extension StoreReader {
+    /// How the targets of this task stand.
+    public func dependencies(of id: TaskID) throws(StoreError) -> DependencyStanding {
+        var standing = DependencyStanding()
+        let rows = try connection.all(
+            """
+            SELECT target_id, outcome FROM dependency
+            WHERE task_id = ?1 AND outcome IS NOT 'completed' ORDER BY target_id
+            """, Value(id)
+        ) { (id: TaskID($0.integer(0)), outcome: $0.optionalText(1)) }
+        for row in rows {
+            if let outcome = row.outcome {
+                standing.failed =
+                    standing.failed ?? EndedTarget(id: row.id, outcome: TaskState(rawValue: outcome) ?? .failed)
+            } else {
+                standing.openCount += 1
+            }
+        }
+        return standing
+    }
+
+    /// The targets of this task that have not completed, ascending.
+    public func unmetTargets(of id: TaskID) throws(StoreError) -> [TaskID] {
+        try connection.all(
+            "SELECT target_id FROM dependency WHERE task_id = ?1 AND outcome IS NOT 'completed' ORDER BY target_id",
+            Value(id)
+        ) { TaskID($0.integer(0)) }
+    }
+
+    /// A target that has ended and whose dependents have not all been told, and how it ended.
+    public func nextEndedTarget() throws(StoreError) -> EndedTarget? {
+        try connection.first("SELECT target_id, outcome FROM ended_target LIMIT 1") { row throws(StoreError) in
+            EndedTarget(
+                id: TaskID(row.integer(0)),
+                outcome: try row.word(
+                    TaskState.self, 1, table: "ended_target", id: row.integer(0), name: "outcome"))
+        }
+    }
+
+    /// Tasks that wait for the end of this one, ascending.
+    public func openDependents(of target: TaskID, limit: Int) throws(StoreError) -> [TaskID] {
+        try connection.all(
+            """
+            SELECT task_id FROM dependency INDEXED BY dependency_open
+            WHERE target_id = ?1 AND outcome IS NULL ORDER BY task_id LIMIT ?2
+            """, Value(target), Value(limit)
+        ) { TaskID($0.integer(0)) }
+    }
+}
+
+extension StoreTransaction {
+    /// From now on the task waits for these, instead of those it waited for before.
+    public func setDependencies(of id: TaskID, on targets: [TaskID]) throws(StoreError) {
+        try connection.run("DELETE FROM dependency WHERE task_id = ?1", Value(id))
+        for target in targets {
+            try connection.run(
+                "INSERT OR IGNORE INTO dependency (task_id, target_id) VALUES (?1, ?2)", Value(id), Value(target))
+        }
+        try renewDependencies(of: id)
+    }
+
+    /// Looks anew at how the targets stand: one that failed may be tried again meanwhile. Of a target that was removed what
+    /// was known stays; a target that ended before anybody noted it and was removed counts as failed.
+    public func renewDependencies(of id: TaskID) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE dependency SET outcome = CASE
+                WHEN EXISTS (SELECT 1 FROM task WHERE task.id = target_id) THEN (
+                    SELECT CASE WHEN state IN ('completed', 'failed', 'cancelled') THEN state END
+                    FROM task WHERE task.id = target_id)
+                ELSE coalesce(outcome, (SELECT outcome FROM ended_target e WHERE e.target_id = dependency.target_id), 'failed')
+                END
+            WHERE task_id = ?1
+            """, Value(id))
+    }
+
+    /// Notes how the target of this dependency ended.
+    public func settleDependency(of id: TaskID, on target: TaskID, _ outcome: TaskState) throws(StoreError) {
+        try connection.run(
+            "UPDATE dependency SET outcome = ?3 WHERE task_id = ?1 AND target_id = ?2",
+            Value(id), Value(target), Value(outcome))
+    }
+
+    /// Every dependent of this target has been told, or it has begun again.
+    public func removeEndedTarget(_ id: TaskID) throws(StoreError) {
+        try connection.run("DELETE FROM ended_target WHERE target_id = ?1", Value(id))
+    }
+
+    /// A task came back to the queue: its conditions are looked at at once.
+    func noteReturn(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
+        guard !task.specification.schedule.isEmpty else { return }
+        if earlier.isTerminal { try renewDependencies(of: task.id) }
+        try setCondition(of: task.id, due: Timestamp(seconds: 0))
+    }
+
+    /// A task has ended: whoever depends on it is to be told, and its calendar says nothing any more.
+    func noteEnd(of task: TransferTask) throws(StoreError) {
+        if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
+        try connection.run(
+            """
+            INSERT INTO ended_target (target_id, outcome)
+            SELECT ?1, ?2 WHERE EXISTS (
+                SELECT 1 FROM dependency INDEXED BY dependency_open WHERE target_id = ?1 AND outcome IS NULL)
+            ON CONFLICT DO UPDATE SET outcome = excluded.outcome
+            """, Value(task.id), Value(task.state))
+    }
+}

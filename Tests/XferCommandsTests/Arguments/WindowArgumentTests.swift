@@ -1,0 +1,48 @@
+import Testing
+import XferModel
+import XferProtocol
+
+@testable import XferCommands
+
+struct WindowArgumentTests {
+    @Test func daysTimesAndAZoneInAnyOrder() throws {
+        let window = try #require(WindowArgument(argument: "mon-wed,sun 22:00-06:00,12:00-13:00 Europe/Berlin"))
+        #expect(window.record.days == [.monday, .tuesday, .wednesday, .sunday])
+        #expect(window.record.times?.map(\.description) == ["22:00-06:00", "12:00-13:00"])
+        #expect(window.record.zone == "Europe/Berlin")
+        #expect(WindowArgument(argument: "local 00:00-24:00")?.record.zone == "local")
+        // Over the weekend.
+        #expect(WindowArgument(argument: "sat-mon")?.record.days == [.saturday, .sunday, .monday])
+    }
+
+    @Test(arguments: ["", "Europe/Berlin", "22:00", "22:00-22:00", "mon 25:00-26:00", "mon A/B C/D", "mon,funday"])
+    func whatIsNoWindow(text: String) { #expect(WindowArgument(argument: text) == nil) }
+
+    @Test func times() throws {
+        let now = Timestamp(seconds: 1_767_614_400)
+        #expect(TimeArgument("+90m", now: now)?.time == now.advanced(by: .seconds(5400)))
+        #expect(TimeArgument("2026-01-05T12:00:00Z", now: now)?.time == now)
+        for text in ["", "+", "tomorrow", "90m", "2026-01-05"] { #expect(TimeArgument(text, now: now) == nil) }
+    }
+
+    @Test func ofAnAddAndAnUpdate() throws {
+        let add = try AddCommand.parse([
+            "--after", "3", "--after", "4", "--not-before", "2026-01-05T12:00:00Z", "--deadline",
+            "2026-01-06T12:00:00Z",
+            "--window", "sun", "https://example.org/f",
+        ])
+        let template = try TaskTemplate(
+            AddOptionSet(
+                destination: add.destination, content: add.content, request: add.request, access: add.access,
+                scheduling: add.scheduling), count: 1)
+        let task = template.task("https://example.org/f")
+        #expect(task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))] && task.window?.days == [.sunday])
+        #expect(task.notBefore != nil && task.deadline != nil)
+
+        let update = try UpdateCommand.parse([
+            "7", "--after", "3", "--clear", "window", "--deadline", "2026-01-06T12:00:00Z",
+        ])
+        let changes = try update.changes()
+        #expect(changes.after == .set([TaskID(3)]) && changes.window == .clear && changes.notBefore == .unchanged)
+    }
+}

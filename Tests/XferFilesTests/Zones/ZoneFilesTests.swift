@@ -1,0 +1,46 @@
+import Glibc
+import Testing
+import XferTestSupport
+
+@testable import XferFiles
+
+@Suite struct ZoneFilesTests {
+    @Test(arguments: [
+        "", "/etc/passwd", "../etc/passwd", "Europe/../Berlin", "Europe//Berlin", "Europe/", ".", "Europe/Berlin\n",
+        "a b",
+        "Europe/Bérlin", String(repeating: "a", count: 256),
+    ]) func whatIsNoNameIsNeverOpened(name: String) throws {
+        #expect(!ZoneFiles.isName(name))
+        #expect(throws: FileError.self) { try ZoneFiles().read(name) }
+        #expect(ZoneFiles().stamp(of: name) == nil)
+    }
+
+    @Test(arguments: ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+12", "EST5EDT"])
+    func names(name: String) { #expect(ZoneFiles.isName(name)) }
+
+    @Test func filesAreReadAndToldApart() throws {
+        let directory = try TemporaryDirectory("zones")
+        _ = try directory.makeDirectory("Here")
+        try FileTree.write("one", to: directory.file("Here/There"))
+        try FileTree.write("local", to: directory.file("localtime"))
+        let files = ZoneFiles(directory: directory.path, localFile: directory.file("localtime"))
+        let found = try #require(try files.read("Here/There"))
+        #expect(found.bytes == Array("one".utf8) && found.stamp == files.stamp(of: "Here/There"))
+        #expect(try files.read(nil)?.bytes == Array("local".utf8))
+        #expect(try files.read("Here/Nowhere") == nil && files.stamp(of: "Nowhere") == nil)
+        try FileTree.write("another", to: directory.file("Here/There"))
+        #expect(files.stamp(of: "Here/There") != found.stamp)
+    }
+
+    /// A directory, a FIFO and a huge file are refused at once.
+    @Test func whatIsNoSmallFileIsRefused() throws {
+        let directory = try TemporaryDirectory("zones")
+        _ = try directory.makeDirectory("Here")
+        #expect(mkfifo(directory.file("Pipe"), 0o600) == 0)
+        try FileTree.write("", to: directory.file("Huge"))
+        #expect(truncate(directory.file("Huge"), 2 << 20) == 0)
+        let files = ZoneFiles(directory: directory.path, localFile: directory.file("none"))
+        for name in ["Here", "Pipe", "Huge"] { #expect(throws: FileError.self) { try files.read(name) } }
+        #expect(try files.read(nil) == nil)
+    }
+}

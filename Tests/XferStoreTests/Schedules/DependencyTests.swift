@@ -1,0 +1,124 @@
+import Testing
+import XferModel
+
+@testable import XferStore
+
+/// Who waits for whom, and what is remembered of those that are gone.
+struct DependencyTests {
+    private static func dependent(on targets: [TaskID], in tx: StoreTransaction) throws -> TaskID {
+        var specification = specification()
+        specification.schedule.after = targets
+        let id = try tx.insertTask(specification, state: .waiting, wait: Wait(.dependency), at: noon).id
+        try tx.setDependencies(of: id, on: targets)
+        return id
+    }
+
+    @Test(arguments: [TaskState.completed, .failed, .cancelled]) func anEndIsNotedForThoseWhoWait(end: TaskState)
+        async throws
+    {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(3)
+                let dependent = try Self.dependent(on: [ids[0], ids[1]], in: tx)
+                #expect(try tx.dependencies(of: dependent) == DependencyStanding(openCount: 2))
+                // Nobody waits for the third.
+                try tx.setState(end, of: ids[2])
+                #expect(try tx.nextEndedTarget() == nil)
+                try tx.setState(end, of: ids[0])
+                #expect(try tx.nextEndedTarget() == EndedTarget(id: ids[0], outcome: end))
+                #expect(try tx.openDependents(of: ids[0], limit: 9) == [dependent])
+                try tx.settleDependency(of: dependent, on: ids[0], end)
+                #expect(try tx.openDependents(of: ids[0], limit: 9).isEmpty)
+                try tx.removeEndedTarget(ids[0])
+                #expect(try tx.nextEndedTarget() == nil)
+                let standing = try tx.dependencies(of: dependent)
+                #expect(standing.openCount == 1)
+                #expect(standing.failed == (end == .completed ? nil : EndedTarget(id: ids[0], outcome: end)))
+            }
+        }
+    }
+
+    /// Adding after something that has ended is no race: what became of it counts.
+    @Test func whatHasEndedBeforeCounts() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(3)
+                try tx.setState(.completed, of: ids[0])
+                try tx.setState(.cancelled, of: ids[1])
+                let dependent = try Self.dependent(on: ids, in: tx)
+                #expect(
+                    try tx.dependencies(of: dependent)
+                        == DependencyStanding(openCount: 1, failed: EndedTarget(id: ids[1], outcome: .cancelled)))
+                #expect(try tx.unmetTargets(of: dependent) == [ids[1], ids[2]])
+            }
+        }
+    }
+
+    @Test func theOutcomeOutlivesTheTarget() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(2)
+                let dependent = try Self.dependent(on: ids, in: tx)
+                try tx.setState(.completed, of: ids[0])
+                try tx.setState(.failed, of: ids[1])
+                // One was told, the other's row goes before.
+                try tx.settleDependency(of: dependent, on: ids[0], .completed)
+                for id in ids { try tx.deleteTask(id) }
+                #expect(try tx.nextEndedTarget()?.id == ids[0])
+                try tx.renewDependencies(of: dependent)
+                #expect(try tx.dependencies(of: dependent).failed == EndedTarget(id: ids[1], outcome: .failed))
+                #expect(try tx.dependencies(of: dependent).openCount == 0)
+            }
+        }
+    }
+
+    /// A retried task looks anew at those it waits for: they may have been tried again, too.
+    @Test func aReturnLooksAnew() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(1)
+                let dependent = try Self.dependent(on: ids, in: tx)
+                try tx.setState(.failed, of: ids[0])
+                try tx.settleDependency(of: dependent, on: ids[0], .failed)
+                try tx.setState(.failed, of: dependent)
+                try tx.setState(.queued, of: ids[0])
+                try tx.setState(.queued, of: dependent)
+                #expect(try tx.dependencies(of: dependent) == DependencyStanding(openCount: 1))
+                // And is looked at at once.
+                #expect(try tx.dueConditions(now: noon, limit: 9).map(\.id) == [dependent])
+            }
+        }
+    }
+
+    @Test func whatATaskWaitedForGoesWithIt() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(1)
+                let dependent = try Self.dependent(on: ids, in: tx)
+                try tx.setCondition(of: dependent, due: noon)
+                try tx.setState(.cancelled, of: dependent)
+                #expect(try tx.earliestCondition() == nil)
+                try tx.deleteTask(dependent)
+                try tx.setState(.completed, of: ids[0])
+                #expect(try tx.nextEndedTarget() == nil)
+            }
+        }
+    }
+
+    @Test func conditionsComeInTheOrderOfTheirTimes() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(3)
+                for (index, id) in ids.enumerated() {
+                    try tx.setCondition(of: id, due: noon.advanced(by: .seconds(-index)))
+                }
+                #expect(try tx.dueConditions(now: noon, limit: 2).map(\.id) == [ids[2], ids[1]])
+                #expect(try tx.earliestCondition() == noon.advanced(by: .seconds(-2)))
+                try tx.setCondition(of: ids[2], due: noon.advanced(by: .seconds(9)))
+                try tx.setCondition(of: ids[1], due: nil)
+                #expect(try tx.dueConditions(now: noon, limit: 9).map(\.id) == [ids[0]])
+                #expect(try tx.tasksWithConditions(after: ids[0], limit: 9).map(\.id) == [ids[2]])
+            }
+        }
+    }
+}
