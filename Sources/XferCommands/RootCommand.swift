@@ -24,7 +24,7 @@ struct RootCommand: ParsableCommand {
                 name: "Service:",
                 subcommands: [
                     QueueCommand.self, SlotCommand.self, FailedURLCommand.self, LimitCommand.self, PolicyCommand.self,
-                    ProfileCommand.self, EventsCommand.self,
+                    ProfileCommand.self, NetworkCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,

@@ -8,7 +8,7 @@ struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Change an unfinished task.",
         discussion: """
-            Priority, group, label, meta, retries, rate and progress interval can be changed at any time, \
+            Priority, group, label, meta, retries, rate, metered links and progress interval can be changed at any time, \
             the rest only while the task is not running (pause it first).
             """)
 
@@ -41,6 +41,9 @@ struct UpdateCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Report progress this often.", valueName: "time"))
     var progressInterval: TimeSpan?
+
+    @Flag(inversion: .prefixedNo, help: "Whether it may go over links that cost money.")
+    var metered: Bool?
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -102,6 +105,7 @@ struct UpdateCommand: ParsableCommand {
         changes.maxRetries = patch(maxRetries, .maxRetries)
         changes.retryFor = retryFor?.wholeSeconds
         changes.progressInterval = progressInterval?.seconds
+        changes.allowMetered = metered
         changes.onConflict = onConflict?.word
         changes.checksum = patch(checksum, .checksum)
         changes.credential = clear.contains(.credential) ? .clear : .unchanged

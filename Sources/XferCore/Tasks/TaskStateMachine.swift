@@ -101,6 +101,15 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskStarted(attempt: task.attempts, offset: task.received), action: .startAttempt)
     }
 
+    /// The scheduler picked the task, and it may not start now: it waits without having been tried.
+    public mutating func onHold(_ wait: Wait) -> TaskTransition {
+        require(.queued)
+        move(to: .waiting)
+        task.wait = wait
+        task.lastProgressAt = nil
+        return TaskTransition(event: .taskWaiting(wait: wait, error: nil))
+    }
+
     /// Bytes up to `received` are durable. No event: progress is not one.
     public mutating func onCheckpoint(received: Int64, total: Int64?, at now: Timestamp) {
         task.received = received

@@ -63,6 +63,7 @@ public enum Daemon {
             + QueueHandlers(manager: manager).all
             + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
             + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
+            + NetworkHandlers(manager: manager).all
             + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
             + DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
@@ -79,6 +80,7 @@ public enum Daemon {
 
         // Everything is as the last daemon left it before anybody can ask.
         try await manager.start()
+        try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         let group = ServiceGroup(
             services: [

@@ -44,11 +44,22 @@ extension TransferManager {
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         let scheduler = scheduler
         let now = clock()
-        return try await store.write { tx in
+        let isMetered = network.reachability.isMetered
+        let (started, wakeUp, heldBack) = try await store.write { tx in
             var scheduler = scheduler
             var started: [(TransferTask, Transfer)] = []
-            while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            var heldBack = 0
+            while heldBack < Self.mostHeldBack, let id = try scheduler.next(in: StoredQueue(tx)),
+                let task = try tx.task(id)
+            {
                 var machine = TaskStateMachine(task)
+                if isMetered, !task.specification.request.allowsMetered {
+                    let transition = machine.onHold(Wait(.network))
+                    try tx.update(machine.task)
+                    if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+                    heldBack += 1
+                    continue
+                }
                 let transition = machine.onStart(at: now)
                 let transfer = try Self.transfer(of: task, in: tx, at: now)
                 machine.subscribe(to: transfer.id)
@@ -58,9 +69,16 @@ extension TransferManager {
                 scheduler.onStart(id, host: task.host)
                 started.append((machine.task, transfer))
             }
-            return (started, try tx.nextWakeUp())
+            return (started, try tx.nextWakeUp(), heldBack)
         }
+        if heldBack == Self.mostHeldBack { wantsScheduling = true }
+        // It was held back after everybody was woken.
+        if heldBack > 0, !network.reachability.isMetered { wakeWaitingForNetwork() }
+        return (started, wakeUp)
     }
+
+    /// Tasks that are looked at and may not start, in one transaction.
+    private static let mostHeldBack = 500
 
     private static func transfer(of task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws -> Transfer {
         if let id = task.transferID, let transfer = try tx.transfer(id) { return transfer }
@@ -87,8 +105,9 @@ extension TransferManager {
             run: run, control: control, trust: trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification))
+        runs[id]?.allowsMetered = task.specification.request.allowsMetered
         // Told to stop between the start's commit and here: the run ends before its first byte.
-        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
+        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
         startTicker()
         noteRunning()
@@ -121,6 +140,7 @@ extension TransferManager {
 
     private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
         runs[id]?.isEnding = true
+        let facts = network.reachability.facts
         do {
             let isJudgedAnew = isJudgedAnew(id, result)
             let aftermath = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
@@ -131,6 +151,8 @@ extension TransferManager {
                 "a run's end could not be recorded; it goes on from its last checkpoint",
                 metadata: ["task": "\(id)", "error": "\(error)"])
         }
+        // It may wait for a change that has happened meanwhile.
+        if facts != network.reachability.facts { wakeWaitingForNetwork() }
         scheduler.onEnd(id)
         if let live = runs.removeValue(forKey: id) { metrics.onReceived(live.control.receivedBytes) }
         for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
@@ -173,6 +195,7 @@ extension TransferManager {
         let retry = settings.retry
         let seed = random.next()
         let isShuttingDown = isShuttingDown
+        let network = network.reachability.condition(since: runs[id]?.begunAt ?? Clocks.monotonic())
         let failedURLs = failedURLs
         return try await store.write(.gathered) { tx in
             var aftermath = Aftermath()
@@ -195,7 +218,7 @@ extension TransferManager {
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
                 transition = try Self.retryOrFail(
-                    &machine, after: error, requestWasSent: result.requestWasSent, retry, in: tx, at: now,
+                    &machine, after: error, requestWasSent: result.requestWasSent, retry, network, in: tx, at: now,
                     using: &generator)
                 // There is nothing to keep for a later try.
                 if machine.task.state == .failed, !result.isResumable {
@@ -266,15 +289,17 @@ extension TransferManager {
 
     private static func retryOrFail(
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ retry: RetryPolicy,
-        in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
+        _ network: NetworkCondition, in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
     ) throws -> TaskTransition {
         if let retryAfter = error.retryAfter, retryAfter > 0 {
             let until = now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
             try tx.setCooldown(host: machine.task.host, until: until)
         }
         switch retry.decide(
-            after: error, of: machine.task, at: now, requestWasSent: requestWasSent, using: &random)
+            after: error, of: machine.task, at: now, requestWasSent: requestWasSent, network: network, using: &random)
         {
+        case .again:
+            return machine.onRequeue()
         case .wait(let wait):
             return machine.onWait(wait, error: error)
         case .fail(let error):

@@ -53,9 +53,10 @@ extension TransferManager {
                 &wanted, knowing: &directories, path: update.path, directoryField: update.directoryField)
         }
         let identity = wanted.destination.directoryIdentity
+        let now = clock()
         let (task, orphan) = try await translatingStoreErrors {
             try await store.write { tx in
-                try Self.apply(update, to: id, directory: hasMoved ? identity : nil, in: tx, for: principal)
+                try Self.apply(update, to: id, directory: hasMoved ? identity : nil, in: tx, for: principal, at: now)
             }
         }
         if let orphan, !isInUse(id) { discard([orphan]) }
@@ -67,6 +68,7 @@ extension TransferManager {
                 ratesBeforeLaunch[id] = (receive: rates.maxReceiveRate, send: rates.maxSendRate)
             }
         }
+        await keepOffMetered(task)
         schedule()
         return task
     }
@@ -74,7 +76,8 @@ extension TransferManager {
     /// The changed task, and the transfer it left behind when its directory changed: bytes do not move between
     /// directories, they are fetched again.
     private static func apply(
-        _ update: Update, to id: TaskID, directory: FileIdentity?, in tx: StoreTransaction, for principal: Principal
+        _ update: Update, to id: TaskID, directory: FileIdentity?, in tx: StoreTransaction, for principal: Principal,
+        at now: Timestamp
     ) throws -> (TransferTask, TransferID?) {
         guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
         guard !task.state.isTerminal else {
@@ -86,6 +89,11 @@ extension TransferManager {
         }
         var machine = TaskStateMachine(task)
         machine.respecify(update.change)
+        if machine.task.specification.request.allowsMetered, !task.specification.request.allowsMetered,
+            task.wait?.reason == .network
+        {
+            _ = machine.onWaitOver(at: now)
+        }
         if machine.task.specification.policy != task.specification.policy {
             try requirePolicy(of: machine.task.specification, in: tx)
         }

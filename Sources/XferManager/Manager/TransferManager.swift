@@ -52,6 +52,10 @@ public actor TransferManager {
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
+    /// What is known of the network, and what follows from it.
+    var network = NetworkFollowing()
+    /// The wall clock's distance from the one that is never set, as of the last look.
+    var clockOffset: Duration
     var lastCare: MonotonicInstant?
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
@@ -71,6 +75,9 @@ public actor TransferManager {
         var isJudgedAnew = false
         var meter = RateMeter()
         var lastProgress: MonotonicInstant?
+        /// Whether it may go on over links that cost money.
+        var allowsMetered = true
+        let begunAt = Clocks.monotonic()
         /// The run is over, and its end is being committed.
         var isEnding = false
     }
@@ -141,6 +148,7 @@ public actor TransferManager {
         store = services.store
         logger = services.logger
         clock = services.clock
+        clockOffset = Self.offset(of: services.clock())
         scheduler = SchedulerStateMachine(limits: settings.scheduler)
     }
 
@@ -156,6 +164,7 @@ public actor TransferManager {
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         applyLimits()
+        followNetworkSettings()
         schedule()
     }
 
@@ -185,6 +194,7 @@ public actor TransferManager {
             }
             schedule()
             abandonUploads()
+            await catchUpWithNetwork()
         }
     }
 

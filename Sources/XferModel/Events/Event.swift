@@ -37,6 +37,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskRemoved = "task.removed"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
+    case networkChanged = "network.changed"
     case policyViolation = "policy.violation"
     case policyExpiring = "policy.expiring"
     case sessionInvalidated = "session.invalidated"
@@ -77,6 +78,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
+    /// The first after `daemonStarted` says how it is then.
+    case networkChanged(state: NetworkState)
     /// What a `report_only` policy would have refused.
     case policyViolation(failure: TrustFailure)
     /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has happened.
@@ -104,6 +107,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskRemoved: .taskRemoved
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
+        case .networkChanged: .networkChanged
         case .policyViolation: .policyViolation
         case .policyExpiring: .policyExpiring
         case .sessionInvalidated: .sessionInvalidated

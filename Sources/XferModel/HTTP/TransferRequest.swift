@@ -32,6 +32,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var acceptedStatus: ClosedRange<Int>
     /// Media types that count as success, lower case, without parameters; empty accepts all.
     public var acceptedTypes: [String]
+    /// Whether it may go over links that cost money.
+    public var allowsMetered: Bool
 
     public init(
         url: HTTPURL, method: HTTPMethod = .get, headers: [HeaderField] = [], headerRules: [HeaderRule] = [],
@@ -39,7 +41,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         usesProfileCertificate: Bool = false, clientCertificate: ClientCertificateFiles? = nil,
         usesCookies: Bool = false, proxy: ProxySettings? = nil,
         redirect: RedirectPolicy = .follow, allowsDowngrade: Bool = false, httpVersion: HTTPVersion = .automatic,
-        timeouts: Timeouts = Timeouts(), acceptedStatus: ClosedRange<Int> = 200...299, acceptedTypes: [String] = []
+        timeouts: Timeouts = Timeouts(), acceptedStatus: ClosedRange<Int> = 200...299, acceptedTypes: [String] = [],
+        allowsMetered: Bool = true
     ) {
         self.url = url
         self.method = method
@@ -58,6 +61,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.timeouts = timeouts
         self.acceptedStatus = acceptedStatus
         self.acceptedTypes = acceptedTypes
+        self.allowsMetered = allowsMetered
     }
 
     /// Whether an attempt needs something of the profile's that is secret.

@@ -26,6 +26,8 @@ public struct Profile: Hashable, Sendable, Codable {
     public var acceptedStatus: ClosedRange<Int>?
     /// Media types or presets as written; nil says nothing.
     public var acceptedTypes: [String]?
+    /// Whether tasks may go over links that cost money.
+    public var allowsMetered: Bool?
 
     public init(name: String) {
         self.name = name

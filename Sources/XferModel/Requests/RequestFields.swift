@@ -27,6 +27,7 @@ public struct RequestFields: Hashable, Sendable {
     public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
     /// Media types and presets.
     public var acceptedTypes = Patch<[String]>.unchanged
+    public var allowsMetered = Patch<Bool>.unchanged
 
     public init(kind: TaskKind = .download) { self.kind = kind }
 

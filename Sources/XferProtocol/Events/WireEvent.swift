@@ -10,6 +10,7 @@ public enum EventRegistry {
         TaskRedirectedEvent.self, TaskWaitingEvent.self, TaskPausedEvent.self, TaskResumedEvent.self,
         TaskSourceChangedEvent.self, TaskCompletedEvent.self, TaskFailedEvent.self, TaskCancelledEvent.self,
         TaskSupersededEvent.self, TaskRemovedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self,
+        NetworkChangedEvent.self,
         PolicyViolationEvent.self,
         PolicyExpiringEvent.self, SessionInvalidatedEvent.self, DaemonStartedEvent.self, DaemonStoppingEvent.self,
         TaskProgressEvent.self, EventsOverflowEvent.self,

@@ -9,6 +9,7 @@ public enum MethodRegistry {
         PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,
         ProfileList.self, ProfileGet.self, ProfileSet.self, ProfileRemove.self,
         EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,
+        NetworkStatus.self,
         DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self,
         RPCDiscover.self,
     ]

@@ -20,6 +20,7 @@ public struct ProfileInput: WireInput, Hashable {
     public var totalTimeout: Double?
     public var acceptStatus: StatusRange?
     public var acceptTypes: [String]?
+    public var allowMetered: Bool?
 
     public init() {}
     public init(name: String) { self.name = name }
@@ -52,6 +53,7 @@ public struct ProfileInput: WireInput, Hashable {
         .optional(
             "accept_types", \.acceptTypes, "Media types, or the presets json, xml, plist, image.", .count(0...64),
             example: ["json"]),
+        .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
     ]
 
     /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
@@ -71,6 +73,7 @@ public struct ProfileInput: WireInput, Hashable {
         profile.totalTimeout = totalTimeout
         profile.acceptedStatus = acceptStatus?.codes
         profile.acceptedTypes = acceptTypes
+        profile.allowsMetered = allowMetered
         return profile
     }
 }

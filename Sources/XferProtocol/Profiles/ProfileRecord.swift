@@ -20,6 +20,7 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var totalTimeout: Double?
     public var acceptStatus: StatusRange?
     public var acceptTypes: [String]?
+    public var allowMetered: Bool?
 
     public init() {}
 
@@ -42,6 +43,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         totalTimeout = profile.totalTimeout
         acceptStatus = profile.acceptedStatus.map { StatusRange($0) }
         acceptTypes = profile.acceptedTypes
+        allowMetered = profile.allowsMetered
     }
 
     public static let summary = "Defaults for the requests of the tasks that name it; secrets are ***."
@@ -64,6 +66,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none."),
         .optional("accept_status", \.acceptStatus, "Status codes that count as success."),
         .optional("accept_types", \.acceptTypes, "Media types and presets that count as success."),
+        .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
     ]
 }
 

@@ -68,6 +68,7 @@ extension NewTask {
         fields.totalTimeout = totalTimeout
         fields.acceptedStatus = acceptStatus.map(\.codes)
         fields.acceptedTypes = acceptTypes
+        fields.allowsMetered = allowMetered
         return fields
     }
 

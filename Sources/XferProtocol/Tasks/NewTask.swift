@@ -47,6 +47,7 @@ public struct NewTask: WireInput, Hashable {
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
     public var cookies = Patch<Bool>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
+    public var allowMetered = Patch<Bool>.unchanged
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -173,6 +174,10 @@ public struct NewTask: WireInput, Hashable {
             "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."),
         .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
         .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
+        .patch(
+            "allow_metered", \.allowMetered,
+            "Whether it may go over links that cost money (network.metered_interfaces); if not, it waits for another. "
+                + "Default true."),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
             .number(0.1...3600)),

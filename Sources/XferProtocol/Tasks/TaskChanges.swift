@@ -13,6 +13,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var retryNonIdempotent: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
+    public var allowMetered: Bool?
     public var progressInterval: Double?
 
     // Only while not running.
@@ -50,6 +51,9 @@ public struct TaskChanges: WireInput, Hashable {
         .optional(
             "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited.",
             .range(0...TaskLimits.highestRate)),
+        .optional(
+            "allow_metered", \.allowMetered,
+            "Whether it may go over links that cost money; if not, it stops on one and waits for another."),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
             .number(0.1...3600)),
@@ -125,6 +129,7 @@ public struct TaskChanges: WireInput, Hashable {
 
     private func apply(to request: inout TransferRequest) {
         if let headers { request.headers = headers.fields }
+        if let allowMetered { request.allowsMetered = allowMetered }
         request.credential = credential.map(\.credential).applied(to: request.credential)
         if credential.isChange { request.usesProfileCredential = false }
         if let connectTimeout { request.timeouts.connect = connectTimeout }

@@ -76,6 +76,7 @@ extension TaskRecord {
         clientCert = request.clientCertificate.map { ClientCertificateRecord($0) }
         cookies = request.usesCookies ? true : nil
         proxy = request.proxy.map { ProxyRecord(masking: $0) }
+        allowMetered = request.allowsMetered
     }
 
     private mutating func show(_ destination: Destination) {

@@ -53,6 +53,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var clientCert: ClientCertificateRecord?
     public var cookies: Bool?
     public var proxy: ProxyRecord?
+    public var allowMetered: Bool?
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -127,6 +128,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("client_cert", \.clientCert, "The task's own client certificate."),
         .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
         .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
+        .optional("allow_metered", \.allowMetered, "Whether it may go over links that cost money."),
         .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
         .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
         .optional("meta", \.meta, "The client's own JSON."),

@@ -11,6 +11,7 @@ extension HTTPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}
 extension ShutdownMode: WireEnum {}
 extension QueueOrder: WireEnum {}
+extension NetworkState: WireEnum {}
 
 /// Stored as a number so that it sorts, written as a word.
 extension Priority: WireEnum {
