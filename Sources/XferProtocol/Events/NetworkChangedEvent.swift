@@ -1,4 +1,4 @@
-import XferModel
+public import XferModel
 
 /// `network.changed`.
 public struct NetworkChangedEvent: WireEvent, Hashable {

@@ -87,10 +87,10 @@ extension DaemonFixture {
     /// Waits until the task waits for the network, and expects that no try was spent on it.
     @discardableResult
     func waitsForNetwork(_ id: Int64, sourceLocation: SourceLocation = #_sourceLocation) async throws -> TaskView {
-        let view = try await eventually("task \(id) waits for the network") {
-            let view = try await view(id)
-            if view.isTerminal { throw TimedOut("task \(id) has ended: \(view.json.text)") }
-            return view.state == "waiting" && view.waitReason == "network" ? view : nil
+        let view: TaskView = try await eventually("task \(id) waits for the network") {
+            let found = try await self.view(id)
+            if found.isTerminal { throw TimedOut("task \(id) has ended: \(found.json.text)") }
+            return found.state == "waiting" && found.waitReason == "network" ? found : nil
         }
         #expect(view.json["attempts"]?.integerValue == 0, "\(view.json.text)", sourceLocation: sourceLocation)
         return view
