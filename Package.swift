@@ -70,6 +70,7 @@ let package = Package(
         library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
         library("XferStore", ["XferModel", grdb, sqlite]),
+        library("XferNetwork", ["CLinux", "XferModel"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
@@ -79,7 +80,7 @@ let package = Package(
         library(
             "XferManager",
             [
-                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", logging, metrics,
+                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics,
                 nioLocks,
             ]),
         library(
@@ -113,6 +114,7 @@ let package = Package(
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests(
             "XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite], fixtures: ["Fixtures"]),
+        tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),

@@ -2,5 +2,6 @@
 #include "engine.h"
 #include "files.h"
 #include "memory.h"
+#include "network.h"
 #include "processes.h"
 #include "timers.h"

@@ -16,6 +16,13 @@ static inline int xfer_timerfd_set(int timer, long seconds, long nanoseconds) {
     return (int)syscall(SYS_timerfd_settime, timer, 1 /* TFD_TIMER_ABSTIME */, &when, (void *)0);
 }
 
+// timerfd_settime(2) for a timer on CLOCK_REALTIME: its read fails with ECANCELED when the clock is set, and else waits
+// (until the year 2100, say).
+static inline int xfer_timerfd_watch_clock(int timer) {
+    struct { long interval[2], value[2]; } when = {{0, 0}, {4102444800, 0}};
+    return (int)syscall(SYS_timerfd_settime, timer, 3 /* TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET */, &when, (void *)0);
+}
+
 // clock_gettime(2) in nanoseconds. Not in Swift, where whoever names `struct timespec` beside CLinux makes it CLinux's own
 // for the whole module; -1 on failure.
 static inline long long xfer_clock_nanoseconds(int clock) {

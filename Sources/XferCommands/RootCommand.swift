@@ -25,7 +25,7 @@ struct RootCommand: ParsableCommand {
                 name: "Service:",
                 subcommands: [
                     QueueCommand.self, SlotCommand.self, FailedURLCommand.self, CacheCommand.self, LimitCommand.self,
-                    PolicyCommand.self, ProfileCommand.self, HookCommand.self, EventsCommand.self,
+                    PolicyCommand.self, ProfileCommand.self, HookCommand.self, NetworkCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,

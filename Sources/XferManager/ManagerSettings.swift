@@ -43,6 +43,10 @@ public struct ManagerSettings: Hashable, Sendable {
     public var admission = AdmissionLists()
     /// Whether tasks that name no proxy use the environment's.
     public var usesEnvironmentProxies = false
+    /// Whether links, addresses and routes are watched; otherwise the network is `unknown`.
+    public var monitorsNetwork = false
+    /// Interfaces that cost money.
+    public var meteredInterfaces: [InterfacePattern] = []
     /// The service's environment: credentials and proxies may be in it.
     public var environment: [String: String] = [:]
     /// Where the service manager laid down credentials.

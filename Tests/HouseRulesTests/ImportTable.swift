@@ -17,6 +17,7 @@ enum ImportTable {
         ],
         "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
         "XferStore": posix + ["GRDB", "GRDBSQLite", "XferModel"],
+        "XferNetwork": posix + ["CLinux", "XferModel"],
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
@@ -26,7 +27,7 @@ enum ImportTable {
 
         // The service.
         "XferManager": posix + [
-            "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferModel", "Metrics",
+            "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", "Metrics",
             "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [

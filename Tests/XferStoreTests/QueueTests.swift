@@ -170,6 +170,50 @@ struct QueueTests {
         }
     }
 
+    /// What counts lengths moves with the clock; what ends at a time of day stays.
+    @Test(arguments: [86_400, -7200]) func waitsMoveWithTheClock(step: Int) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (seconds, reason) in [(30, .retry), (5, .insufficientSpace), (nil, .network), (20, .schedule)]
+                    as [(Int?, WaitReason)]
+                {
+                    let until = seconds.map { noon.advanced(by: .seconds($0)) }
+                    _ = try transaction.insertTask(
+                        specification(), state: .waiting, wait: Wait(reason, until: until), at: noon)
+                }
+                try transaction.setCooldown(host: "patient.example", until: noon.advanced(by: .seconds(60)))
+                let now = noon.advanced(by: .seconds(step))
+                try transaction.shiftWaits(by: .seconds(step), now: now)
+                let ends = try (1...4).map { try transaction.task(TaskID($0))?.wait?.until }
+                #expect(
+                    ends == [
+                        now.advanced(by: .seconds(30)), now.advanced(by: .seconds(5)), nil,
+                        noon.advanced(by: .seconds(20)),
+                    ])
+                #expect(try transaction.cooldown(of: "patient.example") == now.advanced(by: .seconds(60)))
+            }
+        }
+    }
+
+    /// The clock was set back while nobody looked: nothing waits longer than there is a reason for.
+    @Test func noLengthIsLongerThanTheLongest() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for reason in [WaitReason.retry, .schedule] {
+                    _ = try transaction.insertTask(
+                        specification(), state: .waiting, wait: Wait(reason, until: noon.advanced(by: .seconds(86_400))),
+                        at: noon)
+                }
+                try transaction.setCooldown(host: "patient.example", until: noon.advanced(by: .seconds(86_400)))
+                try transaction.capWaits(at: noon)
+                let hour = noon.advanced(by: .seconds(3600))
+                #expect(try transaction.task(TaskID(1))?.wait?.until == hour)
+                #expect(try transaction.task(TaskID(2))?.wait?.until == noon.advanced(by: .seconds(86_400)))
+                #expect(try transaction.cooldown(of: "patient.example") == hour)
+            }
+        }
+    }
+
     /// 30,000 tasks, none of which may be walked: a few hundred steps of SQLite's machine are what a search in a B-tree
     /// with its neighbours costs.
     @Test(arguments: [1, 10_000]) func picksWithoutWalkingTheQueue(hostCount: Int) async throws {

@@ -14,7 +14,8 @@ struct TaskTests {
             url: HTTPURL(scheme: .http, host: "[2001:db8::1]", port: 8080, target: "/a%20b?x=1:2/3"), method: .get,
             headers: [HeaderField(name: "X-A", value: "1\t\"\\é"), HeaderField(name: "X-A", value: "")],
             credential: Credential(user: "u", password: "p"), redirect: .sameOrigin, allowsDowngrade: true,
-            httpVersion: .http2, timeouts: Timeouts(connect: 1.5, idle: 2, total: 3), acceptedStatus: 200...206)
+            httpVersion: .http2, timeouts: Timeouts(connect: 1.5, idle: 2, total: 3), acceptedStatus: 200...206,
+            allowsMetered: false)
         spec.destination = Destination(
             directory: "/srv/ü", directoryIdentity: FileIdentity(device: .max, inode: 1), name: "name",
             onConflict: .overwrite, mode: 0o600, usesRemoteTime: true)

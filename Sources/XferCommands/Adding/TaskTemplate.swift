@@ -66,6 +66,7 @@ struct TaskTemplate {
         }
         task.redirect = patch(options.redirect?.word)
         task.allowDowngrade = options.allowDowngrade ? .set(true) : .unchanged
+        task.allowMetered = patch(options.metered)
         task.policy = options.policy
         task.httpVersion = patch(options.httpVersion)
         task.acceptStatus = patch(options.acceptStatus)

@@ -72,6 +72,11 @@ struct RequestOptions: ParsableArguments {
     @Flag(help: "Allow redirects from https to http.")
     var allowDowngrade = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether it may go over links that cost money (default: it may; else it waits for another).")
+    var metered: Bool?
+
     @Option(
         help: ArgumentHelp(
             "A trust policy that has to accept the server besides the host's own.", valueName: "name"))

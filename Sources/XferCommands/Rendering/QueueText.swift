@@ -28,6 +28,7 @@ struct QueueText: Sendable {
                 "xferd",
                 "\(SafeText.sanitised(status.version)), process \(status.pid), up \(DurationText.short(status.uptime))"),
             entry("health", health), entry("tasks", counts(status.counts)),
+            entry("network", SafeText.sanitised(status.network.description)),
             entry("transferring", status.activity ? "yes" : "no"), entry("socket", SafeText.sanitised(status.socket)),
             entry("state in", SafeText.sanitised(status.stateDirectory)),
         ]

@@ -69,6 +69,7 @@ struct ProfileSetCommand: ParsableCommand {
         }
         profile.redirect = request.redirect?.word
         profile.allowDowngrade = request.allowDowngrade ? true : nil
+        profile.allowMetered = request.metered
         profile.httpVersion = request.httpVersion
         profile.acceptStatus = request.acceptStatus
         profile.acceptTypes = request.acceptTypes.isEmpty ? nil : request.acceptTypes

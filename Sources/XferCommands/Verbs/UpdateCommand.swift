@@ -8,8 +8,8 @@ struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Change an unfinished task.",
         discussion: """
-            Priority, group, label, meta, retries, rates, progress interval and when it may run can be changed at any \
-            time, the rest only while the task is not running (pause it first).
+            Priority, group, label, meta, retries, rates, metered links, progress interval and when it may run can be \
+            changed at any time, the rest only while the task is not running (pause it first).
             """)
 
     @Argument(help: ArgumentHelp("Id of the task.", valueName: "id"))
@@ -65,6 +65,8 @@ struct UpdateCommand: ParsableCommand {
         inversion: .prefixedNo,
         help: "Send a POST or PATCH again that failed after it was sent.")
     var retryNonIdempotent: Bool?
+    @Flag(inversion: .prefixedNo, help: "Whether it may go over links that cost money.")
+    var metered: Bool?
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -133,6 +135,7 @@ struct UpdateCommand: ParsableCommand {
         changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
         changes.policy = patch(policy, .policy)
         changes.retryNonIdempotent = retryNonIdempotent
+        changes.allowMetered = metered
         changes.onConflict = onConflict?.word
         changes.checksum = patch(checksum, .checksum)
         changes.credential = clear.contains(.credential) ? .clear : .unchanged

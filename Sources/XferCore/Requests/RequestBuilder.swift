@@ -48,7 +48,8 @@ public enum RequestBuilder {
             httpVersion: choose(fields.httpVersion, profile?.httpVersion, .automatic),
             timeouts: timeouts(fields, profile),
             acceptedStatus: choose(fields.acceptedStatus, profile?.acceptedStatus, 200...299),
-            acceptedTypes: try types(choose(fields.acceptedTypes, profile?.acceptedTypes, [])))
+            acceptedTypes: try types(choose(fields.acceptedTypes, profile?.acceptedTypes, [])),
+            allowsMetered: choose(fields.allowsMetered, profile?.allowsMetered, true))
         request.proxy = fields.proxy.applied(to: profile?.proxy)
         request.clientCertificate = fields.clientCertificate.applied(to: nil)
         request.credential = fields.credential.applied(to: userInfo)

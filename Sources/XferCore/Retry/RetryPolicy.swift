@@ -21,24 +21,27 @@ public struct RetryPolicy: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         case wait(Wait)
         case fail(TransferError)
+        /// Back to the queue at once; it was no try.
+        case again
     }
 
     /// Decides after an attempt of `task` failed with `error`.
     ///
-    /// - Parameter requestWasSent: whether the server may have begun to act on the request.
+    /// - Parameters:
+    ///   - requestWasSent: whether the server may have begun to act on the request.
+    ///   - network: what it was like.
     public func decide(
         after error: TransferError, of task: TransferTask, at now: Timestamp, requestWasSent: Bool = false,
-        using random: inout some RandomNumberGenerator
+        network: NetworkCondition = .online, using random: inout some RandomNumberGenerator
     ) -> Decision {
-        let decision = waitOrFail(after: error, of: task, at: now, using: &random)
-        guard case .wait = decision, requestWasSent, !RepetitionRules.mayRepeat(task.specification, after: error) else {
-            return decision
-        }
+        let decision = waitOrFail(after: error, of: task, at: now, network, using: &random)
+        if case .fail = decision { return decision }
+        guard requestWasSent, !RepetitionRules.mayRepeat(task.specification, after: error) else { return decision }
         return .fail(RepetitionRules.outcomeUnknown(after: error, of: task.specification.request))
     }
 
     private func waitOrFail(
-        after error: TransferError, of task: TransferTask, at now: Timestamp,
+        after error: TransferError, of task: TransferTask, at now: Timestamp, _ network: NetworkCondition,
         using random: inout some RandomNumberGenerator
     ) -> Decision {
         switch error.reason {
@@ -51,6 +54,11 @@ public struct RetryPolicy: Hashable, Sendable {
         }
         if SourceExpiry.isExpired(task, after: error) { return .wait(Wait(.sourceExpired)) }
         guard error.isRetriable else { return .fail(error) }
+        switch network.explanation(of: error) {
+        case .waits: return .wait(Wait(.network))
+        case .again: return .again
+        case nil: break
+        }
         let limits = task.specification.retry
         if let maxRetries = limits.maxRetries, task.attempts > maxRetries { return .fail(error) }
         let delay = delay(tries: task.attempts, retryAfter: error.retryAfter, using: &random)

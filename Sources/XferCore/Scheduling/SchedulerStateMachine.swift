@@ -27,6 +27,8 @@ public struct SchedulerStateMachine: Sendable {
         case degraded
         /// The daemon is going down.
         case shuttingDown
+        /// Many tasks are put back into the queue, step by step: none starts before one that comes before it.
+        case waking
     }
 
     public init(limits: SchedulerLimits) { self.limits = limits }

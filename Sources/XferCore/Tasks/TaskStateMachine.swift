@@ -169,8 +169,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// A condition of the task's own does not hold, or no longer does: its window has closed, say. What runs stops at its
-    /// checkpoint; that is no try.
+    /// A condition of the task's own does not hold, or no longer does: its window has closed, or the link costs money. What
+    /// runs stops at its checkpoint; that is no try.
     public mutating func onHold(_ wait: Wait) -> TaskTransition {
         let isRunning = task.state == .running
         switch (task.state, task.wait?.reason) {

@@ -66,6 +66,7 @@ public enum Daemon {
             + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
             + CacheHandlers(manager: manager).all + HookHandlers(manager: manager).all
             + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
+            + NetworkHandlers(manager: manager).all
             + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
             + DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
@@ -82,6 +83,7 @@ public enum Daemon {
 
         // Everything is as the last daemon left it before anybody can ask.
         try await manager.start()
+        try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         let group = ServiceGroup(
             services: [

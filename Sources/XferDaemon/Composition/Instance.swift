@@ -52,6 +52,8 @@ struct Instance: Sendable {
         result.authoritiesFile = settings.trust.authoritiesFile
         result.admission = settings.network.admission
         result.usesEnvironmentProxies = settings.network.proxyFromEnvironment
+        result.monitorsNetwork = settings.network.monitor
+        result.meteredInterfaces = settings.network.meteredInterfaces
         result.environment = environment
         result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.trust.policies.map(\.policy)

@@ -111,7 +111,7 @@ final class ShutdownRequest: Sendable {
     }
 }
 
-/// Keeps the status line of `systemctl status` true: written when activity changes, never on a timer.
+/// Keeps the status line of `systemctl status` true: written when activity or the network changes, never on a timer.
 struct StatusService: Service {
     let manager: TransferManager
     let notifier: ServiceNotifier
@@ -121,14 +121,17 @@ struct StatusService: Service {
             try? await gracefulShutdown()
             return
         }
-        let subscription = manager.hub.subscribe(EventFilter(types: [.activityChanged, .queueIdle]))
+        let subscription = manager.hub.subscribe(EventFilter(types: [.activityChanged, .networkChanged, .queueIdle]))
         await cancelWhenGracefulShutdown {
             while await subscription.next() != nil {
                 guard let counts = try? await manager.counts() else { continue }
-                let parts = [TaskState.running, .queued, .waiting, .paused].compactMap { state in
+                var parts = [TaskState.running, .queued, .waiting, .paused].compactMap { state in
                     counts[state].flatMap { $0 > 0 ? "\($0) \(state.rawValue)" : nil }
                 }
-                notifier.send(.status(parts.isEmpty ? "idle" : parts.joined(separator: ", ")))
+                if parts.isEmpty { parts = ["idle"] }
+                let network = await manager.networkState
+                if network == .offline || network == .metered { parts.append("network \(network.rawValue)") }
+                notifier.send(.status(parts.joined(separator: ", ")))
             }
         }
         manager.hub.unsubscribe(subscription)

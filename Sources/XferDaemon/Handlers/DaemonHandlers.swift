@@ -35,6 +35,7 @@ struct DaemonHandlers: Sendable {
         result.degraded = manager.isDegraded
         result.shuttingDown = await manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
+        result.network = OpenEnum(await manager.networkState)
         result.activity = await manager.isActive
         return result
     }

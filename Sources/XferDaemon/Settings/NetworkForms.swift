@@ -1,7 +1,7 @@
 import XferManager
 import XferModel
 
-// The forms of `network.…`: lists of hosts and of addresses, and yes or no.
+// The forms of `network.…`: lists of hosts, of addresses and of interfaces, and yes or no.
 
 extension SettingForm where Value == [HostPattern] {
     /// A list of host patterns; one alone is a list of one.
@@ -26,6 +26,21 @@ extension SettingForm where Value == [AddressBlock] {
                 expected: "an address or a block of addresses, for example 10.0.0.0/8 or fe80::/10", found: node)
         }
         return block
+    } write: {
+        $0.description
+    }
+}
+
+extension SettingForm where Value == [InterfacePattern] {
+    /// A list of interfaces' names; one alone is a list of one.
+    static let interfaces = list(expected: "a list of interfaces, for example wwan0 or usb*") {
+        text, node throws(SettingMismatch) in
+        guard let pattern = InterfacePattern(text) else {
+            throw SettingMismatch(
+                expected: "the name of an interface, at most 15 characters and wildcards, for example wwan0 or usb*",
+                found: node)
+        }
+        return pattern
     } write: {
         $0.description
     }

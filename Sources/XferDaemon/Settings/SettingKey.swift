@@ -115,6 +115,12 @@ extension SettingKey {
 
     private static let network: [SettingKey] = [
         SettingKey(
+            "network.monitor", \.network.monitor, .flag, reload: true,
+            "Whether links, addresses and routes are watched; if not, the network counts as there"),
+        SettingKey(
+            "network.metered_interfaces", \.network.meteredInterfaces, .interfaces, reload: true,
+            "Interfaces that cost money, * and ? being wildcards; see allow_metered"),
+        SettingKey(
             "network.deny_hosts", \.network.admission.deniedHosts, .hosts, reload: true,
             "Hosts that are never asked"),
         SettingKey(
@@ -194,7 +200,7 @@ extension SettingKey {
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
     static let reserved = [
-        "bandwidth", "network.monitor", "network.metered_interfaces", "download.segments",
+        "bandwidth", "download.segments",
     ]
 }
 

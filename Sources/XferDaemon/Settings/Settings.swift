@@ -93,6 +93,10 @@ public struct Settings: Hashable, Sendable {
         public var admission = AdmissionLists()
         /// Whether tasks that name no proxy go through the environment's.
         public var proxyFromEnvironment = false
+        /// Whether links, addresses and routes are watched.
+        public var monitor = true
+        /// Interfaces that cost money.
+        public var meteredInterfaces: [InterfacePattern] = []
 
         /// Where clouds tell their machines secrets: what the system's instance does not connect to unless told otherwise.
         /// RFC 3927, RFC 4291 §2.5.6, and what Amazon uses of fd00::/8.

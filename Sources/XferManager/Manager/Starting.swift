@@ -18,6 +18,8 @@ struct Starting: Sendable {
         var abandoned: [TransferID] = []
         /// Whether there is more to do than one pass takes.
         var isIncomplete = false
+        /// Whether tasks wait for a link that costs nothing.
+        var hasHeldOffMetered = false
     }
 
     var scheduler: SchedulerStateMachine
@@ -25,6 +27,7 @@ struct Starting: Sendable {
     var live: [TransferID: Live]
     let isSharedBetweenOwners: Bool
     let zones: TimeZones
+    let isMetered: Bool
     let now: Timestamp
     private(set) var starts = Starts()
     /// Tasks that turned out to have to wait.
@@ -39,12 +42,13 @@ struct Starting: Sendable {
 
     init(
         scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
-        now: Timestamp
+        isMetered: Bool, now: Timestamp
     ) {
         self.scheduler = scheduler
         self.live = live
         self.isSharedBetweenOwners = isSharedBetweenOwners
         self.zones = zones
+        self.isMetered = isMetered
         self.now = now
     }
 
@@ -89,7 +93,15 @@ struct Starting: Sendable {
 
     /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
     private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
-        if try TransferManager.mayStart(task, zones, in: tx, at: now) { return true }
+        if isMetered, !task.specification.request.allowsMetered {
+            var machine = TaskStateMachine(task)
+            let transition = machine.onHold(Wait(.network))
+            try tx.update(machine.task)
+            if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
+            starts.hasHeldOffMetered = true
+        } else if try TransferManager.mayStart(task, zones, in: tx, at: now) {
+            return true
+        }
         held += 1
         if held == Self.mostHeld { starts.isIncomplete = true }
         return false

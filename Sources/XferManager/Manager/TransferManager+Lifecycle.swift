@@ -13,10 +13,14 @@ extension TransferManager {
         try await settleCommits()
         let now = clock()
         let version = version
+        let state = beginFollowingNetwork()
         try await store.write { tx in
+            try tx.capWaits(at: now)
             let queued = try tx.counts()[.queued] ?? 0
             try tx.append(.daemonStarted(version: version, queued: queued, restored: Int64(restored)), at: now)
+            try tx.append(.networkChanged(state: state), at: now)
         }
+        wakeWaitingForNetwork()
         try await discardOrphans()
         abandonUploads()
         sweepSpool()
@@ -67,6 +71,7 @@ extension TransferManager {
         _ = try? await store.write { try $0.append(.daemonStopping(mode: mode), at: now) }
         ticker?.cancel()
         activityTimer?.cancel()
+        endFollowingNetwork()
         timer.arm(for: nil, now: now) { _ in }
         expiryTimer.arm(for: nil, now: now) { _ in }
         abandonment.timer.arm(for: nil, now: now) { _ in }

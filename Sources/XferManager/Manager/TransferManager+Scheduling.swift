@@ -60,14 +60,15 @@ extension TransferManager {
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         let starting = Starting(
             scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
-            zones: zones, now: clock()
-        )
+            zones: zones, isMetered: network.reachability.isMetered, now: clock())
         let (starts, wakeUp) = try await store.write { tx in
             var starting = starting
             try starting.startAll(in: tx)
             return (starting.starts, try tx.nextWakeUp())
         }
         if starts.isIncomplete { wantsScheduling = true }
+        // Held back after everybody was woken.
+        if starts.hasHeldOffMetered, !network.reachability.isMetered { wakeWaitingForNetwork() }
         discard(starts.abandoned)
         return (starts.tasks, wakeUp)
     }
@@ -86,8 +87,9 @@ extension TransferManager {
             run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification))
+        runs[id]?.allowsMetered = task.specification.request.allowsMetered
         // Told to stop between the start's commit and here: the run ends before its first byte.
-        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
+        let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
         startTicker()
         noteRunning()
@@ -113,6 +115,7 @@ extension TransferManager {
     private func onRunEnd(_ id: TaskID, _ result: RunResult) async {
         runs[id]?.isEnding = true
         var unwanted: [TransferID] = []
+        let facts = network.reachability.facts
         do {
             let isJudgedAnew = isJudgedAnew(id, result)
             let aftermath = try await commitEnd(of: id, result, isJudgedAnew: isJudgedAnew)
@@ -123,6 +126,8 @@ extension TransferManager {
                 "a run's end could not be recorded; it goes on from its last checkpoint",
                 metadata: ["task": "\(id)", "error": "\(error)"])
         }
+        // It may wait for a change that has happened meanwhile.
+        if facts != network.reachability.facts { wakeWaitingForNetwork() }
         scheduler.onEnd(id)
         if let live = runs.removeValue(forKey: id) {
             metrics.onReceived(live.control.receivedBytes)
@@ -173,6 +178,7 @@ extension TransferManager {
         let retry = settings.retry
         let seed = random.next()
         let isShuttingDown = isShuttingDown
+        let network = network.reachability.condition(since: runs[id]?.begunAt ?? Clocks.monotonic())
         let failedURLs = failedURLs
         return try await store.write(.gathered) { tx in
             var aftermath = Aftermath()
@@ -201,7 +207,7 @@ extension TransferManager {
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
                 transition = try Self.retryOrFail(
-                    &machine, after: error, requestWasSent: result.requestWasSent, retry, in: tx, at: now,
+                    &machine, after: error, requestWasSent: result.requestWasSent, retry, network, in: tx, at: now,
                     using: &generator)
                 // There is nothing to keep for a later try.
                 if machine.task.state == .failed, !result.isResumable {
@@ -266,15 +272,17 @@ extension TransferManager {
 
     private static func retryOrFail(
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ retry: RetryPolicy,
-        in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
+        _ network: NetworkCondition, in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
     ) throws -> TaskTransition {
         if let retryAfter = error.retryAfter, retryAfter > 0 {
             let until = now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
             try tx.setCooldown(host: machine.task.host, until: until)
         }
         switch retry.decide(
-            after: error, of: machine.task, at: now, requestWasSent: requestWasSent, using: &random)
+            after: error, of: machine.task, at: now, requestWasSent: requestWasSent, network: network, using: &random)
         {
+        case .again:
+            return machine.onRequeue()
         case .wait(let wait):
             return machine.onWait(wait, error: error)
         case .fail(let error):

@@ -61,7 +61,7 @@ extension TransferManager {
             try await store.write { [coalesceKeys] tx in
                 let schedule = try tx.task(id)?.specification.schedule
                 let (task, orphan) = try Self.apply(
-                    update, to: id, directory: hasMoved ? identity : nil, coalesceKeys, in: tx, for: principal)
+                    update, to: id, directory: hasMoved ? identity : nil, coalesceKeys, in: tx, for: principal, at: now)
                 guard let schedule, schedule != task.specification.schedule else {
                     return (task, orphan, nil as Effect?)
                 }
@@ -81,6 +81,7 @@ extension TransferManager {
                 ratesBeforeLaunch[id] = (receive: rates.maxReceiveRate, send: rates.maxSendRate)
             }
         }
+        await keepOffMetered(task)
         schedule()
         return task
     }
@@ -105,7 +106,7 @@ extension TransferManager {
     /// directories, they are fetched again.
     private static func apply(
         _ update: Update, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
-        in tx: StoreTransaction, for principal: Principal
+        in tx: StoreTransaction, for principal: Principal, at now: Timestamp
     ) throws -> (TransferTask, TransferID?) {
         guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
         guard !task.state.isTerminal else {
@@ -118,6 +119,11 @@ extension TransferManager {
         var machine = TaskStateMachine(task)
         machine.respecify(update.change)
         if task.state == .staged { try refuse(machine.task.specification, insteadOf: task, path: update.path) }
+        if machine.task.specification.request.allowsMetered, !task.specification.request.allowsMetered,
+            task.wait?.reason == .network
+        {
+            _ = machine.onWaitOver(at: now)
+        }
         if machine.task.specification.policy != task.specification.policy {
             try requirePolicy(of: machine.task.specification, in: tx)
         }

@@ -59,6 +59,10 @@ public actor TransferManager {
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
+    /// What is known of the network, and what follows from it.
+    var network = NetworkFollowing()
+    /// The wall clock's distance from the one that is never set, as of the last look.
+    var clockOffset: Duration
     var lastCare: MonotonicInstant?
     /// Deletes bytes nobody holds.
     var discarding: Task<Void, Never>?
@@ -84,6 +88,9 @@ public actor TransferManager {
         var isJudgedAnew = false
         var meter = RateMeter()
         var lastProgress: MonotonicInstant?
+        /// Whether it may go on over links that cost money.
+        var allowsMetered = true
+        let begunAt = Clocks.monotonic()
         /// The run is over, and its end is being committed.
         var isEnding = false
     }
@@ -171,6 +178,7 @@ public actor TransferManager {
         logger = services.logger
         clock = services.clock
         hookQueue = HookQueue(store: services.store, runner: services.hooks, logger: services.logger)
+        clockOffset = Self.offset(of: services.clock())
         scheduler = SchedulerStateMachine(limits: settings.scheduler)
     }
 
@@ -188,6 +196,7 @@ public actor TransferManager {
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         applyLimits()
+        followNetworkSettings()
         await lookAtConditionsAgain()
     }
 
@@ -218,6 +227,7 @@ public actor TransferManager {
             }
             schedule()
             abandonUploads()
+            await catchUpWithNetwork()
             await hookQueue.wake()
         }
     }

@@ -21,6 +21,12 @@ struct WakeTimer {
         armed = (target, task)
     }
 
+    /// The wall clock was set: the next `arm` computes the length anew, for the same target too.
+    mutating func disarm() {
+        armed?.task.cancel()
+        armed = nil
+    }
+
     /// The timer has fired: the next `arm` starts anew.
     mutating func onFired() { armed = nil }
 }

@@ -41,6 +41,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case cacheHit = "cache.hit"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
+    case networkChanged = "network.changed"
     case policyViolation = "policy.violation"
     case policyExpiring = "policy.expiring"
     case sessionInvalidated = "session.invalidated"
@@ -90,6 +91,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
+    /// The first after `daemonStarted` says how it is then.
+    case networkChanged(state: NetworkState)
     /// What a `report_only` policy would have refused.
     case policyViolation(failure: TrustFailure)
     /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has happened.
@@ -121,6 +124,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskNotModified: .taskNotModified
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
+        case .networkChanged: .networkChanged
         case .policyViolation: .policyViolation
         case .policyExpiring: .policyExpiring
         case .sessionInvalidated: .sessionInvalidated

@@ -34,6 +34,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var acceptedTypes: [String]
     /// What is done about kept responses.
     public var caching: CachingOptions
+    /// Whether it may go over links that cost money.
+    public var allowsMetered: Bool
 
     public init(
         url: HTTPURL, method: HTTPMethod = .get, headers: [HeaderField] = [], headerRules: [HeaderRule] = [],
@@ -42,7 +44,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         usesCookies: Bool = false, proxy: ProxySettings? = nil,
         redirect: RedirectPolicy = .follow, allowsDowngrade: Bool = false, httpVersion: HTTPVersion = .automatic,
         timeouts: Timeouts = Timeouts(), acceptedStatus: ClosedRange<Int> = 200...299, acceptedTypes: [String] = [],
-        caching: CachingOptions = CachingOptions()
+        caching: CachingOptions = CachingOptions(), allowsMetered: Bool = true
     ) {
         self.url = url
         self.method = method
@@ -62,6 +64,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.acceptedStatus = acceptedStatus
         self.acceptedTypes = acceptedTypes
         self.caching = caching
+        self.allowsMetered = allowsMetered
     }
 
     /// Whether an attempt needs something of the profile's that is secret.

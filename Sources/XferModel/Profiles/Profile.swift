@@ -31,6 +31,8 @@ public struct Profile: Hashable, Sendable, Codable {
     /// Whether responses are kept; nil says nothing.
     public var storesResponses: Bool?
     public var cacheKey: CacheKeyRule?
+    /// Whether tasks may go over links that cost money.
+    public var allowsMetered: Bool?
 
     public init(name: String) {
         self.name = name

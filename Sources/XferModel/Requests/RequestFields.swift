@@ -30,6 +30,7 @@ public struct RequestFields: Hashable, Sendable {
     public var cachePolicy = Patch<CachePolicy>.unchanged
     public var storesResponse = Patch<Bool>.unchanged
     public var cacheKey = Patch<CacheKeyRule>.unchanged
+    public var allowsMetered = Patch<Bool>.unchanged
 
     public init(kind: TaskKind = .download) { self.kind = kind }
 

@@ -32,7 +32,7 @@ public enum TaskPhase: String, Sendable, Codable, CaseIterable {
 public enum WaitReason: String, Sendable, Codable, CaseIterable {
     /// Backing off after a transient failure.
     case retry
-    /// The failure came while the network was down.
+    /// The failure came while the network was down, or the network is metered and the task is not for that.
     case network
     /// `not_before` or a daily window.
     case schedule

@@ -29,6 +29,7 @@ extension EventPayload {
         case .taskNotModified: TaskNotModifiedEvent()
         case .queueIdle(let completed, let failed): QueueIdleEvent(completed: completed, failed: failed)
         case .activityChanged(let active): ActivityChangedEvent(active: active)
+        case .networkChanged(let state): NetworkChangedEvent(state)
         case .policyViolation(let failure): PolicyViolationEvent(failure)
         case .policyExpiring(let policy, let version, let expiresAt, let days):
             PolicyExpiringEvent(policy: policy, version: version, expiresAt: expiresAt, days: days)

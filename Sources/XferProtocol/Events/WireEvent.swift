@@ -11,6 +11,7 @@ public enum EventRegistry {
         TaskSourceChangedEvent.self, CacheHitEvent.self, TaskRefreshedEvent.self, TaskNotModifiedEvent.self,
         TaskStagedEvent.self, TaskCompletedEvent.self, TaskFailedEvent.self, TaskCancelledEvent.self,
         TaskSupersededEvent.self, TaskRemovedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self,
+        NetworkChangedEvent.self,
         PolicyViolationEvent.self,
         PolicyExpiringEvent.self, SessionInvalidatedEvent.self, DaemonStartedEvent.self, DaemonStoppingEvent.self,
         TaskProgressEvent.self, EventsOverflowEvent.self,

@@ -12,6 +12,7 @@ public enum MethodRegistry {
         ProfileList.self, ProfileGet.self, ProfileSet.self, ProfileRemove.self,
         HookList.self,
         EventsSubscribe.self, EventsUnsubscribe.self, EventsSince.self,
+        NetworkStatus.self,
         DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self,
         RPCDiscover.self,
     ]

@@ -23,6 +23,7 @@ public struct ProfileInput: WireInput, Hashable {
     public var cachePolicy: CachePolicy?
     public var store: Bool?
     public var cacheKey: CacheKeyRecord?
+    public var allowMetered: Bool?
 
     public init() {}
     public init(name: String) { self.name = name }
@@ -59,6 +60,7 @@ public struct ProfileInput: WireInput, Hashable {
         .optional("store", \.store, "Whether responses are kept; default is what cache_policy implies."),
         .optional(
             "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true]),
+        .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
     ]
 
     /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
@@ -81,6 +83,7 @@ public struct ProfileInput: WireInput, Hashable {
         profile.cachePolicy = cachePolicy
         profile.storesResponses = store
         profile.cacheKey = cacheKey?.rule
+        profile.allowsMetered = allowMetered
         return profile
     }
 }

@@ -23,6 +23,7 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var cachePolicy: OpenEnum<CachePolicy>?
     public var store: Bool?
     public var cacheKey: CacheKeyRecord?
+    public var allowMetered: Bool?
 
     public init() {}
 
@@ -48,6 +49,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         cachePolicy = profile.cachePolicy.map { OpenEnum($0) }
         store = profile.storesResponses
         cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
+        allowMetered = profile.allowsMetered
     }
 
     public static let summary = "Defaults for the requests of the tasks that name it; secrets are ***."
@@ -73,6 +75,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         .optional("cache_policy", \.cachePolicy, "Whether kept responses are used."),
         .optional("store", \.store, "Whether responses are kept."),
         .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache."),
+        .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
     ]
 }
 

@@ -77,6 +77,7 @@ extension NewTask {
         fields.cachePolicy = cachePolicy
         fields.storesResponse = store
         fields.cacheKey = cacheKey.map(\.rule)
+        fields.allowsMetered = allowMetered
         return fields
     }
 

@@ -59,6 +59,7 @@ public struct NewTask: WireInput, Hashable {
     public var cachePolicy = Patch<CachePolicy>.unchanged
     public var store = Patch<Bool>.unchanged
     public var cacheKey = Patch<CacheKeyInput>.unchanged
+    public var allowMetered = Patch<Bool>.unchanged
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -222,6 +223,9 @@ public struct NewTask: WireInput, Hashable {
         .patch(
             "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
             example: ["ignore_params": ["token"]]),
+            "allow_metered", \.allowMetered,
+            "Whether it may go over links that cost money (network.metered_interfaces); if not, it waits for another. "
+                + "Default true."),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
             .number(0.1...3600)),

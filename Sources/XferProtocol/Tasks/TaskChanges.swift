@@ -13,6 +13,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var retryNonIdempotent: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
+    public var allowMetered: Bool?
     public var progressInterval: Double?
     public var notBefore = Patch<Timestamp>.unchanged
     public var window = Patch<WindowRecord>.unchanged
@@ -54,6 +55,9 @@ public struct TaskChanges: WireInput, Hashable {
         .optional(
             "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited.",
             .range(0...TaskLimits.highestRate)),
+        .optional(
+            "allow_metered", \.allowMetered,
+            "Whether it may go over links that cost money; if not, it stops on one and waits for another."),
         .optional(
             "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
             .number(0.1...3600)),
@@ -143,6 +147,7 @@ public struct TaskChanges: WireInput, Hashable {
 
     private func apply(to request: inout TransferRequest) {
         if let headers { request.headers = headers.fields }
+        if let allowMetered { request.allowsMetered = allowMetered }
         request.credential = credential.map(\.credential).applied(to: request.credential)
         if credential.isChange { request.usesProfileCredential = false }
         if let connectTimeout { request.timeouts.connect = connectTimeout }

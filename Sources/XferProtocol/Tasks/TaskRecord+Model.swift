@@ -91,6 +91,7 @@ extension TaskRecord {
         store = request.caching.stores ? true : nil
         cacheKey = request.caching.key.map { CacheKeyInput($0) }
         proxy = request.proxy.map { ProxyRecord(masking: $0) }
+        allowMetered = request.allowsMetered
     }
 
     private mutating func show(_ destination: Destination) {

@@ -65,6 +65,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var cachePolicy: OpenEnum<CachePolicy>?
     public var store: Bool?
     public var cacheKey: CacheKeyInput?
+    public var allowMetered: Bool?
     public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
@@ -151,6 +152,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("cache_policy", \.cachePolicy, "Whether a kept response is used; absent is reload."),
         .optional("store", \.store, "True when the response is kept."),
         .optional("cache_key", \.cacheKey, "What stands for the URL in the cache."),
+        .optional("allow_metered", \.allowMetered, "Whether it may go over links that cost money."),
         .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
         .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
         .optional("meta", \.meta, "The client's own JSON."),

@@ -13,6 +13,7 @@ extension CachePolicy: WireEnum {}
 extension ShutdownMode: WireEnum {}
 extension QueueOrder: WireEnum {}
 extension FinalizeMode: WireEnum {}
+extension NetworkState: WireEnum {}
 
 /// Stored as a number so that it sorts, written as a word.
 extension Priority: WireEnum {

@@ -27,3 +27,48 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 }
+
+extension StoreTransaction {
+    /// Waits whose length counts, not the time of day at which they end.
+    private static let lengths: [WaitReason] = [
+        .retry, .insufficientSpace, .destinationUnavailable, .hostCooldown, .clock, .storage,
+    ]
+
+    /// The longest of them: what a server may ask for (`RetryPolicy.longestRetryAfter`).
+    private static let longest = Duration.seconds(3600)
+
+    /// The wall clock was set by `amount`: waits that count lengths end as much later, and end when they would have. What
+    /// ends at a time of day stays. All or nothing, so that none is moved twice.
+    ///
+    /// - Parameter now: by the clock as it is now.
+    public func shiftWaits(by amount: Duration, now: Timestamp) throws(StoreError) {
+        let microseconds = Value.integer(amount.wholeMicroseconds)
+        for reason in Self.lengths {
+            try connection.run(
+                "UPDATE task SET wait_until = wait_until + ?1 WHERE wait_reason = ?2 AND wait_until IS NOT NULL",
+                microseconds, Value(reason))
+        }
+        for state in [TaskState.running, .waiting] {
+            try connection.run(
+                """
+                UPDATE task SET last_progress_at = last_progress_at + ?1
+                WHERE state = ?2 AND last_progress_at IS NOT NULL
+                """, microseconds, Value(state))
+        }
+        try connection.run("UPDATE host_cooldown SET until = until + ?1", microseconds)
+        try connection.run(
+            "UPDATE abandoned_upload SET next_try_at = next_try_at + ?1, abandoned_at = abandoned_at + ?1", microseconds)
+        try capWaits(at: now)
+    }
+
+    /// No wait that counts a length is longer than the longest there is: the wall clock may have been set while nobody
+    /// looked.
+    public func capWaits(at now: Timestamp) throws(StoreError) {
+        let latest = Value(now.advanced(by: Self.longest))
+        for reason in Self.lengths {
+            try connection.run(
+                "UPDATE task SET wait_until = ?1 WHERE wait_until > ?1 AND wait_reason = ?2", latest, Value(reason))
+        }
+        try connection.run("UPDATE host_cooldown SET until = ?1 WHERE until > ?1", latest)
+    }
+}

@@ -38,6 +38,7 @@ struct TaskOptions: Codable, Hashable {
     var coalesces: Bool?
     var caching: CachingOptions?
     var schedule: TaskSchedule?
+    var allowsMetered: Bool?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -88,6 +89,7 @@ struct TaskOptions: Codable, Hashable {
         coalesces = note(specification.coalesces, usual.coalesces)
         caching = note(request.caching, usual.request.caching)
         schedule = note(specification.schedule, usual.schedule)
+        allowsMetered = note(request.allowsMetered, usual.request.allowsMetered)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -129,5 +131,6 @@ struct TaskOptions: Codable, Hashable {
         set(coalesces, \.coalesces)
         set(caching, \.request.caching)
         set(schedule, \.schedule)
+        set(allowsMetered, \.request.allowsMetered)
     }
 }

@@ -15,6 +15,8 @@ public final class DaemonFixture: Sendable {
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []
+        /// A program that makes itself into `xferd`, with arguments: `nsenter`, say.
+        public var launcher: [String] = []
         /// Written instead of a configuration made of `settings`.
         public var configuration: String?
         /// Directories on another file system, to download to and for the database.
@@ -98,7 +100,8 @@ public final class DaemonFixture: Sendable {
         options.environment = environment.merging(["NOTIFY_SOCKET": notify.path]) { $1 }
         options.output = logFile
         options.errors = logFile
-        let process = try ChildProcess("\(Command.productsDirectory)/xferd", arguments, options: options)
+        let command = try self.options.launcher + ["\(Command.productsDirectory)/xferd"] + arguments
+        let process = try ChildProcess(command[0], Array(command.dropFirst()), options: options)
         running.withLockedValue { $0 = process }
         try await eventually("xferd is ready") {
             guard process.isRunning else { throw TimedOut("xferd ended at its start: \(log.suffix(4000))") }

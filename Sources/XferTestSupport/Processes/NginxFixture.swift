@@ -14,6 +14,10 @@ public final class NginxFixture: Sendable {
         public var listensOnIPv6 = false
         /// Bytes per second and connection; 0 is unlimited.
         public var limitRate: Int64 = 0
+        /// Addresses it listens on, IPv6 in brackets.
+        public var addresses = ["127.0.0.1"]
+        /// A program that makes itself into nginx, with arguments.
+        public var launcher: [String] = []
         /// More directives for the server block, for example a `location` that redirects or asks for a password.
         public var directives = ""
 
@@ -59,7 +63,7 @@ public final class NginxFixture: Sendable {
         while true {
             let ports = (try FreePort.any(), try FreePort.any())
             try FileTree.write(Self.configuration(options, root, directory, ports), to: directory.file("nginx.conf"))
-            if let started = try await Self.start(nginx, directory) {
+            if let started = try await Self.start(options.launcher + [nginx], directory) {
                 (httpPort, httpsPort) = ports
                 process = started
                 break
@@ -97,13 +101,13 @@ public final class NginxFixture: Sendable {
         await process.exit()
     }
 
-    private static func start(_ nginx: String, _ directory: TemporaryDirectory) async throws -> ChildProcess? {
+    private static func start(_ command: [String], _ directory: TemporaryDirectory) async throws -> ChildProcess? {
         FileTree.remove(directory.file("nginx.pid"))
         var options = ChildProcess.Options()
         options.output = directory.file("output")
         options.errors = directory.file("output")
-        let arguments = ["-p", directory.path, "-c", directory.file("nginx.conf"), "-e", directory.file("error.log")]
-        let process = try ChildProcess(nginx, arguments, options: options)
+        let arguments = command.dropFirst() + ["-p", directory.path, "-c", directory.file("nginx.conf"), "-e", directory.file("error.log")]
+        let process = try ChildProcess(command[0], Array(arguments), options: options)
         // The file with its number is written once the ports are bound.
         try await eventually("nginx starts") {
             !process.isRunning || (FileTree.size(directory.file("nginx.pid")) ?? 0) > 0
@@ -140,7 +144,7 @@ public final class NginxFixture: Sendable {
                 sendfile on;
                 keepalive_requests 1000000;
                 server {
-                    listen 127.0.0.1:\(ports.http);
+                    \(options.addresses.map { "listen \($0):\(ports.http);" }.joined(separator: " "))
                     \(tls)
                     root \(root);
                     limit_rate \(options.limitRate);

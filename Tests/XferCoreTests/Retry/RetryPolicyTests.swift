@@ -28,6 +28,42 @@ import XferTestSupport
         case .fail(let failed):
             #expect(!reason.isTransient)
             #expect(failed == error)
+        case .again: Issue.record("nothing happened to the network")
+        }
+    }
+
+    @Test func withoutANetworkNoTryIsSpent() {
+        let limits = RetryLimits(maxRetries: 0, retryFor: 0)
+        var random = SplitMix64(seed: 1)
+        for reason in FailureReason.allCases {
+            for (isOffline, hasLost) in [(true, false), (false, true), (true, true)] {
+                let network = NetworkCondition(isOffline: isOffline, hasLostSinceStart: hasLost)
+                let error = TransferError(reason, "x")
+                let decision = policy.decide(
+                    after: error, of: task(tries: 1, limits: limits), at: now, network: network, using: &random)
+                switch network.explanation(of: error) {
+                case .waits: #expect(decision == .wait(Wait(.network)))
+                case .again: #expect(decision == .again)
+                case nil: #expect(decision == decide(error, task(tries: 1, limits: limits)))
+                }
+            }
+        }
+    }
+
+    @Test func whatMayHaveBeenDoneIsNotDoneAgainForANetworkThatChanged() {
+        var task = task(tries: 1)
+        task.specification.request.method = .post
+        var random = SplitMix64(seed: 1)
+        let lost = NetworkCondition(hasLostSinceStart: true)
+        for wasSent in [false, true] {
+            let decision = policy.decide(
+                after: TransferError(.connectionLost, "gone"), of: task, at: now, requestWasSent: wasSent,
+                network: lost, using: &random)
+            if case .fail(let error) = decision {
+                #expect(wasSent && error.reason == .outcomeUnknown)
+            } else {
+                #expect(!wasSent && decision == .again)
+            }
         }
     }
 

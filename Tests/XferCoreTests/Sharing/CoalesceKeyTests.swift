@@ -52,6 +52,7 @@ import XferTestSupport
         Change("meta") { $0.meta = "{}" },
         Change("paused") { $0.startsPaused = true },
         Change("progress interval") { $0.progressInterval = 9 },
+        Change("metered links") { $0.request.allowsMetered = false },
     ]
 
     static let commonMatters: [Change] = [
@@ -133,7 +134,7 @@ import XferTestSupport
             names(request) == [
                 "url", "method", "headers", "headerRules", "bodySummary", "credential", "usesProfileCredential",
                 "usesProfileCertificate", "clientCertificate", "usesCookies", "proxy", "redirect", "allowsDowngrade",
-                "httpVersion", "timeouts", "acceptedStatus", "acceptedTypes",
+                "httpVersion", "timeouts", "acceptedStatus", "acceptedTypes", "allowsMetered",
             ])
         #expect(
             names(Self.specification()) == [

@@ -72,6 +72,16 @@ import XferTestSupport
         #expect(machine.task.state == (helps.contains(reason) ? .queued : .waiting))
     }
 
+    @Test func whatIsHeldBackWasNotTried() {
+        var machine = TaskStateMachine(Self.task(.queued))
+        let transition = machine.onHold(Wait(.network))
+        #expect(transition.event == .taskWaiting(wait: Wait(.network), error: nil))
+        #expect(machine.task.state == .waiting && machine.task.wait == Wait(.network))
+        #expect(machine.task.attempts == 0 && machine.task.startedAt == nil)
+        _ = machine.onWaitOver(at: Self.now)
+        #expect(machine.task.state == .queued && machine.task.wait == nil)
+    }
+
     @Test func everyTerminalStateIsReachedWithExactlyOneTerminalEvent() {
         var generator = SplitMix64(seed: 1)
         for _ in 0..<10_000 {

@@ -42,6 +42,9 @@ struct NetworkSettingsTests {
         let network = try settings(environment: environment).network
         #expect(network.admission.deniedAddresses.map(\.description) == ["10.0.0.0/8", "::1"])
         #expect(network.proxyFromEnvironment)
+        #expect(network.monitor && network.meteredInterfaces.isEmpty)
+        let metered = try settings("network: { monitor: false, metered_interfaces: [wwan0, \"usb*\"] }").network
+        #expect(!metered.monitor && metered.meteredInterfaces.map(\.text) == ["wwan0", "usb*"])
     }
 
     @Test(
@@ -49,7 +52,8 @@ struct NetworkSettingsTests {
         arguments: [
             "deny_hosts: [\"http://x/\"]", "deny_addresses: [10.0.0.0/33]",
             "deny_addresses: { a: b }", "allow_hosts: [[a]]",
-            "proxy_from_environment: maybe",
+            "proxy_from_environment: maybe", "monitor: perhaps", "metered_interfaces: [a-name-that-is-too-long]",
+            "metered_interfaces: [\"a b\"]",
         ])
     func faults(yaml: String) throws {
         let found = try problems(of: "network: { \(yaml) }")

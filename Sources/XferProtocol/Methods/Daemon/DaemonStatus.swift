@@ -1,4 +1,5 @@
 import StrictJSON
+public import XferModel
 
 /// `daemon.status`: whether it is well.
 public enum DaemonStatus: RPCMethod {
@@ -18,7 +19,7 @@ public enum DaemonStatus: RPCMethod {
                     "queued": 0, "waiting": 0, "running": 1, "paused": 0, "staged": 0, "completed": 4, "failed": 0,
                     "cancelled": 0,
                 ],
-                "activity": true,
+                "network": "unmetered", "activity": true,
             ])
     ]
 
@@ -32,6 +33,7 @@ public enum DaemonStatus: RPCMethod {
         public var degraded = false
         public var shuttingDown = false
         public var counts = StateCounts()
+        public var network = OpenEnum(NetworkState.unknown)
         public var activity = false
 
         public init() {}
@@ -47,6 +49,7 @@ public enum DaemonStatus: RPCMethod {
             .required("degraded", \.degraded, "Whether the database cannot be written: nothing starts, reading works."),
             .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
             .required("counts", \.counts, "Tasks by state."),
+            .required("network", \.network, "What network.changed said last."),
             .required("activity", \.activity, "Whether transfers are going on, debounced."),
         ]
     }

@@ -1,0 +1,21 @@
+import CLinux
+import Glibc
+
+/// Tells when somebody sets the wall clock (timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`). Its thread sleeps until then, and
+/// lives as long as the process.
+enum WallClockWatch {
+    /// - Parameter onSet: called on the watch's thread, also when the machine has slept, which sets the clock.
+    /// - Throws: `SystemError` when the system gives no timer or thread.
+    static func start(onSet: @escaping @Sendable () -> Void) throws {
+        let timer = xfer_timerfd_create(CLOCK_REALTIME)
+        guard timer >= 0 else { throw SystemError(call: "timerfd_create") }
+        try ServiceThread.start("xferd-clock") {
+            var expirations: UInt64 = 0
+            while xfer_timerfd_watch_clock(timer) == 0 {
+                let count = read(timer, &expirations, MemoryLayout.size(ofValue: expirations))
+                if count < 0, errno == ECANCELED { onSet() } else if count < 0, errno != EINTR { break }
+            }
+            close(timer)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Logging
+import XferModel
+import XferStore
+
+/// What to do when somebody sets the wall clock.
+///
+/// Timers run on a clock that is never set (CLOCK_BOOTTIME), but when a wait ends is kept as a time of the wall clock, which
+/// people understand and which outlives a restart.
+extension TransferManager {
+    /// Steps shorter than this are left to the next one: nobody waits to the second.
+    private static let leastStep = Duration.seconds(1)
+
+    /// The wall clock may have been set: waits end when they would have ended, and what depends on the time of day is computed
+    /// anew.
+    public func onClockSet() async {
+        let now = clock()
+        let offset = Self.offset(of: now)
+        let step = offset - clockOffset
+        if step >= Self.leastStep || step <= .zero - Self.leastStep {
+            clockOffset = offset
+            logger.notice("the wall clock was set", metadata: ["seconds": "\(step.components.seconds)"])
+            do {
+                try await store.write { try $0.shiftWaits(by: step, now: now) }
+            } catch {
+                logger.warning("waits keep the times of the former clock", metadata: ["error": "\(error)"])
+            }
+        }
+        guard !isShuttingDown else { return }
+        timer.disarm()
+        abandonment.timer.disarm()
+        expiryTimer.disarm()
+        await lookAtConditionsAgain()
+        abandonUploads()
+        await warnOfExpiry()
+    }
+
+    static func offset(of wall: Timestamp) -> Duration {
+        .microseconds(wall.rawValue) - .nanoseconds(Clocks.monotonic().nanoseconds)
+    }
+}

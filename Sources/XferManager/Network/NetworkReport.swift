@@ -1,0 +1,46 @@
+import XferCore
+public import XferModel
+import XferNetwork
+
+/// How the network is, for whoever asks.
+public struct NetworkReport: Hashable, Sendable {
+    public struct Interface: Hashable, Sendable {
+        public let link: NetworkFacts.Link
+        /// Whether the configuration says that it costs money.
+        public let isMetered: Bool
+        /// Whether a default route leads over it.
+        public let hasDefaultRoute: Bool
+        public let addresses: [NetworkFacts.Address]
+    }
+
+    /// What was told last.
+    public let state: NetworkState
+    public let isMonitored: Bool
+    /// By index.
+    public let interfaces: [Interface]
+
+    init(_ reachability: Reachability) {
+        state = reachability.told
+        isMonitored = reachability.facts != nil
+        let facts = reachability.facts ?? NetworkFacts()
+        let routed = Set(facts.defaultRoutes.flatMap(\.links))
+        let addresses = Dictionary(grouping: facts.addresses, by: \.link)
+        interfaces = facts.links.sorted { $0.index < $1.index }.map { link in
+            Interface(
+                link: link, isMetered: reachability.metered.contains { $0.matches(link.name) },
+                hasDefaultRoute: routed.contains(link.index),
+                addresses: (addresses[link.index] ?? []).sorted { left, right in
+                    (left.address.bytes.count, left.address.description)
+                        < (right.address.bytes.count, right.address.description)
+                })
+        }
+    }
+
+    /// The interface that has this address.
+    public func interface(having address: IPAddress) -> Interface? {
+        interfaces.first { $0.addresses.contains { $0.address == address } }
+    }
+
+    /// The address this machine would speak from to `destination`; nil when there is no route. Nothing is sent.
+    public static func source(to destination: IPAddress) -> IPAddress? { RouteProbe.source(to: destination) }
+}

@@ -1,0 +1,41 @@
+/// A network interface's name in which `*` stands for any characters and `?` for one: `wwan*`, `usb?`.
+public struct InterfacePattern: Hashable, Sendable, CustomStringConvertible {
+    public let text: String
+
+    /// Nil unless it can match a name: 1 to 15 characters (netdevice(7), IFNAMSIZ) without spaces and slashes; stars aside.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        let isPlain = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+        guard !text.isEmpty, bytes.count <= 32, isPlain, bytes.count(where: { $0 != UInt8(ascii: "*") }) <= 15 else {
+            return nil
+        }
+        self.text = text
+    }
+
+    public var description: String { text }
+
+    public func matches(_ name: String) -> Bool {
+        let pattern = Array(text.utf8)
+        let name = Array(name.utf8)
+        // Where to go on when what follows a star does not match: the star takes one character more.
+        var star: (pattern: Int, name: Int)?
+        var (inPattern, inName) = (0, 0)
+        while inName < name.count {
+            if inPattern < pattern.count, pattern[inPattern] == UInt8(ascii: "*") {
+                star = (inPattern + 1, inName)
+                inPattern += 1
+            } else if inPattern < pattern.count,
+                pattern[inPattern] == name[inName] || pattern[inPattern] == UInt8(ascii: "?")
+            {
+                inPattern += 1
+                inName += 1
+            } else if let last = star {
+                star = (last.pattern, last.name + 1)
+                (inPattern, inName) = (last.pattern, last.name + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[inPattern...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}

@@ -1,0 +1,95 @@
+import CLinux
+import Glibc
+import XferModel
+
+/// An rtnetlink socket, closed with its last reference.
+final class NetlinkSocket: Sendable {
+    let descriptor: Int32
+
+    /// - Parameter groups: what to be told of; 0 for requests only.
+    init(groups: UInt32 = 0) throws(NetworkMonitorError) {
+        descriptor = xfer_netlink_socket(groups)
+        guard descriptor >= 0 else { throw NetworkMonitorError(call: "socket(AF_NETLINK)", code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads everything that is there, and throws it away: that something has changed is all that matters. What could not
+    /// be kept (ENOBUFS) is no other news.
+    func drain(_ buffer: inout [UInt8]) throws(NetworkMonitorError) {
+        while true {
+            let count = buffer.withUnsafeMutableBytes {
+                xfer_netlink_receive(descriptor, $0.baseAddress, UInt($0.count), 0)
+            }
+            if count >= 0 || errno == EINTR || errno == ENOBUFS { continue }
+            if errno == EAGAIN { return }
+            throw NetworkMonitorError(call: "recv", code: errno)
+        }
+    }
+}
+
+/// Reads the whole of links, addresses and routes.
+struct NetlinkDump: ~Copyable {
+    /// A dump that changes were made to meanwhile is begun again so often; the change is told of anyway.
+    private static let tries = 4
+
+    private let socket: NetlinkSocket
+    private var sequence: UInt32 = 0
+
+    init() throws(NetworkMonitorError) { socket = try NetlinkSocket() }
+
+    mutating func facts(_ buffer: inout [UInt8]) throws(NetworkMonitorError) -> NetworkFacts {
+        for _ in 1..<Self.tries {
+            let (facts, isConsistent) = try dump(&buffer)
+            if isConsistent { return facts }
+        }
+        return try dump(&buffer).facts
+    }
+
+    private mutating func dump(
+        _ buffer: inout [UInt8]
+    ) throws(NetworkMonitorError) -> (facts: NetworkFacts, isConsistent: Bool) {
+        var builder = FactsBuilder()
+        var isConsistent = true
+        for type in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
+            sequence &+= 1
+            guard xfer_netlink_request_dump(socket.descriptor, Int32(type), sequence) == 0 else {
+                throw NetworkMonitorError(call: "send", code: errno)
+            }
+            while let messages = try answer(&buffer) {
+                for message in messages {
+                    if message.flags & UInt16(NLM_F_DUMP_INTR) != 0 { isConsistent = false }
+                    builder.take(message)
+                }
+            }
+        }
+        return (builder.facts, isConsistent)
+    }
+
+    /// The next messages of the dump; nil at its end.
+    private func answer(_ buffer: inout [UInt8]) throws(NetworkMonitorError) -> [NetlinkMessage]? {
+        let count = buffer.withUnsafeMutableBytes {
+            xfer_netlink_receive(socket.descriptor, $0.baseAddress, UInt($0.count), 1)
+        }
+        guard count >= 0 else {
+            if errno == EINTR { return [] }
+            throw NetworkMonitorError(call: "recv", code: errno)
+        }
+        let messages = NetlinkMessage.messages(in: buffer.prefix(count)).filter { $0.sequence == sequence }
+        for message in messages where Int(message.type) == Int(NLMSG_ERROR) {
+            let code = message.payload.read(Int32.self) ?? -EPROTO
+            throw NetworkMonitorError(call: "dump", code: -code)
+        }
+        return messages.contains { Int($0.type) == Int(NLMSG_DONE) } ? nil : messages
+    }
+}
+
+/// Why nobody can look at the network.
+public struct NetworkMonitorError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The system call that failed.
+    public let call: String
+    /// errno(3).
+    public let code: Int32
+
+    public var description: String { "\(call): \(String(cString: strerror(code)))" }
+}

@@ -1,0 +1,149 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// Watches the machine's links, addresses and routes (rtnetlink(7)).
+///
+/// Its thread sleeps until the kernel tells of a change, and reads the whole anew then: the kernel tells nobody of routes
+/// that go with a link or an address, so changes alone would not add up. While nothing changes it does not wake up.
+public final class NetworkMonitor: Sendable {
+    /// What the network was when the monitor began.
+    public let initial: NetworkFacts
+    private let wake: Wake
+
+    /// - Parameter onChange: told everything that differs from what was told before, in order, on the monitor's thread; nil
+    ///   when looking failed.
+    public init(onChange: @escaping @Sendable (NetworkFacts?) -> Void) throws(NetworkMonitorError) {
+        wake = try Wake()
+        // First, so that no change falls between the first look and the first news.
+        let news = try NetlinkSocket(groups: xfer_netlink_groups())
+        var dump = try NetlinkDump()
+        var buffer = [UInt8](repeating: 0, count: Watch.bufferSize)
+        initial = try dump.facts(&buffer)
+        let watch = Watch(news: news, wake: wake, told: initial, onChange: onChange)
+        try MonitorThread.start("xferd-network") { watch.run() }
+    }
+
+    deinit { stop() }
+
+    /// Ends the thread; it may still be telling something.
+    public func stop() { wake.signal() }
+}
+
+/// Wakes the thread up to end it.
+private final class Wake: Sendable {
+    let descriptor: Int32
+
+    init() throws(NetworkMonitorError) {
+        descriptor = xfer_eventfd_create()
+        guard descriptor >= 0 else { throw NetworkMonitorError(call: "eventfd", code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    func signal() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))
+    }
+}
+
+/// What the thread does.
+private final class Watch: @unchecked Sendable {
+    // Sendable: what changes is touched by the one thread that runs `run`.
+    static let bufferSize = 1 << 16
+    /// What belongs together comes within moments: a link, then its addresses, then its routes.
+    private static let gathering: Int32 = 20
+    /// Where the whole is large, reading it may take a tenth of the thread's time at most.
+    private static let restFactor = 9
+
+    private let news: NetlinkSocket
+    private let wake: Wake
+    private var told: NetworkFacts?
+    private let onChange: @Sendable (NetworkFacts?) -> Void
+
+    init(
+        news: NetlinkSocket, wake: Wake, told: NetworkFacts, onChange: @escaping @Sendable (NetworkFacts?) -> Void
+    ) {
+        self.news = news
+        self.wake = wake
+        self.told = told
+        self.onChange = onChange
+    }
+
+    func run() {
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        var rest = Self.gathering
+        while isWorthWaking(), !hasEnded(within: rest) {
+            let begin = ContinuousClock.now
+            var facts: NetworkFacts?
+            do throws(NetworkMonitorError) {
+                try news.drain(&buffer)
+                var dump = try NetlinkDump()
+                facts = try dump.facts(&buffer)
+            } catch {
+                facts = nil
+            }
+            if facts != told {
+                told = facts
+                onChange(facts)
+            }
+            let took = (ContinuousClock.now - begin) * Self.restFactor
+            rest = Int32(max(.milliseconds(Int(Self.gathering)), min(took, .seconds(5))) / .milliseconds(1))
+        }
+    }
+
+    /// Waits for news; false when the thread is to end.
+    private func isWorthWaking() -> Bool {
+        var descriptors = [
+            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&descriptors, 2, -1) < 0 { guard errno == EINTR else { return false } }
+        return descriptors[0].revents == 0
+    }
+
+    /// Waits a moment; true when the thread is to end.
+    private func hasEnded(within milliseconds: Int32) -> Bool {
+        var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, milliseconds) > 0
+    }
+}
+
+/// A thread that takes no signals: those are for the main thread.
+private enum MonitorThread {
+    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(NetworkMonitorError) {
+        var all = sigset_t()
+        var former = sigset_t()
+        sigfillset(&all)
+        // A new thread inherits the mask.
+        pthread_sigmask(SIG_SETMASK, &all, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        let work = Unmanaged.passRetained(ThreadWork(name: name, body: body))
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, runMonitorThread, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw NetworkMonitorError(call: "pthread_create", code: code)
+        }
+        pthread_detach(thread)
+    }
+}
+
+private final class ThreadWork: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+/// Entry point of a thread, at file scope so that it inherits no isolation.
+private nonisolated func runMonitorThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument else { return nil }
+    let work = Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()
+    xfer_name_thread(work.name)
+    work.body()
+    return nil
+}

@@ -1,0 +1,212 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// The network goes and comes back: tasks wait for it, and go on by themselves.
+@Suite(.enabled(if: NetworkNamespace.isPossible, Comment(rawValue: NetworkNamespace.requirement)))
+struct WaitingForNetworkTests {
+    /// The row of AFNetworkReachabilityManager: parked, resumed by itself, order kept, tries not counted.
+    @Test func aLinkThatGoesDownParksAndOneThatComesUpWakesInOrder() async throws {
+        let world = try await NetworkWorld(rate: 100_000)
+        let big = try world.publish("0", 10, length: 600_000)
+        let small = try (1...5).map { try world.publish("\($0)", UInt64(10 + $0)) }
+        try await world.route("eth0")
+        try await world.withDaemon(["queue": ["max_active": "1"]]) { daemon in
+            try await daemon.waitForNetwork("unmetered")
+            let first = try await daemon.add(world.url("0"), ["max_retries": 0])
+            try await daemon.waitForBytes(50_000, of: first)
+            var ids: [Int64] = []
+            for index in 1...5 { ids.append(try await daemon.add(world.url("\(index)"), ["max_retries": 0])) }
+
+            try await world.home.ip("link", "set", "eth0", "down")
+            try await daemon.waitForNetwork("offline")
+            for id in [first] + ids { try await daemon.waitsForNetwork(id) }
+
+            try await world.home.ip("link", "set", "eth0", "up")
+            try await world.home.ip("-6", "addr", "add", "2001:db8:0::2/64", "dev", "eth0", "nodad")
+            try await world.route("eth0")
+            try await daemon.completes(first, big)
+            for (id, source) in zip(ids, small) { try await daemon.completes(id, source) }
+            for id in [first] + ids { #expect(Set(try await daemon.waitReasons(of: id)) == ["network"]) }
+            #expect(try await daemon.networkStates() == ["unmetered", "offline", "unmetered"])
+            // The big one went on where it was, and the order is that in which they were added.
+            let log = try world.nginx.log
+            #expect(log.map(\.target).filter { $0 != "/0" } == ["/1", "/2", "/3", "/4", "/5"])
+            #expect(log.filter { $0.target == "/0" }.last?.status == 206)
+        }
+    }
+
+    @Test(arguments: [false, true]) func withoutADefaultRouteTasksWaitAndResumeStillTries(isIPv6: Bool) async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 20)
+        let url = isIPv6 ? world.url6("f") : world.url("f")
+        try await world.withDaemon { daemon in
+            #expect(try await daemon.networkStates() == ["offline"])
+            let id = try await daemon.add(url, ["max_retries": 0])
+            try await daemon.waitsForNetwork(id)
+            for starts in 2...3 {
+                _ = try await daemon.call("task.resume", ["ids": [.integer(id)]])
+                try await eventually("it is tried") {
+                    try await daemon.events(of: id, types: "task.started").count == starts
+                }
+                try await daemon.waitsForNetwork(id)
+            }
+            try await world.route("eth0")
+            try await daemon.completes(id, source)
+            try await world.unroute("eth0")
+            try await daemon.waitForNetwork("offline")
+            let second = try await daemon.add(url, ["max_retries": 0])
+            try await daemon.waitsForNetwork(second)
+            try await world.route("eth0")
+            try await daemon.completes(second, source)
+        }
+    }
+
+    /// Hosts of one's own network are there without any default route.
+    @Test func offlineHoldsBackNoFirstTry() async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 30)
+        try await world.home.ip("route", "add", "\(NetworkWorld.server)/32", "via", "198.51.100.1")
+        try await world.withDaemon { daemon in
+            try await daemon.waitForNetwork("offline")
+            let id = try await daemon.add(world.url("f"))
+            try await daemon.completes(id, source)
+            #expect(try await daemon.waitReasons(of: id) == [])
+            // Such a network comes and goes, too, and the state stays.
+            try await world.home.ip("route", "del", "\(NetworkWorld.server)/32")
+            let second = try await daemon.add(world.url("f"))
+            try await daemon.waitsForNetwork(second)
+            try await world.home.ip("route", "add", "\(NetworkWorld.server)/32", "via", "198.51.100.1")
+            try await daemon.completes(second, source)
+            #expect(try await daemon.networkStates() == ["offline"])
+        }
+    }
+
+    /// The connection of before is dead and does not know it: nobody waits a minute for it.
+    @Test func anotherAddressMeansAnotherConnection() async throws {
+        let world = try await NetworkWorld(rate: 100_000)
+        let source = try world.publish("f", 40, length: 900_000)
+        try await world.route("eth0")
+        try await world.withDaemon { daemon in
+            let id = try await daemon.add(world.url("f"), ["max_retries": 0, "idle_timeout": 600])
+            try await daemon.waitForBytes(100_000, of: id)
+            try await world.home.ip("addr", "add", "198.51.100.3/24", "dev", "eth0")
+            try await world.home.ip("addr", "del", "198.51.100.2/24", "dev", "eth0")
+            try await world.home.ip("route", "replace", "default", "via", "198.51.100.1", "metric", "100")
+            try await daemon.completes(id, source)
+            let log = try world.nginx.log
+            #expect(log.count == 2 && log.last?.status == 206)
+            #expect(try await daemon.task(id)["attempts"] == 1)
+        }
+    }
+
+    @Test func whatWaitsGoesOnAfterARestart() async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 50)
+        try await world.withDaemon { daemon in
+            let id = try await daemon.add(world.url("f"), ["max_retries": 0])
+            try await daemon.waitsForNetwork(id)
+            await daemon.kill9()
+            try await daemon.start()
+            // It is tried once, since nobody knows what has changed meanwhile.
+            try await eventually("it is tried") {
+                try await daemon.events(of: id, types: "task.started").count == 2
+            }
+            try await daemon.waitsForNetwork(id)
+            try await daemon.stop()
+            try await world.route("eth0")
+            try await daemon.start()
+            try await daemon.completes(id, source)
+            #expect(try await daemon.networkStates() == ["offline", "offline", "unmetered"])
+            let types = try await daemon.events(types: "daemon.started", "network.changed").compactMap {
+                $0["type"]?.stringValue
+            }
+            #expect(types == Array(repeating: ["daemon.started", "network.changed"], count: 3).flatMap(\.self))
+        }
+    }
+
+    @Test func aPausedQueueStartsNothingWhenTheNetworkIsBack() async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 60)
+        try await world.withDaemon { daemon in
+            let (id, paused) = (try await daemon.add(world.url("f")), try await daemon.add(world.url("f")))
+            for id in [id, paused] { try await daemon.waitsForNetwork(id) }
+            _ = try await daemon.call("task.pause", ["ids": [.integer(paused)]])
+            _ = try await daemon.call("queue.pause")
+            try await world.route("eth0")
+            try await daemon.wait(id, for: "queued")
+            _ = try await daemon.call("queue.resume")
+            try await daemon.completes(id, source)
+            #expect(try await daemon.view(paused).state == "paused")
+        }
+    }
+
+    @Test func aNameServerThatComesUpLateIsWaitedFor() async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 70)
+        let directory = try TemporaryDirectory("xfer-dns")
+        try FileTree.write(
+            "nameserver \(NetworkWorld.server)\noptions timeout:1 attempts:1\n", to: directory.file("resolv.conf"))
+        try await world.withDaemon(resolvConf: directory.file("resolv.conf")) { daemon in
+            let id = try await daemon.add("http://files.example:\(world.nginx.httpPort)/f")
+            let view = try await daemon.waitsForNetwork(id)
+            #expect(view.errorReason == "dns_failure")
+            try await world.route("eth0")
+            // There is a network now, and nobody who knows the name: that is a failure like others.
+            try await eventually("it backs off") { try await daemon.waitReasons(of: id).contains("retry") }
+            let server = try NameServer(answering: NetworkWorld.server, in: world.away)
+            try await daemon.completes(id, source)
+            await server.stop()
+        }
+    }
+
+    @Test func whereNobodyWatchesNothingIsKnownAndNothingHeldBack() async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 80)
+        try await world.withDaemon(["network": ["monitor": "false"]]) { daemon in
+            #expect(try await daemon.networkStates() == ["unknown"])
+            let id = try await daemon.add(world.url("f"))
+            try await eventually("it backs off") { try await daemon.waitReasons(of: id).contains("retry") }
+            try await world.route("eth0")
+            try await daemon.completes(id, source)
+            let status = try await daemon.call("network.status")
+            #expect(status["state"] == "unknown" && status["monitored"] == false && status["interfaces"] == [])
+            // Watched from now on.
+            try daemon.configure(["network": ["monitor": "true"]])
+            daemon.reload()
+            try await daemon.waitForNetwork("unmetered")
+            try daemon.configure(["network": ["monitor": "false"]])
+            daemon.reload()
+            try await daemon.waitForNetwork("unknown")
+        }
+    }
+}
+
+/// Answers every question for an address with the same one (RFC 1035 §4).
+private struct NameServer {
+    private static let program = """
+        import socket, sys
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        server.bind((sys.argv[1], 53))
+        while True:
+            query, client = server.recvfrom(512)
+            end = query.index(0, 12) + 5
+            isA = query[end - 4:end - 2] == b"\\0\\1"
+            answer = b"\\xc0\\x0c\\0\\1\\0\\1\\0\\0\\0\\1\\0\\4" + socket.inet_aton(sys.argv[1]) if isA else b""
+            head = query[:2] + b"\\x81\\x80\\0\\1" + (b"\\0\\1" if isA else b"\\0\\0") + b"\\0\\0\\0\\0"
+            server.sendto(head + query[12:end] + answer, client)
+        """
+
+    private let process: ChildProcess
+
+    init(answering address: String, in namespace: NetworkNamespace) throws {
+        let python = try #require(Command.find("python3"))
+        let command = try namespace.launcher() + [python, "-c", Self.program, address]
+        process = try ChildProcess(command[0], Array(command.dropFirst()), options: ChildProcess.Options())
+    }
+
+    func stop() async {
+        process.signal(9)
+        await process.exit()
+    }
+}

@@ -1,0 +1,109 @@
+import NIOConcurrencyHelpers
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferManager
+
+/// What the manager does with what it is told of the network.
+@Suite struct NetworkFollowingTests {
+    private static func facts(_ interface: String) -> NetworkFacts {
+        var facts = NetworkFacts()
+        facts.links = [NetworkFacts.Link(index: 2, name: interface, isRunning: true)]
+        facts.defaultRoutes = [NetworkFacts.DefaultRoute(links: [2])]
+        if let address = IPAddress("198.51.100.2") {
+            facts.addresses = [NetworkFacts.Address(link: 2, address: address, prefixLength: 24)]
+        }
+        return facts
+    }
+
+    private func states(_ manager: TransferManager) async throws -> [NetworkState] {
+        guard case .events(let events, _) = try await manager.events(since: 0, EventFilter(types: [.networkChanged]), limit: 100)
+        else { return [] }
+        return events.compactMap { if case .networkChanged(let state) = $0.payload { state } else { nil } }
+    }
+
+    @Test func changesAreToldInOrderOnceTheyHaveSettled() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open { $0.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self) }
+        try await manager.start()
+        await manager.onFacts(Self.facts("eth0"))
+        try await eventually("unmetered") { await manager.networkState == .unmetered }
+        // A moment without is no news.
+        await manager.onFacts(NetworkFacts())
+        await manager.onFacts(Self.facts("wwan0"))
+        try await eventually("metered") { await manager.networkState == .metered }
+        await manager.onFacts(NetworkFacts())
+        try await eventually("offline") { await manager.networkState == .offline }
+        let report = await manager.networkReport()
+        #expect(report.isMonitored && report.interfaces.isEmpty)
+        #expect(try await states(manager) == [.unknown, .unmetered, .metered, .offline])
+        await manager.shutdown(.suspend)
+    }
+
+    /// More of them than are looked at in one step.
+    @Test func manyThatAvoidMeteredLinksAreHeldBackAndStartAllTheSame() async throws {
+        let fixture = try await ManagerFixture()
+        let source = SourceVersion.tagged(1, length: 10)
+        fixture.server.serve("/f", source)
+        let manager = try await fixture.open { $0.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self) }
+        try await manager.start()
+        await manager.onFacts(Self.facts("wwan0"))
+        let drafts = (0..<1200).map { index in
+            TaskDraft(url: fixture.server.url("/f")) { [downloads = fixture.downloads] request in
+                var request = request
+                request.allowsMetered = index == 1199
+                return TaskSpecification(
+                    owner: ManagerFixture.caller.owner, request: request,
+                    destination: Destination(directory: downloads, name: "\(index)"))
+            }
+        }
+        let added = try await manager.add(drafts, for: ManagerFixture.caller)
+        // The last in line may start, however many before it may not.
+        let last = try #require(added.last).id
+        #expect(try await fixture.end(of: last, in: manager).state == .completed)
+        #expect(try await manager.counts()[.waiting] == 1199)
+        #expect(fixture.server.requests.count == 1)
+        await manager.onFacts(Self.facts("eth0"))
+        let first = try #require(added.first).id
+        #expect(try await fixture.end(of: first, in: manager).state == .completed)
+        await manager.shutdown(.cancel)
+    }
+
+    @Test func aClockThatIsSetMovesWaitsWithIt() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/f", SourceVersion.tagged(2, length: 10), faults: [[.status(503)], [.status(503)]])
+        let clock = ManualWallClock()
+        let manager = try await fixture.open(clock: clock.now)
+        try await manager.start()
+        let id = try await fixture.add("/f", as: "f", to: manager)
+        let wait = try await eventually("it backs off") {
+            try await manager.task(id, for: ManagerFixture.caller).wait?.until
+        }
+        clock.step(by: .seconds(86_400))
+        await manager.onClockSet()
+        let task = try await manager.task(id, for: ManagerFixture.caller)
+        // Unless it was tried meanwhile.
+        if let moved = task.wait?.until, task.attempts == 1 {
+            let length = wait.duration(to: moved)
+            #expect((Duration.seconds(86_395)...Duration.seconds(86_405)).contains(length), "\(length)")
+        }
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        // A step back leaves nobody waiting for it.
+        clock.step(by: .seconds(-200_000))
+        await manager.onClockSet()
+        fixture.server.serve("/g", SourceVersion.tagged(3, length: 10), faults: [[.status(503)]])
+        let second = try await fixture.add("/g", as: "g", to: manager)
+        #expect(try await fixture.end(of: second, in: manager).state == .completed)
+        await manager.shutdown(.suspend)
+    }
+}
+
+/// The system's wall clock, and what was added to it.
+private final class ManualWallClock: Sendable {
+    private let added = NIOLockedValueBox(Duration.zero)
+
+    var now: WallClock { { [added] in Clocks.wall().advanced(by: added.withLockedValue { $0 }) } }
+
+    func step(by amount: Duration) { added.withLockedValue { $0 += amount } }
+}
