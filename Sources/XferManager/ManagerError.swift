@@ -12,6 +12,10 @@ public enum ManagerError: Error, Hashable, Sendable {
     case permissionDenied(path: String?, reason: String)
     /// `key_reused`: the client key names another request.
     case keyReused(existing: TaskID)
+    /// `key_reused`: the client key names another batch.
+    case batchKeyReused(existing: BatchID)
+    case batchNotFound(BatchID)
+    case groupNotFound(String)
     case limitExceeded(reason: String, limit: Int)
     case policyNotFound(String)
     /// `in_use`: an unfinished task names the policy.

@@ -39,8 +39,8 @@ extension TaskGlance {
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
-        case .taskAdded, .taskRedirected, .taskRemoved, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
-            .sessionInvalidated, .daemonStarted, .daemonStopping:
+        case .taskAdded, .taskRedirected, .taskRemoved, .batchCompleted, .queueIdle, .activityChanged, .policyViolation,
+            .policyExpiring, .sessionInvalidated, .daemonStarted, .daemonStopping:
             break
         }
         if !isRunning { (rate, eta, phase) = (0, nil, nil) }

@@ -61,6 +61,8 @@ public enum Daemon {
         let handlers =
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
+            + BatchHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
+            + GroupHandlers(manager: manager).all
             + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
             + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
             + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all

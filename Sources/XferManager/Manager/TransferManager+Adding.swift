@@ -55,12 +55,13 @@ extension TransferManager {
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
-                    var effects: [Effect] = []
+                    var aftermath = AddAftermath()
                     let added = try admitted.map {
-                        try Self.add($0, failedURLs, in: tx, at: now, followedBy: &effects)
+                        try Self.add($0, failedURLs, in: tx, at: now, followedBy: &aftermath)
                     }
+                    if aftermath.hasEnded { try tx.noteIdle(at: now) }
                     try Self.requireRoom(of: principal, in: tx)
-                    return (try answer(added, tx), effects)
+                    return (try answer(added, tx), aftermath.effects)
                 }
             }
         } catch {
@@ -73,10 +74,18 @@ extension TransferManager {
         return added.answer
     }
 
-    /// Adds one. What is to be done after the commit goes to the end of `effects`.
-    private static func add(
-        _ admitted: AdmittedTask, _ failedURLs: FailedURLList, in tx: StoreTransaction, at now: Timestamp,
-        followedBy effects: inout [Effect]
+    /// What adding tasks brings with it.
+    struct AddAftermath: Sendable {
+        /// What is to be done after the commit.
+        var effects: [Effect] = []
+        /// Whether a task has ended, a new one or one whose slot was taken.
+        var hasEnded = false
+    }
+
+    /// Adds one, as a member of the batch if there is one.
+    static func add(
+        _ admitted: AdmittedTask, to batch: BatchID? = nil, _ failedURLs: FailedURLList, in tx: StoreTransaction,
+        at now: Timestamp, followedBy aftermath: inout AddAftermath
     ) throws -> Added {
         let specification = admitted.specification
         if specification.clientKey != nil,
@@ -88,16 +97,16 @@ extension TransferManager {
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued, at: now)
+            state: specification.startsPaused ? .paused : .queued, batch: batch, at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
             .taskAdded(
                 url: specification.request.url.description, label: specification.label, group: specification.group),
             taskID: task.id, owner: task.owner, at: now)
         let superseded = try supersede(by: task, in: tx, at: now)
-        effects += superseded
+        aftermath.effects += superseded
         let isBlocked = try !admitted.retriesFailed && block(task, failedURLs, in: tx, at: now)
-        if isBlocked || !superseded.isEmpty { try tx.noteIdle(at: now) }
+        if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
         return Added(id: task.id, isExisting: false)
     }
 
@@ -129,7 +138,7 @@ extension TransferManager {
     }
 
     /// What was added counts, what it superseded does not any more; throwing takes all of it back.
-    private static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
+    static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try tx.counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }

@@ -53,9 +53,9 @@ extension TransferManager {
                 let transfer = try Self.transfer(of: task, in: tx, at: now)
                 machine.subscribe(to: transfer.id)
                 try tx.update(machine.task)
-                try tx.markServed(host: task.host, priority: task.specification.priority)
+                try tx.markServed(task.lane)
                 if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
-                scheduler.onStart(id, host: task.host)
+                scheduler.onStart(id, host: task.host, group: task.group)
                 started.append((machine.task, transfer))
             }
             return (started, try tx.nextWakeUp())
@@ -82,7 +82,7 @@ extension TransferManager {
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
         let run = makeRun(of: task, transfer, control: control, trust: trust)
-        scheduler.onStart(id, host: task.host)
+        scheduler.onStart(id, host: task.host, group: task.group)
         runs[id] = LiveRun(
             run: run, control: control, trust: trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
@@ -313,12 +313,16 @@ private struct StoredQueue: QueueIndex {
 
     init(_ tx: StoreTransaction) { self.tx = tx }
 
-    func nextHosts(priority: Priority, limit: Int) throws -> [String] {
-        try tx.nextHosts(priority: priority, limit: limit)
+    func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
+
+    func nextLane(
+        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
+    ) throws -> QueueLane? {
+        try tx.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts)
     }
 
-    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID] {
-        try tx.heads(priority: priority, host: host, order: order, limit: limit)
+    func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
+        try tx.heads(of: lane, order: order, limit: limit)
     }
 }
 
@@ -330,8 +334,9 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Appends `queue.idle` when nothing is left that could run.
+    /// Appends `queue.idle` when nothing is left that could run; first what has come to its end with that.
     func noteIdle(at now: Timestamp) throws {
+        try completeBatches()
         let counts = try counts()
         let unfinished = [TaskState.queued, .waiting, .running].reduce(0) { $0 + (counts[$1] ?? 0) }
         guard unfinished == 0 else { return }

@@ -59,6 +59,7 @@ extension TransferManager {
             }
         }
         if let orphan, !isInUse(id) { discard([orphan]) }
+        scheduler.onRegroup(id, group: task.group)
         let (rates, earlier) = (task.specification, before.specification)
         if rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate {
             if let live = runs[id] {

@@ -35,6 +35,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskCancelled = "task.cancelled"
     case taskSuperseded = "task.superseded"
     case taskRemoved = "task.removed"
+    case batchCompleted = "batch.completed"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
     case policyViolation = "policy.violation"
@@ -74,6 +75,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Another task, `by`, has taken its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
+    /// The last member of a batch has ended; told once per batch. `skipped` of the `finished` ones failed.
+    case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
@@ -102,6 +105,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskCancelled: .taskCancelled
         case .taskSuperseded: .taskSuperseded
         case .taskRemoved: .taskRemoved
+        case .batchCompleted: .batchCompleted
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
         case .policyViolation: .policyViolation

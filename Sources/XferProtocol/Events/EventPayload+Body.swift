@@ -23,6 +23,8 @@ extension EventPayload {
         case .taskCancelled: TaskCancelledEvent()
         case .taskSuperseded(let by): TaskSupersededEvent(by: by)
         case .taskRemoved: TaskRemovedEvent()
+        case .batchCompleted(let batch, let total, let finished, let skipped):
+            BatchCompletedEvent(batch: batch, total: total, finished: finished, skipped: skipped)
         case .queueIdle(let completed, let failed): QueueIdleEvent(completed: completed, failed: failed)
         case .activityChanged(let active): ActivityChangedEvent(active: active)
         case .policyViolation(let failure): PolicyViolationEvent(failure)

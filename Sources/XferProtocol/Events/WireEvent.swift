@@ -9,7 +9,7 @@ public enum EventRegistry {
         TaskAddedEvent.self, TaskRestoredEvent.self, TaskStartedEvent.self, TaskResponseEvent.self,
         TaskRedirectedEvent.self, TaskWaitingEvent.self, TaskPausedEvent.self, TaskResumedEvent.self,
         TaskSourceChangedEvent.self, TaskCompletedEvent.self, TaskFailedEvent.self, TaskCancelledEvent.self,
-        TaskSupersededEvent.self, TaskRemovedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self,
+        TaskSupersededEvent.self, TaskRemovedEvent.self, BatchCompletedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self,
         PolicyViolationEvent.self,
         PolicyExpiringEvent.self, SessionInvalidatedEvent.self, DaemonStartedEvent.self, DaemonStoppingEvent.self,
         TaskProgressEvent.self, EventsOverflowEvent.self,

@@ -4,6 +4,8 @@ public enum MethodRegistry {
         TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
         TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self, TaskResult.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
+        BatchAdd.self, BatchGet.self,
+        GroupList.self, GroupGet.self, GroupSet.self, GroupPause.self, GroupResume.self, GroupRemove.self,
         SlotGet.self, SlotDetach.self, SlotCancel.self,
         FailedURLList.self, FailedURLRemove.self, FailedURLClear.self,
         PolicyList.self, PolicyGet.self, PolicySet.self, PolicyRemove.self, PolicyTest.self, PolicyPin.self,

@@ -102,7 +102,7 @@ extension NewTask {
 
 extension JSONValue {
     /// With the members of all objects in the order of their names.
-    fileprivate var sortingMembers: JSONValue {
+    var sortingMembers: JSONValue {
         switch self {
         case .object(let object):
             var sorted = JSONObject()

@@ -125,57 +125,25 @@ import XferTestSupport
         scheduler.onEnd(TaskID(1))
         #expect(try queue.start(&scheduler)?.id == TaskID(3))
     }
-}
 
-/// The queue in memory, as a second statement of what the store's index does.
-struct MemoryQueue: QueueIndex {
-    private struct Entry {
-        let id: TaskID
-        let host: String
-        let priority: Priority
-    }
-
-    private var entries: [Entry] = []
-    private var lastServed: [String: Int] = [:]
-    private var turn = 0
-
-    var isEmpty: Bool { entries.isEmpty }
-
-    mutating func add(_ id: Int, host: String, priority: Priority = .normal) {
-        entries.append(Entry(id: TaskID(Int64(id)), host: host, priority: priority))
-    }
-
-    func nextHosts(priority: Priority, limit: Int) -> [String] {
-        var seen: [String] = []
-        for entry in entries where entry.priority == priority && !seen.contains(entry.host) { seen.append(entry.host) }
-        let turns = seen.enumerated().map { (host: $1, turn: lastServed[$1] ?? -1, index: $0) }
-        return turns.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.prefix(limit).map(\.host)
-    }
-
-    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) -> [TaskID] {
-        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id).sorted()
-        return Array((order == .fifo ? candidates : candidates.reversed()).prefix(limit))
-    }
-
-    /// Starts what the scheduler picks and takes it out of the queue.
-    mutating func start(_ scheduler: inout SchedulerStateMachine) throws -> (id: TaskID, host: String)? {
-        guard let id = try scheduler.next(in: self), let index = entries.firstIndex(where: { $0.id == id }) else {
-            return nil
+    /// SDWebImageDownloader: `maxConcurrentDownloads` is 6, `currentDownloadCount` never beyond it.
+    @Test func ofTwentyAddsNeverMoreThanSixRunAtOnce() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 20))
+        for id in 1...20 { queue.add(id, host: "a") }
+        var running: [TaskID] = []
+        var most = 0
+        var served: [TaskID] = []
+        while served.count < 20 {
+            while let task = try queue.start(&scheduler) { running.append(task.id) }
+            most = max(most, running.count)
+            #expect(scheduler.activeCount == running.count)
+            let ended = try #require(running.first)
+            running.removeFirst()
+            scheduler.onEnd(ended)
+            served.append(ended)
         }
-        let host = entries.remove(at: index).host
-        turn += 1
-        lastServed[host] = turn
-        scheduler.onStart(id, host: host)
-        return (id, host)
-    }
-
-    /// Starts and ends one task after another; the order in which they ran.
-    mutating func runAll(_ scheduler: inout SchedulerStateMachine) throws -> [Int64] {
-        var order: [Int64] = []
-        while let task = try start(&scheduler) {
-            order.append(task.id.rawValue)
-            scheduler.onEnd(task.id)
-        }
-        return order
+        #expect(most == 6)
+        #expect(served.map(\.rawValue) == Array(1...20))
     }
 }
