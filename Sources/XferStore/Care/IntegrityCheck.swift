@@ -63,14 +63,14 @@ enum IntegrityCheck {
         let groups = try mismatches(
             "SELECT id, group_id FROM task",
             """
-            SELECT id, coalesce((SELECT id FROM task_group g WHERE g.owner = task.owner AND g.name = group_name), 0)
+            SELECT id, coalesce((SELECT id FROM queue_group g WHERE g.owner = task.owner AND g.name = group_name), 0)
             FROM task
             """, db)
         let counts = try mismatches(
             "SELECT owner, group_name, state, count FROM task_count WHERE count <> 0", DerivedTables.counts, db)
         let found = [
             ("host_queue", queues), ("group_queue", fronts), ("task_count", counts), ("batch_count", batches),
-            ("task_group", groups),
+            ("queue_group", groups),
         ]
         return found.compactMap { table, count in
             count == 0 ? nil : "\(table) differs from the tasks in \(count) rows"
@@ -103,7 +103,7 @@ enum DerivedTables {
 
     /// Rows of `group_queue`, from `host_queue`.
     static let fronts = """
-        SELECT priority, group_id, EXISTS (SELECT 1 FROM task_group WHERE id = group_id AND paused = 1) AS held,
+        SELECT priority, group_id, EXISTS (SELECT 1 FROM queue_group WHERE id = group_id AND paused = 1) AS held,
             min(turn) FILTER (WHERE cooling = 0) AS turn
         FROM host_queue GROUP BY priority, group_id
         """
@@ -116,10 +116,10 @@ enum DerivedTables {
     static func rebuild(_ db: Database) throws {
         try db.execute(
             sql: """
-                INSERT OR IGNORE INTO task_group (owner, name)
+                INSERT OR IGNORE INTO queue_group (owner, name)
                     SELECT DISTINCT owner, group_name FROM task WHERE group_name IS NOT NULL;
                 UPDATE task SET group_id = coalesce(
-                    (SELECT id FROM task_group WHERE owner = task.owner AND name = task.group_name), 0);
+                    (SELECT id FROM queue_group WHERE owner = task.owner AND name = task.group_name), 0);
                 UPDATE task SET batch_id = NULL WHERE batch_id NOT IN (SELECT id FROM batch);
                 DELETE FROM batch_count;
                 INSERT INTO batch_count (batch_id, state, count) \(batches);

@@ -44,10 +44,10 @@ enum Recovery {
     /// differences is computed anew, which URLs failed is forgotten: the new database tells them apart by another key.
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
-        "task_result": "task_id", "upload": "transfer_id", "task_group": "id", "batch": "id",
+        "task_result": "task_id", "upload": "transfer_id", "queue_group": "id", "batch": "id",
     ]
     private static let tables = [
-        "setting", "policy", "host_cooldown", "profile", "task_group", "batch", "cookie", "transfer", "segment", "upload", "task",
+        "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment", "upload", "task",
         "request_body", "task_result", "spooled_source", "reservation", "event",
     ]
 

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Groups: `task_group` has a row for each that has tasks or settings, and the tasks name that row.
+/// Groups: `queue_group` has a row for each that has tasks or settings, and the tasks name that row.
 extension StoreReader {
     /// The group with what is set for it and the counts of its tasks; nil when it has neither.
     public func group(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
@@ -15,7 +15,7 @@ extension StoreReader {
         let ceiling = owner.map { Int64($0.rawValue) } ?? Int64(UInt32.max)
         var groups = try connection.all(
             """
-            SELECT owner, name, max_active, paused, batch_id FROM task_group
+            SELECT owner, name, max_active, paused, batch_id FROM queue_group
             WHERE owner BETWEEN ?1 AND ?2 AND (owner, name) > (?3, ?4) ORDER BY owner, name LIMIT ?5
             """,
             .integer(floor), .integer(ceiling), .integer(after.map { Int64($0.owner.rawValue) } ?? -1),
@@ -34,7 +34,7 @@ extension StoreReader {
 
     private func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
         try connection.first(
-            "SELECT owner, name, max_active, paused, batch_id FROM task_group WHERE owner = ?1 AND name = ?2",
+            "SELECT owner, name, max_active, paused, batch_id FROM queue_group WHERE owner = ?1 AND name = ?2",
             Value(key.owner), .text(key.name)
         ) { TaskGroup($0) }
     }
@@ -43,13 +43,13 @@ extension StoreReader {
     func groupID(of key: GroupKey?) throws(StoreError) -> Int64? {
         guard let key else { return GroupRow.none }
         return try connection.first(
-            "SELECT id FROM task_group WHERE owner = ?1 AND name = ?2", Value(key.owner), .text(key.name)
+            "SELECT id FROM queue_group WHERE owner = ?1 AND name = ?2", Value(key.owner), .text(key.name)
         ) { $0.integer(0) }
     }
 
     func groupKey(of id: Int64) throws(StoreError) -> GroupKey? {
         guard id != GroupRow.none else { return nil }
-        return try connection.first("SELECT owner, name FROM task_group WHERE id = ?1", .integer(id)) {
+        return try connection.first("SELECT owner, name FROM queue_group WHERE id = ?1", .integer(id)) {
             GroupKey(owner: Owner(uid: UInt32(truncatingIfNeeded: $0.integer(0))), name: $0.text(1))
         }
     }
@@ -59,7 +59,7 @@ extension StoreTransaction {
     /// Sets a group's own limit; nil takes it back. O(1), however many tasks the group has.
     public func setMaxActive(_ maxActive: Int?, of key: GroupKey) throws(StoreError) {
         let id = try makeGroup(key)
-        try connection.run("UPDATE task_group SET max_active = ?2 WHERE id = ?1", .integer(id), Value(maxActive))
+        try connection.run("UPDATE queue_group SET max_active = ?2 WHERE id = ?1", .integer(id), Value(maxActive))
         try tidyGroup(id)
     }
 
@@ -67,7 +67,7 @@ extension StoreTransaction {
     public func setPaused(_ isPaused: Bool, group key: GroupKey) throws(StoreError) {
         try settleHosts()
         let id = try makeGroup(key)
-        try connection.run("UPDATE task_group SET paused = ?2 WHERE id = ?1", .integer(id), Value(isPaused))
+        try connection.run("UPDATE queue_group SET paused = ?2 WHERE id = ?1", .integer(id), Value(isPaused))
         for priority in Priority.allCases {
             try connection.run(
                 "UPDATE group_queue SET held = ?3 WHERE priority = ?1 AND group_id = ?2",
@@ -88,7 +88,7 @@ extension StoreTransaction {
         if let id = try groupID(of: key) { return id }
         guard let key else { return GroupRow.none }
         try connection.run(
-            "INSERT INTO task_group (owner, name, batch_id, max_active) VALUES (?1, ?2, ?3, ?4)", Value(key.owner),
+            "INSERT INTO queue_group (owner, name, batch_id, max_active) VALUES (?1, ?2, ?3, ?4)", Value(key.owner),
             .text(key.name), Value(batch?.rawValue), Value(maxActive))
         return connection.lastInsertedID
     }
@@ -98,7 +98,7 @@ extension StoreTransaction {
         guard id != GroupRow.none else { return }
         try connection.run(
             """
-            DELETE FROM task_group WHERE id = ?1 AND (max_active IS NULL AND paused = 0 OR batch_id IS NOT NULL)
+            DELETE FROM queue_group WHERE id = ?1 AND (max_active IS NULL AND paused = 0 OR batch_id IS NOT NULL)
                 AND NOT EXISTS (SELECT 1 FROM task INDEXED BY task_group_id WHERE group_id = ?1 AND group_id <> 0)
             """, .integer(id))
     }

@@ -5,7 +5,7 @@ extension Migration {
         sql: """
             -- One row per group that has tasks, or for which something is set. AUTOINCREMENT: what is left of a group
             -- never becomes another one's.
-            CREATE TABLE task_group (
+            CREATE TABLE queue_group (
                 id INTEGER PRIMARY KEY AUTOINCREMENT,
                 owner INTEGER NOT NULL,
                 name TEXT NOT NULL,
@@ -45,10 +45,10 @@ extension Migration {
             -- The row of the group; 0 is none. The scheduler's lanes are kept apart by it.
             ALTER TABLE task ADD COLUMN group_id INTEGER NOT NULL DEFAULT 0;
             ALTER TABLE task ADD COLUMN batch_id INTEGER;
-            INSERT INTO task_group (owner, name)
+            INSERT INTO queue_group (owner, name)
                 SELECT DISTINCT owner, group_name FROM task WHERE group_name IS NOT NULL ORDER BY 1, 2;
             UPDATE task SET group_id =
-                    (SELECT id FROM task_group WHERE owner = task.owner AND name = task.group_name)
+                    (SELECT id FROM queue_group WHERE owner = task.owner AND name = task.group_name)
                 WHERE group_name IS NOT NULL;
             CREATE INDEX task_group_id ON task (group_id) WHERE group_id <> 0;
             CREATE INDEX task_batch ON task (batch_id) WHERE batch_id IS NOT NULL;

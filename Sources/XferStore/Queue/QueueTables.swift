@@ -43,7 +43,7 @@ extension StoreTransaction {
         try connection.run(
             """
             INSERT INTO group_queue (priority, group_id, held, turn)
-            VALUES (?1, ?2, EXISTS (SELECT 1 FROM task_group WHERE id = ?2 AND paused = 1), ?3)
+            VALUES (?1, ?2, EXISTS (SELECT 1 FROM queue_group WHERE id = ?2 AND paused = 1), ?3)
             ON CONFLICT DO UPDATE SET turn = coalesce(turn, excluded.turn)
             """,
             priority, .integer(key.group), isCooling ? .null : .integer(turn))

@@ -105,8 +105,8 @@ import XferTestSupport
         #expect(try queue.start(&scheduler) == nil)
         queue.add(2, host: "a")
         queue.add(3, host: "b")
-        #expect(try queue.start(&scheduler)?.id == TaskID(3))
         #expect(try queue.start(&scheduler)?.id == TaskID(2))
+        #expect(try queue.start(&scheduler)?.id == TaskID(3))
         scheduler.onEnd(first.id)
         #expect(try queue.start(&scheduler)?.id == TaskID(1))
     }
