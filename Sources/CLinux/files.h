@@ -39,6 +39,12 @@ static inline int xfer_clone_file(int target, int source) {
     return (int)syscall(SYS_ioctl, target, 0x40049409UL /* FICLONE, linux/fs.h */, (long)source);
 }
 
+// copy_file_range(2) hides behind _GNU_SOURCE: copies within the kernel, from and to the same offset.
+static inline long xfer_copy_range(int source, int target, long offset, unsigned long length) {
+    long from = offset, to = offset;
+    return syscall(SYS_copy_file_range, source, &from, target, &to, length, 0U);
+}
+
 // fgetxattr(2) is not in Swift's Glibc: whether a file has an access control list beyond its mode bits (acl(5)).
 static inline int xfer_has_access_list(int descriptor) {
     return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;

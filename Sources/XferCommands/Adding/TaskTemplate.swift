@@ -95,6 +95,7 @@ struct TaskTemplate {
         task.label = options.label
         task.clientKey = options.clientKey
         task.slot = options.slot
+        task.coalesce = options.coalesce ? nil : false
         task.retryFailed = options.retryFailed ? true : nil
         task.paused = options.paused ? true : nil
         task.maxReceiveRate = options.limitRate?.bytes

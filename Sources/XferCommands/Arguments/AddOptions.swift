@@ -125,6 +125,11 @@ struct SchedulingOptions: ParsableArguments {
         help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"))
     var slot: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Share one request with tasks that ask for the same; each gets its own copy.")
+    var coalesce = true
+
     @Flag(help: "Add it paused.")
     var paused = false
 

@@ -2,18 +2,22 @@ public import XferModel
 
 /// Decides what may start now: limits, priorities, groups, rotation among hosts.
 ///
-/// Holds the running transfers only; the queue itself stays where `QueueIndex` keeps it, so that a million queued
-/// tasks cost no memory. Class of origin: SDWebImageDownloader's operation queue.
+/// Holds the running transfers and their tasks only; the queue itself stays where `QueueIndex` keeps it, so that a million
+/// queued tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin: SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
 
     /// What the transfers whose bodies are on the way count against.
-    private var slots: [TaskID: Slot] = [:]
+    private var slots: [TransferID: Slot] = [:]
     private var activeByHost: [String: Int] = [:]
     private var activeByGroup: [GroupKey: Int] = [:]
-    /// Bodies that have ended and are being verified or published.
+    /// Running tasks.
+    private var transferByTask: [TaskID: TransferID] = [:]
+    /// Running tasks whose bodies are on the way.
+    private var fetching: [TransferID: Set<TaskID>] = [:]
+    /// Running tasks whose bodies have ended and are being verified or published.
     private var publishing: Set<TaskID> = []
 
     /// Why starts are held back.
@@ -27,6 +31,8 @@ public struct SchedulerStateMachine: Sendable {
     }
 
     private struct Slot {
+        /// The task it was taken for.
+        let holder: TaskID
         let host: String
         let group: GroupKey?
     }
@@ -35,10 +41,10 @@ public struct SchedulerStateMachine: Sendable {
 
     /// Transfers that hold a slot.
     public var activeCount: Int { slots.count }
-    /// Transfers that run, the publishing ones included.
-    public var runningCount: Int { slots.count + publishing.count }
+    /// Tasks that run, the publishing ones included.
+    public var runningCount: Int { transferByTask.count }
 
-    public func isRunning(_ task: TaskID) -> Bool { slots[task] != nil || publishing.contains(task) }
+    public func isRunning(_ task: TaskID) -> Bool { transferByTask[task] != nil }
 
     /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
     ///
@@ -80,43 +86,50 @@ public struct SchedulerStateMachine: Sendable {
     /// Transfers of this group that hold a slot.
     public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
 
-    /// A task was started: it holds a slot from now on.
-    public mutating func onStart(_ task: TaskID, host: String, group: GroupKey? = nil) {
+    /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts against
+    /// the group of the task it was started for, however many others join.
+    public mutating func onStart(_ task: TaskID, of transfer: TransferID, host: String, group: GroupKey? = nil) {
         precondition(!isRunning(task), "task \(task) is running already")
-        takeSlot(for: task, Slot(host: host, group: group))
+        transferByTask[task] = transfer
+        fetching[transfer, default: []].insert(task)
+        guard slots[transfer] == nil else { return }
+        takeSlot(for: transfer, Slot(holder: task, host: host, group: group))
     }
 
-    /// A task was put into another group while it runs: it counts there from now on, also above the limit.
+    /// A task was put into another group while it runs: its transfer counts there from now on, also above the limit.
     public mutating func onRegroup(_ task: TaskID, group: GroupKey?) {
-        guard let slot = slots[task], slot.group != group else { return }
-        releaseSlot(of: task)
-        takeSlot(for: task, Slot(host: slot.host, group: group))
+        guard let transfer = transferByTask[task], let slot = slots[transfer], slot.holder == task, slot.group != group
+        else { return }
+        releaseSlot(of: transfer)
+        takeSlot(for: transfer, Slot(holder: task, host: slot.host, group: group))
     }
 
-    /// A body has ended: its slot is free, the task is still running.
-    public mutating func onBodyEnd(_ task: TaskID) {
-        guard releaseSlot(of: task) else { return }
-        publishing.insert(task)
+    /// A body has ended: its slot is free, its tasks are still running.
+    public mutating func onBodyEnd(_ transfer: TransferID) {
+        publishing.formUnion(fetching.removeValue(forKey: transfer) ?? [])
+        releaseSlot(of: transfer)
     }
 
     /// A run has ended, whatever came of it.
     public mutating func onEnd(_ task: TaskID) {
-        releaseSlot(of: task)
+        guard let transfer = transferByTask.removeValue(forKey: task) else { return }
         publishing.remove(task)
+        fetching[transfer]?.remove(task)
+        guard fetching[transfer]?.isEmpty ?? true else { return }
+        fetching[transfer] = nil
+        releaseSlot(of: transfer)
     }
 
-    private mutating func takeSlot(for task: TaskID, _ slot: Slot) {
-        slots[task] = slot
+    private mutating func takeSlot(for transfer: TransferID, _ slot: Slot) {
+        slots[transfer] = slot
         activeByHost[slot.host, default: 0] += 1
         if let group = slot.group { activeByGroup[group, default: 0] += 1 }
     }
 
-    @discardableResult
-    private mutating func releaseSlot(of task: TaskID) -> Bool {
-        guard let slot = slots.removeValue(forKey: task) else { return false }
+    private mutating func releaseSlot(of transfer: TransferID) {
+        guard let slot = slots.removeValue(forKey: transfer) else { return }
         activeByHost.decrement(slot.host)
         if let group = slot.group { activeByGroup.decrement(group) }
-        return true
     }
 }
 

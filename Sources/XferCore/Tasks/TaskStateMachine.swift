@@ -227,11 +227,20 @@ public struct TaskStateMachine: Sendable {
     /// The task takes its bytes from this transfer from now on.
     public mutating func subscribe(to transfer: TransferID) { task.transferID = transfer }
 
+    /// The task joins a transfer that has bytes already: no progress of the task's own.
+    public mutating func onJoin(received: Int64, total: Int64?) {
+        task.received = received
+        task.total = total
+    }
+
     /// The task needs its transfer no more.
     public mutating func unsubscribe() { task.transferID = nil }
 
     /// What was asked for is changed.
     public mutating func respecify(_ change: (inout TaskSpecification) -> Void) { change(&task.specification) }
+
+    /// With whom the task may share a transfer from now on.
+    public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
     /// Kept bytes are given up because nothing can continue them, not because the source changed.
     public mutating func onBytesLost() {

@@ -42,7 +42,7 @@ public final class SpoolDirectory: Sendable {
     public func copy(of source: SourceFile) throws(FileError) -> SpoolFile {
         let original = try SendableFile(source)
         let copy = try makeFile()
-        try copy.copy(from: original.descriptor, length: source.length, path: source.path)
+        _ = try FileCopy.copy(from: original.descriptor, to: copy.descriptor, length: source.length)
         try original.checkUnchanged()
         try copy.keep()
         return copy

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import XferModel
 
@@ -57,45 +56,6 @@ public final class SpoolFile: Sendable {
             state.isKept = true
         }
         try directory.sync()
-    }
-
-    /// Takes over the first `length` bytes of an open file: its blocks where the file system shares them, else copies.
-    /// Blocks for as long as copying takes.
-    ///
-    /// - Parameter isCancelled: asked after every 1 MiB.
-    /// - Throws: `lengthMismatch` when the source is shorter, `cancelled`, `system`.
-    public func copy(
-        from source: Int32, length: Int64, path sourcePath: String, isCancelled: () -> Bool = { false }
-    ) throws(FileError) {
-        if length > 0, xfer_clone_file(handle.raw, source) == 0 {
-            let found = Int64(try status(of: handle.raw, path: path).st_size)
-            guard found >= length else { throw .lengthMismatch(path: sourcePath, expected: length, found: found) }
-            try perform("cut", on: path) { ftruncate(handle.raw, Int(length)) }
-            return
-        }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.copySize, alignment: 4096)
-        defer { buffer.deallocate() }
-        var offset: Int64 = 0
-        while offset < length {
-            if isCancelled() { throw .cancelled }
-            let wanted = Int(min(Int64(buffer.count), length - offset))
-            let count = try perform("read", on: sourcePath) { pread(source, buffer.baseAddress, wanted, Int(offset)) }
-            guard count > 0 else { throw .lengthMismatch(path: sourcePath, expected: length, found: offset) }
-            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
-            offset += Int64(count)
-        }
-    }
-
-    private static let copySize = 1 << 20
-
-    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
-        var written = 0
-        while written < bytes.count {
-            let (rest, position) = (bytes.count - written, Int(offset) + written)
-            written += try perform("write", on: path) {
-                pwrite(handle.raw, bytes.baseAddress.map { $0 + written }, rest, position)
-            }
-        }
     }
 }
 

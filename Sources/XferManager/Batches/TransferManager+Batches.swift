@@ -55,7 +55,7 @@ extension TransferManager {
         if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
         let (admitted, refusals) = try await admit(drafts, options, for: principal, path: path)
         let now = clock()
-        let failedURLs = failedURLs
+        let (failedURLs, coalesceKeys) = (failedURLs, coalesceKeys)
         let added: (answer: AddedBatch, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
@@ -63,7 +63,7 @@ extension TransferManager {
                     if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
                     var aftermath = AddAftermath()
                     let answer = try Self.insert(
-                        admitted, refusals, options, failedURLs, of: owner, wording: wording, in: tx, at: now,
+                        admitted, refusals, options, failedURLs, coalesceKeys, of: owner, wording: wording, in: tx, at: now,
                         followedBy: &aftermath)
                     if aftermath.hasEnded { try tx.noteIdle(at: now) }
                     try Self.requireRoom(of: principal, in: tx)
@@ -122,7 +122,7 @@ extension TransferManager {
 
     private static func insert(
         _ admitted: [AdmittedEntry], _ refused: [Int: ManagerError], _ options: BatchOptions,
-        _ failedURLs: FailedURLList, of owner: Owner, wording: ([Int: ManagerError]) -> String?,
+        _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys, of owner: Owner, wording: ([Int: ManagerError]) -> String?,
         in tx: StoreTransaction, at now: Timestamp, followedBy aftermath: inout AddAftermath
     ) throws -> AddedBatch {
         let (id, group) = try tx.insertBatch(
@@ -133,7 +133,7 @@ extension TransferManager {
             var task = entry.task
             task.specification.group = group
             do {
-                ids.append(try add(task, to: id, failedURLs, in: tx, at: now, followedBy: &aftermath).id)
+                ids.append(try add(task, to: id, failedURLs, coalesceKeys, in: tx, at: now, followedBy: &aftermath).id)
             } catch let error as ManagerError where !options.isAtomic {
                 // Thrown before anything of the task is written: its policy was removed a moment ago.
                 refusals[entry.index] = error

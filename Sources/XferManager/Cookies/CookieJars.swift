@@ -14,7 +14,7 @@ final class CookieJars: Sendable {
     /// What the store holds of each jar that is open.
     private let saved = NIOLockedValueBox<[String: Lines]>([:])
     /// One opening or saving at a time.
-    private let gate = PolicyGate()
+    private let gate = Turnstile()
 
     /// A jar never holds more (RFC 6265 §6.1): those that would be gone soonest go first.
     static let mostCookies = 3000

@@ -51,13 +51,14 @@ extension TransferManager {
         let admitted = spooling.tasks
         let now = clock()
         let failedURLs = failedURLs
+        let coalesceKeys = coalesceKeys
         let added: (answer: Answer, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
                     var aftermath = AddAftermath()
                     let added = try admitted.map {
-                        try Self.add($0, failedURLs, in: tx, at: now, followedBy: &aftermath)
+                        try Self.add($0, failedURLs, coalesceKeys, in: tx, at: now, followedBy: &aftermath)
                     }
                     if aftermath.hasEnded { try tx.noteIdle(at: now) }
                     try Self.requireRoom(of: principal, in: tx)
@@ -84,8 +85,8 @@ extension TransferManager {
 
     /// Adds one, as a member of the batch if there is one.
     static func add(
-        _ admitted: AdmittedTask, to batch: BatchID? = nil, _ failedURLs: FailedURLList, in tx: StoreTransaction,
-        at now: Timestamp, followedBy aftermath: inout AddAftermath
+        _ admitted: AdmittedTask, to batch: BatchID? = nil, _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys,
+        in tx: StoreTransaction, at now: Timestamp, followedBy aftermath: inout AddAftermath
     ) throws -> Added {
         let specification = admitted.specification
         if specification.clientKey != nil,
@@ -97,7 +98,8 @@ extension TransferManager {
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued, batch: batch, at: now)
+            state: specification.startsPaused ? .paused : .queued, coalesceKey: coalesceKeys.key(of: specification),
+            batch: batch, at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
             .taskAdded(

@@ -6,11 +6,17 @@ import XferStore
 
 /// Clearing up: bytes nobody wants any more, and the past beyond its retention.
 extension TransferManager {
-    /// Deletes the bytes of transfers without a task, then their rows.
+    /// Deletes the bytes of those of these transfers that nobody holds, then their rows.
+    ///
+    /// A transfer on which nothing runs and that no pass could give to a task any more is joined by nobody: what is found
+    /// without a task then stays so.
     func discard(_ ids: [TransferID]) {
         guard !ids.isEmpty else { return }
-        Task {
-            for id in ids {
+        let earlier = discarding
+        discarding = Task {
+            await earlier?.value
+            await passEnded()
+            for id in ids where transfers[id] == nil {
                 do {
                     try await discard(id)
                 } catch {
@@ -24,7 +30,7 @@ extension TransferManager {
 
     /// A publish that a cancel overtook is undone: the final name goes if it is this very file.
     private func discard(_ id: TransferID) async throws {
-        guard let transfer = try await store.read({ try $0.transfer(id) }) else { return }
+        guard let transfer = try await store.read({ try $0.isHeld(id) ? nil : $0.transfer(id) }) else { return }
         let partial = transfer.partial
         let name = transfer.partialName
         try await services.pool.run {

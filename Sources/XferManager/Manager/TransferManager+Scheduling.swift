@@ -21,13 +21,27 @@ extension TransferManager {
             do {
                 let (started, wakeUp) = try await startTasks()
                 for (task, transfer) in started { launch(task, transfer) }
+                endPass()
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
             }
+            endPass()
             discardUnlaunched()
         }
         isScheduling = false
+    }
+
+    private func endPass() {
+        let waiters = passWaiters
+        passWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until no start is under way that was decided on before this.
+    func passEnded() async {
+        guard isScheduling else { return }
+        await withCheckedContinuation { passWaiters.append($0) }
     }
 
     /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.
@@ -42,33 +56,17 @@ extension TransferManager {
     /// Answers also when something is to be woken next, from that same transaction.
     private func startTasks() async throws -> (started: [(TransferTask, Transfer)], wakeUp: Timestamp?) {
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
-        let scheduler = scheduler
-        let now = clock()
-        return try await store.write { tx in
-            var scheduler = scheduler
-            var started: [(TransferTask, Transfer)] = []
-            while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
-                var machine = TaskStateMachine(task)
-                let transition = machine.onStart(at: now)
-                let transfer = try Self.transfer(of: task, in: tx, at: now)
-                machine.subscribe(to: transfer.id)
-                try tx.update(machine.task)
-                try tx.markServed(task.lane)
-                if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
-                scheduler.onStart(id, host: task.host, group: task.group)
-                started.append((machine.task, transfer))
-            }
-            return (started, try tx.nextWakeUp())
-        }
-    }
-
-    private static func transfer(of task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws -> Transfer {
-        if let id = task.transferID, let transfer = try tx.transfer(id) { return transfer }
-        let destination = task.specification.destination
-        return try tx.insertTransfer(
-            partial: PartialLocation(
-                directory: destination.directory, identity: destination.directoryIdentity ?? .unknown), at: now
+        let starting = Starting(
+            scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners, now: clock()
         )
+        let (starts, wakeUp) = try await store.write { tx in
+            var starting = starting
+            try starting.startAll(in: tx)
+            return (starting.starts, try tx.nextWakeUp())
+        }
+        if starts.isIncomplete { wantsScheduling = true }
+        discard(starts.abandoned)
+        return (starts.tasks, wakeUp)
     }
 
     private func launch(_ task: TransferTask, _ transfer: Transfer) {
@@ -78,13 +76,11 @@ extension TransferManager {
             (task.specification.maxReceiveRate, task.specification.maxSendRate) = rates
         }
         let control = RunControl(kind: task.specification.kind)
-        let trust = RunTrust(
-            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
-        let run = makeRun(of: task, transfer, control: control, trust: trust)
-        scheduler.onStart(id, host: task.host, group: task.group)
+        let live = join(task, transfer)
+        let run = makeRun(of: task, transfer, control: control, live)
+        scheduler.onStart(id, of: transfer.id, host: task.host, group: task.group)
         runs[id] = LiveRun(
-            run: run, control: control, trust: trust, owner: task.owner,
+            run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification))
         // Told to stop between the start's commit and here: the run ends before its first byte.
@@ -94,37 +90,30 @@ extension TransferManager {
         noteRunning()
         Task {
             let result = await run.execute()
-            await self.onRunEnd(id, transfer, result)
+            await self.onRunEnd(id, result)
         }
     }
 
     /// The kind of run that brings this kind of task to its end.
     private func makeRun(
-        of task: TransferTask, _ transfer: Transfer, control: RunControl, trust: RunTrust
+        of task: TransferTask, _ transfer: Transfer, control: RunControl, _ live: LiveTransfer
     ) -> any TaskRun {
-        let id = task.id
-        let context = RunContext(
-            taskID: id, specification: task.specification, services: services, settings: settings, control: control,
-            trust: trust, onBodyEnd: { [weak self] in await self?.onBodyEnd(id) })
+        let context = context(of: task, transfer.id, control, live.trust)
         let facts = RunFacts(task, transfer)
+        if let shared = live.shared { return DownloadRun(context, facts, shared) }
         return switch task.specification.kind {
-        case .download: TransferRun(context, facts)
         case .upload where task.specification.upload.uploadProtocol != .plain: UploadRun(context, facts)
-        case .data, .upload: ExchangeRun(context, facts)
+        case .download, .data, .upload: ExchangeRun(context, facts)
         }
     }
 
-    private func onBodyEnd(_ id: TaskID) {
-        scheduler.onBodyEnd(id)
-        schedule()
-    }
-
-    private func onRunEnd(_ id: TaskID, _ transfer: Transfer, _ result: RunResult) async {
+    private func onRunEnd(_ id: TaskID, _ result: RunResult) async {
         runs[id]?.isEnding = true
+        var unwanted: [TransferID] = []
         do {
             let isJudgedAnew = isJudgedAnew(id, result)
-            let aftermath = try await commitEnd(of: id, transfer, result, isJudgedAnew: isJudgedAnew)
-            if aftermath.discardsBytes { discard([transfer.id]) }
+            let aftermath = try await commitEnd(of: id, result, isJudgedAnew: isJudgedAnew)
+            if aftermath.discardsBytes { unwanted.append(result.transferID) }
             removeSpoolFiles(aftermath.spoolFiles)
         } catch {
             logger.warning(
@@ -132,7 +121,11 @@ extension TransferManager {
                 metadata: ["task": "\(id)", "error": "\(error)"])
         }
         scheduler.onEnd(id)
-        if let live = runs.removeValue(forKey: id) { metrics.onReceived(live.control.receivedBytes) }
+        if let live = runs.removeValue(forKey: id) {
+            metrics.onReceived(live.control.receivedBytes)
+            unwanted += leave(live.transfer, id)
+        }
+        discard(unwanted)
         for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteRunning()
         if runs.isEmpty {
@@ -167,7 +160,7 @@ extension TransferManager {
     }
 
     private func commitEnd(
-        of id: TaskID, _ transfer: Transfer, _ result: RunResult, isJudgedAnew: Bool
+        of id: TaskID, _ result: RunResult, isJudgedAnew: Bool
     ) async throws -> Aftermath {
         let now = clock()
         let retry = settings.retry
@@ -176,8 +169,9 @@ extension TransferManager {
         let failedURLs = failedURLs
         return try await store.write(.gathered) { tx in
             var aftermath = Aftermath()
-            guard let task = try tx.task(id), task.transferID == transfer.id, task.state == .running else {
-                return try Self.aftermathOfOvertaken(id, transfer, result, in: tx)
+            let transfer = result.transferID
+            guard let task = try tx.task(id), task.transferID == transfer, task.state == .running else {
+                return Self.aftermathOfOvertaken(result)
             }
             for event in result.pendingEvents { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             var machine = TaskStateMachine(task)
@@ -208,7 +202,7 @@ extension TransferManager {
             }
             try tx.update(machine.task)
             try failedURLs.note(machine.task, in: tx, at: now)
-            if case .completed = result.end, !aftermath.discardsBytes { try tx.deleteTransfer(transfer.id) }
+            if case .completed = result.end, !aftermath.discardsBytes { try tx.deleteTransfer(transfer) }
             aftermath.spoolFiles = try Self.settleSpool(machine.task, result.keptResponse, in: tx, at: now)
             if let event = transition?.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             if machine.task.state.isTerminal { try tx.noteIdle(at: now) }
@@ -217,15 +211,9 @@ extension TransferManager {
     }
 
     /// The task was cancelled, paused or removed while the run went on.
-    private static func aftermathOfOvertaken(
-        _ id: TaskID, _ transfer: Transfer, _ result: RunResult, in tx: StoreTransaction
-    ) throws -> Aftermath {
-        var aftermath = Aftermath()
-        if let task = try tx.task(id), task.transferID == transfer.id {
-            aftermath.discardsBytes = task.state == .cancelled
-        } else {
-            aftermath.discardsBytes = true
-        }
+    private static func aftermathOfOvertaken(_ result: RunResult) -> Aftermath {
+        // Unless somebody holds them still.
+        var aftermath = Aftermath(discardsBytes: true)
         if let file = result.keptResponse?.file { aftermath.spoolFiles = [file.name] }
         return aftermath
     }
@@ -304,25 +292,6 @@ extension TransferManager {
             logger.warning("waking waiting tasks failed", metadata: ["error": "\(error)"])
         }
         schedule()
-    }
-}
-
-/// The store's queue as the scheduler sees it.
-private struct StoredQueue: QueueIndex {
-    let tx: StoreTransaction
-
-    init(_ tx: StoreTransaction) { self.tx = tx }
-
-    func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
-
-    func nextLane(
-        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
-    ) throws -> QueueLane? {
-        try tx.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts)
-    }
-
-    func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
-        try tx.heads(of: lane, order: order, limit: limit)
     }
 }
 

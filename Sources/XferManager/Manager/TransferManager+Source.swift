@@ -18,7 +18,7 @@ extension TransferManager {
         try admission.checkTrust(wanted, path: "")
         let now = clock()
         let task = try await translatingStoreErrors {
-            try await store.write { tx in
+            try await store.write { [coalesceKeys] tx in
                 guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
                 guard task.specification.kind == .download else {
                     throw ManagerError.invalidState(id, task.state, reason: "only a download can get another source")
@@ -29,6 +29,7 @@ extension TransferManager {
                 }
                 var machine = TaskStateMachine(task)
                 machine.respecify { $0.take(parsed.url, userInfo: parsed.credential) }
+                try coalesceKeys.renew(&machine, in: tx)
                 let transition = machine.onNewSource()
                 try tx.update(machine.task)
                 if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }

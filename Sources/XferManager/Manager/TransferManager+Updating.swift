@@ -54,11 +54,12 @@ extension TransferManager {
         }
         let identity = wanted.destination.directoryIdentity
         let (task, orphan) = try await translatingStoreErrors {
-            try await store.write { tx in
-                try Self.apply(update, to: id, directory: hasMoved ? identity : nil, in: tx, for: principal)
+            try await store.write { [coalesceKeys] tx in
+                try Self.apply(
+                    update, to: id, directory: hasMoved ? identity : nil, coalesceKeys, in: tx, for: principal)
             }
         }
-        if let orphan, !isInUse(id) { discard([orphan]) }
+        if let orphan { discard([orphan]) }
         scheduler.onRegroup(id, group: task.group)
         let (rates, earlier) = (task.specification, before.specification)
         if rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate {
@@ -75,7 +76,8 @@ extension TransferManager {
     /// The changed task, and the transfer it left behind when its directory changed: bytes do not move between
     /// directories, they are fetched again.
     private static func apply(
-        _ update: Update, to id: TaskID, directory: FileIdentity?, in tx: StoreTransaction, for principal: Principal
+        _ update: Update, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
+        in tx: StoreTransaction, for principal: Principal
     ) throws -> (TransferTask, TransferID?) {
         guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
         guard !task.state.isTerminal else {
@@ -90,9 +92,11 @@ extension TransferManager {
         if machine.task.specification.policy != task.specification.policy {
             try requirePolicy(of: machine.task.specification, in: tx)
         }
-        guard let directory else {
+        let hasLeftOthers = try coalesceKeys.renew(&machine, in: tx)
+        guard let directory, !hasLeftOthers else {
+            if let directory { machine.respecify { $0.destination.directoryIdentity = directory } }
             try tx.update(machine.task)
-            return (machine.task, nil)
+            return (machine.task, hasLeftOthers ? task.transferID : nil)
         }
         machine.respecify { $0.destination.directoryIdentity = directory }
         let hasLeft = machine.task.specification.destination.directory != task.specification.destination.directory

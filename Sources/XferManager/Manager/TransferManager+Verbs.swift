@@ -193,6 +193,7 @@ extension TransferManager {
     @discardableResult
     func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
         if let live = runs[id] {
+            await letOthersJoin(live)
             await stop(live)
             return true
         }

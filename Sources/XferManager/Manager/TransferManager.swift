@@ -31,11 +31,15 @@ public actor TransferManager {
     var scheduler: SchedulerStateMachine
     /// Live runs only: nothing is kept in memory for a task that is merely queued.
     var runs: [TaskID: LiveRun] = [:]
+    /// The transfers these runs work on.
+    var transfers: [TransferID: LiveTransfer] = [:]
     var random = SystemRandomNumberGenerator()
 
     /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
     var isScheduling = false
     var wantsScheduling = false
+    /// Who waits for the end of the pass that is under way.
+    var passWaiters: [CheckedContinuation<Void, Never>] = []
     /// Stops asked for while a pass may have committed a start it has not launched yet: the launch obeys them. The
     /// transfer is what is to be discarded if there was no such start.
     var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
@@ -46,13 +50,15 @@ public actor TransferManager {
     var expiryTimer = WakeTimer()
     /// Tells servers of uploads that nobody will continue.
     var abandonment = Abandonment()
-    nonisolated let policyGate = PolicyGate()
+    nonisolated let policyGate = Turnstile()
     /// Threads for looking at servers and key files, which may hang.
     nonisolated let inspections = BlockingPool(threadCount: 2)
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
     var lastCare: MonotonicInstant?
+    /// Deletes bytes nobody holds.
+    var discarding: Task<Void, Never>?
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run has ended.
@@ -61,6 +67,8 @@ public actor TransferManager {
     /// A task's run while it lives.
     struct LiveRun {
         let run: any TaskRun
+        /// The transfer it was started on.
+        let transfer: TransferID
         let control: RunControl
         let trust: RunTrust
         let owner: Owner
@@ -189,9 +197,7 @@ public actor TransferManager {
     }
 
     /// Asks a run to stop at the next safe point.
-    func stop(_ live: LiveRun) async {
-        if let attempt = live.control.requestStop() { await services.engine.stop(attempt.id) }
-    }
+    func stop(_ live: LiveRun) async { await live.run.stop() }
 }
 
 /// Limits set over RPC; nil follows the configuration.

@@ -13,11 +13,13 @@ extension AttemptMaker {
                 "a trust policy that only reports would have refused a server",
                 metadata: ["task": "\(taskID)", "failure": "\(violation)"])
         }
-        let (id, now) = (taskID, services.clock())
+        let (ids, now) = (audience, services.clock())
         try await services.store.write { tx in
-            guard let task = try tx.task(id) else { return }
-            for violation in verdict.violations {
-                try tx.append(.policyViolation(failure: violation), taskID: id, owner: task.owner, at: now)
+            for id in ids {
+                guard let task = try tx.task(id) else { continue }
+                for violation in verdict.violations {
+                    try tx.append(.policyViolation(failure: violation), taskID: id, owner: task.owner, at: now)
+                }
             }
         }
     }

@@ -9,6 +9,8 @@ protocol AttemptMaker: Actor {
     var course: AttemptCourse { get set }
     /// What is durable of the bytes received, should an attempt end in a failure of ours.
     var keptByteCount: Int64 { get }
+    /// The tasks the attempts are made for.
+    var audience: [TaskID] { get }
 
     /// The counters of an attempt as it left them.
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot)
@@ -29,6 +31,7 @@ extension AttemptMaker {
     }
 
     var keptByteCount: Int64 { 0 }
+    var audience: [TaskID] { [taskID] }
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {}
 

@@ -16,6 +16,8 @@ final class RunControl: Sendable {
         var sent: Int64 = 0
         var total: Int64?
         var isResumable: Bool?
+        /// Who knows how far it is.
+        var followed: RunControl?
         /// Body bytes of attempts that have ended.
         var receivedBytes: Int64 = 0
     }
@@ -31,14 +33,15 @@ final class RunControl: Sendable {
     var receivedBytes: Int64 { state.withLockedValue(\.receivedBytes) }
 
     /// Whether what is held can be continued after a break, nil while that is not known.
-    var isResumable: Bool? { state.withLockedValue(\.isResumable) }
+    var isResumable: Bool? { followed?.isResumable ?? state.withLockedValue(\.isResumable) }
 
     /// The live attempt, if there is one.
     var attempt: AttemptHandle? { state.withLockedValue(\.attempt) }
 
     /// The latest phase and counters, from any thread.
     var progress: RunProgress {
-        state.withLockedValue { state in
+        if let followed { return followed.progress }
+        return state.withLockedValue { state in
             var progress = RunProgress(
                 kind: kind, phase: state.phase, received: state.received, sent: state.sent, total: state.total)
             guard let live = state.attempt?.progress.snapshot else { return progress }
@@ -50,6 +53,21 @@ final class RunControl: Sendable {
             return progress
         }
     }
+
+    private var followed: RunControl? { state.withLockedValue(\.followed) }
+
+    /// From now on somebody else tells how far it is: the transfer it waits for. Nil ends that.
+    func follow(_ other: RunControl?) {
+        let last = other == nil ? followed?.progress : nil
+        state.withLockedValue { state in
+            state.followed = other
+            guard let last else { return }
+            (state.phase, state.received, state.total) = (last.phase, last.received, last.total)
+        }
+    }
+
+    /// What was to stop may go on.
+    func withdrawStop() { state.withLockedValue { $0.isStopRequested = false } }
 
     /// Keeps the wish; the live attempt, if there is one, is for the caller to stop.
     func requestStop() -> AttemptHandle? {

@@ -18,6 +18,8 @@ enum RunEnd: Sendable {
 /// A run's end together with the facts that go into the task's row with it.
 struct RunResult: Sendable {
     var end: RunEnd
+    /// The transfer whose bytes it left.
+    var transferID: TransferID
     var outcome: TaskOutcome
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload]

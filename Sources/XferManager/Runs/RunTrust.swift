@@ -148,6 +148,9 @@ final class RunTrust: Sendable {
 
     // MARK: Who sent the bytes
 
+    /// What earlier runs left is looked at anew.
+    func beginAnew(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept, recorded: kept) } }
+
     func beginAttempt() {
         state.withLockedValue { state in
             state.kept = state.sources

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import XferCurl
 import XferFiles
 import XferModel
 import XferStore
@@ -13,6 +14,15 @@ protocol TaskRun: AttemptMaker {
     var keptResponse: KeptResponse? { get }
     /// Whether a later try can go on from what this one achieved, so that its transfer stays when the task fails.
     var isResumable: Bool { get }
+
+    /// Whose claims to space end with the run.
+    var claimant: TransferID? { get }
+
+    /// Asks it to stop at the next safe point.
+    func stop() async
+
+    /// Bytes per second, 0 is unlimited; takes effect at once.
+    func setMaxRates(receive: Int64, send: Int64) async
 
     /// Runs to the end. What is thrown is how it ended, too.
     func run() async throws -> RunEnd
@@ -33,6 +43,11 @@ extension TaskRun {
     }
 
     var keptResponse: KeptResponse? { nil }
+    var claimant: TransferID? { transfer.id }
+
+    func stop() async {
+        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+    }
     var isResumable: Bool { control.progress.received > 0 }
 
     /// Runs to the end; never throws: every end is a value.
@@ -53,9 +68,10 @@ extension TaskRun {
         } catch {
             end = .failed(TransferError(.internalError, "\(error)"))
         }
-        services.space.withLockedValue { $0.remove(transfer.id) }
+        if let claimant { services.space.withLockedValue { $0.remove(claimant) } }
         return RunResult(
-            end: end, outcome: outcome, pendingEvents: pendingEvents, keptResponse: keptResponse,
+            end: end, transferID: transfer.id, outcome: outcome, pendingEvents: pendingEvents,
+            keptResponse: keptResponse,
             requestWasSent: course.requestWasSent, isResumable: isResumable, progress: control.progress)
     }
 }

@@ -33,6 +33,8 @@ public struct TransferTask: Hashable, Sendable {
     public var sent: Int64
     /// Complete length in bytes, nil while unknown.
     public var total: Int64?
+    /// Tasks with an equal one may share a transfer; nil shares with nobody. See `SharingRules`.
+    public var coalesceKey: [UInt8]?
 
     public init(id: TaskID, specification: TaskSpecification, state: TaskState, rank: Int64, createdAt: Timestamp) {
         self.id = id
@@ -87,6 +89,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var response: ResponseHandling
     /// A place of the owner's that one task at a time is in: joining it supersedes whoever is in it. At most 128 characters.
     public var slot: String?
+    /// Whether the task may share a transfer with others that are about the same bytes.
+    public var coalesces: Bool
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
@@ -94,7 +98,8 @@ public struct TaskSpecification: Hashable, Sendable {
         priority: Priority = .normal, group: String? = nil, label: String? = nil, clientKey: String? = nil,
         maxReceiveRate: Int64 = 0, progressInterval: Double = 0.5, resumesUnsafely: Bool = false, meta: String? = nil,
         policy: String? = nil, profile: String? = nil, maxSendRate: Int64 = 0, retriesNonIdempotent: Bool = false,
-        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling(), slot: String? = nil
+        upload: UploadOptions = UploadOptions(), response: ResponseHandling = ResponseHandling(), slot: String? = nil,
+        coalesces: Bool = true
     ) {
         self.owner = owner
         self.kind = kind
@@ -118,6 +123,7 @@ public struct TaskSpecification: Hashable, Sendable {
         self.upload = upload
         self.response = response
         self.slot = slot
+        self.coalesces = coalesces
     }
 }
 

@@ -43,7 +43,8 @@ extension NewTask {
             retriesNonIdempotent: retryNonIdempotent ?? false,
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
-            slot: slot)
+            slot: slot,
+            coalesces: coalesce ?? true)
     }
 
     /// What was said of the request.

@@ -24,6 +24,7 @@ public struct NewTask: WireInput, Hashable {
     public var label: String?
     public var clientKey: String?
     public var slot: String?
+    public var coalesce: Bool?
     public var paused: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
@@ -119,6 +120,9 @@ public struct NewTask: WireInput, Hashable {
             "slot", \.slot,
             "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
             .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
+        .optional(
+            "coalesce", \.coalesce,
+            "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."),
         .optional("paused", \.paused, "Add it paused; default false."),
         .optional(
             "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",

@@ -38,6 +38,7 @@ extension TaskRecord {
         label = specification.label
         clientKey = specification.clientKey
         slot = specification.slot
+        coalesce = specification.coalesces ? nil : false
         maxRetries = specification.retry.maxRetries
         retryFor = specification.retry.retryFor
         retryNonIdempotent = specification.retriesNonIdempotent ? true : nil

@@ -33,6 +33,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var label: String?
     public var clientKey: String?
     public var slot: String?
+    public var coalesce: Bool?
     public var maxRetries: Int?
     public var retryFor: Int64?
     public var retryNonIdempotent: Bool?
@@ -104,6 +105,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("label", \.label, "A text for people."),
         .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
         .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
+        .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
         .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
         .optional(

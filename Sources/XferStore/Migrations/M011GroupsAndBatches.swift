@@ -16,6 +16,8 @@ extension Migration {
                 UNIQUE (owner, name)
             ) STRICT;
 
+            CREATE INDEX group_paused ON queue_group (id) WHERE paused = 1;
+
             CREATE TABLE batch (
                 id INTEGER PRIMARY KEY AUTOINCREMENT,
                 owner INTEGER NOT NULL,

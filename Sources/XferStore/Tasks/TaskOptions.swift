@@ -34,6 +34,7 @@ struct TaskOptions: Codable, Hashable {
     var retriesNonIdempotent: Bool?
     var upload: UploadOptions?
     var response: ResponseHandling?
+    var coalesces: Bool?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -80,6 +81,7 @@ struct TaskOptions: Codable, Hashable {
         retriesNonIdempotent = note(specification.retriesNonIdempotent, usual.retriesNonIdempotent)
         upload = note(specification.upload, usual.upload)
         response = note(specification.response, usual.response)
+        coalesces = note(specification.coalesces, usual.coalesces)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -117,5 +119,6 @@ struct TaskOptions: Codable, Hashable {
         set(retriesNonIdempotent, \.retriesNonIdempotent)
         set(upload, \.upload)
         set(response, \.response)
+        set(coalesces, \.coalesces)
     }
 }

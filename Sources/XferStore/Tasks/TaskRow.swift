@@ -11,6 +11,7 @@ enum TaskColumn: Int32, CaseIterable {
     case policy
     case sent, profile
     case slot
+    case coalesce_key
     case group_id, batch_id
 }
 
@@ -41,6 +42,7 @@ struct TaskRow {
         task.received = integer(.received)
         task.sent = integer(.sent)
         task.total = row.optionalInteger(TaskColumn.total.rawValue)
+        task.coalesceKey = row.optionalBlob(TaskColumn.coalesce_key.rawValue)
         return task
     }
 

@@ -6,10 +6,11 @@ extension StoreTransaction {
     /// - Parameters:
     ///   - body: the request's content, kept beside the row and read with `body(of:)`.
     ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
+    ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
     ///   - batch: the batch it is a member of; see `insertBatch`.
     public func insertTask(
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
-        wait: Wait? = nil, batch: BatchID? = nil, at time: Timestamp
+        wait: Wait? = nil, coalesceKey: [UInt8]? = nil, batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
         let columns = try SpecificationColumns(specification)
         let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
@@ -26,20 +27,22 @@ extension StoreTransaction {
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
                 fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode,
-                policy, profile, slot, group_id, batch_id)
+                policy, profile, slot, coalesce_key, group_id, batch_id)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                ?23, ?24, ?25)
+                ?23, ?24, ?25, ?26)
             """,
             Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
             Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
             Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile, columns.slot, .integer(group), Value(batch))
+            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(coalesceKey), .integer(group),
+            Value(batch))
         let id = TaskID(connection.lastInsertedID)
         if let bodyText { try insertBody(bodyText, of: id) }
         var task = TransferTask(
             id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
         task.wait = wait
+        task.coalesceKey = coalesceKey
         task.batchID = batch
         count(QueuePlace(of: task, inGroup: group), by: 1)
         return task
@@ -52,7 +55,7 @@ extension StoreTransaction {
         let found = try connection.first(
             """
             SELECT owner, group_name, state, priority, host, group_id, batch_id, url, label, directory, name, checksum,
-                options, meta, directory_device, directory_inode, policy, profile, slot
+                options, meta, directory_device, directory_inode, policy, profile, slot, coalesce_key
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
@@ -64,13 +67,14 @@ extension StoreTransaction {
                     && row.holds(columns.meta, 13) && row.holds(columns.directoryDevice, 14)
                     && row.holds(columns.directoryInode, 15) && row.holds(columns.policy, 16)
                     && row.holds(columns.profile, 17) && row.holds(columns.slot, 18)
+                    && row.holds(Value(task.coalesceKey), 19)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
         try updateProgress(of: task)
         let isSameGroup = found.place.group == task.specification.group
         let group = isSameGroup ? found.place.groupID : try makeGroup(task.group)
-        if !found.isSameSpecification { try updateSpecification(of: task.id, columns, inGroup: group) }
+        if !found.isSameSpecification { try updateSpecification(of: task, columns, inGroup: group) }
         let place = QueuePlace(of: task, inGroup: group)
         guard place != found.place else { return }
         count(found.place, by: -1)
@@ -112,18 +116,20 @@ extension StoreTransaction {
     }
 
     private func updateSpecification(
-        of id: TaskID, _ columns: SpecificationColumns, inGroup group: Int64
+        of task: TransferTask, _ columns: SpecificationColumns, inGroup group: Int64
     ) throws(StoreError) {
         try connection.run(
             """
             UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
                 checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13, policy = ?14,
-                profile = ?15, slot = ?16, group_id = ?17
+                profile = ?15, slot = ?16, coalesce_key = ?17, group_id = ?18
             WHERE id = ?1
             """,
-            Value(id), columns.priority, columns.host, columns.group, columns.label, columns.url, columns.directory,
+            Value(task.id), columns.priority, columns.host, columns.group, columns.label, columns.url,
+            columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile, columns.slot, .integer(group))
+            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(task.coalesceKey),
+            .integer(group))
     }
 }
 

@@ -74,3 +74,12 @@ struct MemoryQueue: QueueIndex {
         return order
     }
 }
+
+/// Each task with a transfer of its own.
+extension SchedulerStateMachine {
+    mutating func onStart(_ task: TaskID, host: String, group: GroupKey?) {
+        onStart(task, of: TransferID(task.rawValue), host: host, group: group)
+    }
+
+    mutating func onBodyEnd(_ task: TaskID) { onBodyEnd(TransferID(task.rawValue)) }
+}

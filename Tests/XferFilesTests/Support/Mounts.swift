@@ -6,6 +6,9 @@ let canMount: Bool = { (try? withSmallFileSystem(size: "64k") { _ in }) != nil }
 /// Whether it may mount an image of its own making.
 let canMountImages: Bool = { (try? withSmallDisk { _ in }) != nil }()
 
+/// Whether it may mount a file system whose files can share blocks, and there are the tools to make one.
+let sharesBlocks: Bool = { (try? withBlockSharingDisk { _ in }) != nil }()
+
 /// Mounts a small tmpfs for the time of `body`.
 func withSmallFileSystem<Result>(size: String, _ body: (TestDirectory) throws -> Result) throws -> Result {
     let directory = try TestDirectory()
@@ -16,11 +19,24 @@ func withSmallFileSystem<Result>(size: String, _ body: (TestDirectory) throws ->
 
 /// Mounts a small ext4 image for the time of `body`.
 func withSmallDisk<Result>(_ body: (TestDirectory) throws -> Result) throws -> Result {
+    try withDisk(size: "16M", made: { "mkfs.ext4 -q \($0)" }, body)
+}
+
+/// Mounts a small btrfs or XFS image, whose files can share blocks, for the time of `body`.
+func withBlockSharingDisk<Result>(_ body: (TestDirectory) throws -> Result) throws -> Result {
+    try withDisk(size: "512M", made: { "(mkfs.btrfs -q \($0) || mkfs.xfs -q -m reflink=1 \($0))" }, body)
+}
+
+private func withDisk<Result>(
+    size: String, made make: (String) -> String, _ body: (TestDirectory) throws -> Result
+) throws -> Result {
     let image = try TestDirectory()
     let directory = try TestDirectory()
     let file = image.at("image")
-    let make = "truncate -s 16M \(file) && mkfs.ext4 -q \(file) && mount -o loop \(file) \(directory.path)"
-    guard system("PATH=$PATH:/usr/sbin:/sbin; (\(make)) 2>/dev/null") == 0 else { throw MountFailed(code: EPERM) }
+    let command = "truncate -s \(size) \(file) && \(make(file)) && mount -o loop \(file) \(directory.path)"
+    guard system("PATH=$PATH:/usr/sbin:/sbin; (\(command)) >/dev/null 2>&1") == 0 else {
+        throw MountFailed(code: EPERM)
+    }
     defer { unmount(directory.path) }
     return try body(directory)
 }

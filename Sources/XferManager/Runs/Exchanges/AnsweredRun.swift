@@ -37,7 +37,7 @@ extension AnsweredRun {
     /// may be the engine refuses.
     private func makeRoom(for length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
-        try await claim(length, in: services.spool.directory, for: "a response of \(length)")
+        try await claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
     }
 
     /// Keeps the answer of an exchange that is complete; gives why it is not what the task wants.

@@ -3,7 +3,7 @@ import XferModel
 import XferStore
 
 /// From the last byte to the final name: verify, make durable, rename, make the name durable.
-extension TransferRun {
+extension DownloadRun {
     /// Files that take the name away between choosing and renaming, more often than anybody would by accident.
     private static var mostNameRaces: Int { 1000 }
 
@@ -98,7 +98,7 @@ extension TransferRun {
         }
         guard found != expected else { return }
         let source = specification.checksum == nil ? "the server announced" : "the task demands"
-        try await dropKeptBytes(sourceChange: nil)
+        try await dropBytes()
         try await services.pool.run { try part.truncate(to: 0) }
         throw TransferError(
             .checksumMismatch,

@@ -2,11 +2,12 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-extension TaskRun {
-    /// Waits for space, with `insufficient_space`, when so many bytes more are known not to fit; else they are the run's.
-    func claim(_ remaining: Int64, in directory: DirectoryHandle, for purpose: String) async throws {
+extension AttemptMaker {
+    /// Waits for space, with `insufficient_space`, when so many bytes more are known not to fit; else they are the transfer's.
+    func claim(
+        _ remaining: Int64, by id: TransferID, in directory: DirectoryHandle, for purpose: String
+    ) async throws {
         let free = try await services.pool.run { try directory.freeSpace() }
-        let id = transfer.id
         let shortfall = services.space.withLockedValue { ledger in
             let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)
             if shortfall == 0 { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Lets one change through at a time; the others wait in order.
-final class PolicyGate: Sendable {
+/// Lets one through at a time; the others wait in order.
+final class Turnstile: Sendable {
     private struct State {
         var isBusy = false
         var waiting: [CheckedContinuation<Void, Never>] = []

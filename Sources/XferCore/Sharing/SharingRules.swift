@@ -1,0 +1,53 @@
+public import XferModel
+
+/// Which tasks share one transfer: one request goes out, each of them gets the bytes.
+///
+/// Class of origin: SDWebImageDownloader's URLCallbacks, one download with many callbacks.
+public enum SharingRules {
+    /// What tasks that share have in common; nil shares with nobody.
+    ///
+    /// Beside the `CoalesceKey` the way of the bytes counts: a file's and an answer's differ, and bytes that may be
+    /// continued without a validator are not for somebody who did not say so. `on_conflict: update` makes the request
+    /// conditional on what the task itself published.
+    public static func key(
+        of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
+    ) -> [UInt8]? {
+        guard specification.coalesces, specification.kind == .download,
+            specification.destination.onConflict != .update,
+            let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
+        else { return nil }
+        return key.bytes + [Way.download.rawValue, specification.resumesUnsafely ? 1 : 0]
+    }
+
+    /// Kept in keys: never changed.
+    private enum Way: UInt8 {
+        case download = 1
+    }
+
+    /// Whether a task that starts may go on from bytes others keep: they are a part only, and the server can say whether they
+    /// are still of the version it would send.
+    public static func canContinue(_ transfer: Transfer, in directory: FileIdentity?) -> Bool {
+        guard transfer.publishIntent == nil, transfer.partial.identity == directory, !isWhole(transfer) else {
+            return false
+        }
+        return ResumeRules.isResumable(transfer.resumeData) == true
+    }
+
+    /// Whether a transfer that starts may be joined: what is whole already was asked for by somebody else at another time.
+    public static func mayBeJoined(_ transfer: Transfer) -> Bool { transfer.publishIntent == nil && !isWhole(transfer) }
+
+    private static func isWhole(_ transfer: Transfer) -> Bool {
+        guard let total = transfer.resumeData.totalLength else { return false }
+        return transfer.resumeData.committedByteCount >= total
+    }
+
+    /// The limit under which a transfer runs for tasks with these limits: the highest; 0 is none.
+    public static func highestRate(_ rates: some Sequence<Int64>) -> Int64 {
+        var highest: Int64 = 0
+        for rate in rates {
+            guard rate > 0 else { return 0 }
+            highest = max(highest, rate)
+        }
+        return highest
+    }
+}

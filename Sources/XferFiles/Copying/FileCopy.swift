@@ -1,0 +1,107 @@
+import CLinux
+import Glibc
+
+/// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs nothing
+/// and parts when either is written), else a copy. Never a hard link: what is handed out belongs to somebody else.
+///
+/// Blocks for as long as copying takes: run it on a `BlockingPool`. Nothing is durable before the target is synced.
+public enum FileCopy {
+    /// How the bytes came over.
+    public enum Means: Hashable, Sendable {
+        /// ioctl_ficlonerange(2): the files share blocks.
+        case reflink
+        /// copy_file_range(2), or read and write.
+        case copy
+    }
+
+    /// Makes `target`, an empty file open for writing, the first `length` bytes of `source`, which is open for reading and
+    /// does not change meanwhile.
+    ///
+    /// - Parameters:
+    ///   - length: bytes, at least 0.
+    ///   - isCancelled: asked before every 8 MiB.
+    /// - Throws: `lengthMismatch` when the source is shorter, `cancelled`, `system`; the target's content is void then.
+    public static func copy(
+        from source: Int32, to target: Int32, length: Int64, isCancelled: () -> Bool = { false }
+    ) throws(FileError) -> Means {
+        guard length > 0 else { return .copy }
+        if isCancelled() { throw .cancelled }
+        if xfer_clone_file(target, source) == 0 {
+            let found = Int64(try status(of: target, path: pathOfDescriptor(target)).st_size)
+            guard found >= length else {
+                throw .lengthMismatch(path: pathOfDescriptor(source), expected: length, found: found)
+            }
+            try perform("cut", on: pathOfDescriptor(target)) { ftruncate(target, Int(length)) }
+            return .reflink
+        }
+        let copied = try copyInKernel(from: source, to: target, length: length, isCancelled)
+        try copyByHand(from: source, to: target, from: copied, to: length, isCancelled)
+        return .copy
+    }
+
+    private static let stretch: Int64 = 8 << 20
+
+    /// Copies as far as the kernel does it between these two files; answers how far.
+    private static func copyInKernel(
+        from source: Int32, to target: Int32, length: Int64, _ isCancelled: () -> Bool
+    ) throws(FileError) -> Int64 {
+        var offset: Int64 = 0
+        while offset < length {
+            if isCancelled() { throw .cancelled }
+            let wanted = Int(min(stretch, length - offset))
+            let position = Int(offset)
+            switch retryingInterrupts({ xfer_copy_range(source, target, position, UInt(wanted)) }) {
+            // Also where a file system only says that it copied (copy_file_range(2), BUGS): reading tells whether this is
+            // the end.
+            case .value(let count) where count <= 0: return offset
+            case .value(let count): offset += Int64(count)
+            case .failure(let code) where [ENOSPC, EDQUOT, EIO, EFBIG].contains(code):
+                throw .system(operation: "write", path: pathOfDescriptor(target), code: code)
+            case .failure: return offset
+            }
+        }
+        return offset
+    }
+
+    private static func copyByHand(
+        from source: Int32, to target: Int32, from start: Int64, to end: Int64, _ isCancelled: () -> Bool
+    ) throws(FileError) {
+        guard start < end else { return }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var offset = start
+        while offset < end {
+            if offset % stretch == 0, isCancelled() { throw .cancelled }
+            let wanted = Int(min(Int64(buffer.count), end - offset))
+            let position = Int(offset)
+            let count = try perform("read", on: pathOfDescriptor(source)) {
+                pread(source, buffer.baseAddress, wanted, position)
+            }
+            guard count > 0 else {
+                throw .lengthMismatch(path: pathOfDescriptor(source), expected: end, found: offset)
+            }
+            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: target, at: offset)
+            offset += Int64(count)
+        }
+    }
+
+    private static func write(
+        _ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64
+    ) throws(FileError) {
+        var written = 0
+        while written < bytes.count {
+            let (rest, position) = (bytes.count - written, Int(offset) + written)
+            written += try perform("write", on: pathOfDescriptor(target)) {
+                pwrite(target, bytes.baseAddress.map { $0 + written }, rest, position)
+            }
+        }
+    }
+}
+
+/// The path a descriptor was opened by, for messages (proc_pid_fd(5)).
+private func pathOfDescriptor(_ descriptor: Int32) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)
+    guard count > 0 else { return "descriptor \(descriptor)" }
+    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

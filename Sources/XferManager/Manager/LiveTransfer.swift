@@ -1,0 +1,87 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferStore
+
+/// A transfer while tasks run on it.
+struct LiveTransfer {
+    /// Who makes the requests, of a download; other tasks make their own.
+    let shared: SharedTransfer?
+    let trust: RunTrust
+    /// Tasks with this key may join; nil when none may any more.
+    var key: [UInt8]?
+    let owner: Owner
+    var tasks: Set<TaskID> = []
+    /// Whether more than one was on it, ever.
+    var wasShared = false
+}
+
+/// Joining and leaving live transfers.
+extension TransferManager {
+    /// Those that can be joined, as a scheduling pass sees them.
+    var liveTransfers: [TransferID: Starting.Live] {
+        transfers.mapValues { Starting.Live(key: $0.key, owner: $0.owner) }
+    }
+
+    /// The task runs on this transfer from now on.
+    func join(_ task: TransferTask, _ transfer: Transfer) -> LiveTransfer {
+        var live = transfers[transfer.id] ?? makeLive(task, transfer)
+        live.wasShared = live.wasShared || !live.tasks.isEmpty
+        live.tasks.insert(task.id)
+        live.shared?.expected.withLockedValue { _ = $0.insert(task.id) }
+        transfers[transfer.id] = live
+        return live
+    }
+
+    private func makeLive(_ task: TransferTask, _ transfer: Transfer) -> LiveTransfer {
+        let trust = RunTrust(
+            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
+            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
+        let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
+        guard task.specification.kind == .download else {
+            return LiveTransfer(shared: nil, trust: trust, key: key, owner: task.owner)
+        }
+        let context = context(of: task, transfer.id, RunControl(kind: .download), trust)
+        return LiveTransfer(shared: SharedTransfer(context, transfer), trust: trust, key: key, owner: task.owner)
+    }
+
+    func context(
+        of task: TransferTask, _ transfer: TransferID, _ control: RunControl, _ trust: RunTrust
+    ) -> RunContext {
+        RunContext(
+            taskID: task.id, specification: task.specification, services: services, settings: settings,
+            control: control, trust: trust, onBodyEnd: { [weak self] in await self?.onBodyEnd(transfer) })
+    }
+
+    /// The last byte is there: the slot is free, and who comes now is too late to join. When this returns, nobody joins any
+    /// more.
+    func onBodyEnd(_ id: TransferID) async {
+        scheduler.onBodyEnd(id)
+        let mayBeJoined = transfers[id]?.key != nil
+        transfers[id]?.key = nil
+        let isPassing = isScheduling
+        schedule()
+        if mayBeJoined, isPassing { await passEnded() }
+    }
+
+    /// The task runs on it no more. Answers what may have no task any more.
+    func leave(_ id: TransferID, _ task: TaskID) -> [TransferID] {
+        transfers[id]?.tasks.remove(task)
+        guard let live = transfers[id], live.tasks.isEmpty else { return [] }
+        transfers[id] = nil
+        if let shared = live.shared { metrics.onReceived(shared.control.receivedBytes) }
+        return live.wasShared ? [id] : []
+    }
+
+    /// Before the last one leaves a transfer, whoever waits to join it does: the bytes go on to come.
+    func letOthersJoin(_ live: LiveRun) async {
+        guard scheduler.holds.isEmpty, let transfer = transfers[live.transfer], let key = transfer.key,
+            transfer.tasks.allSatisfy({ runs[$0]?.control.isStopRequested ?? true || $0 == live.run.taskID }),
+            let found = try? await store.read({ try $0.queued(coalescing: key, limit: 1) }), !found.isEmpty
+        else { return }
+        // One that has begun may have looked before they were there.
+        await passEnded()
+        schedule()
+        await passEnded()
+    }
+}

@@ -1,0 +1,123 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// One scheduling pass within a transaction: who starts, and on which transfer.
+struct Starting: Sendable {
+    /// A transfer that runs already.
+    struct Live: Sendable {
+        /// Nil when nobody may join.
+        var key: [UInt8]?
+        var owner: Owner
+    }
+
+    /// What was decided, for after the commit.
+    struct Starts: Sendable {
+        var tasks: [(TransferTask, Transfer)] = []
+        /// Transfers that tasks left for another one; they may have no task any more.
+        var abandoned: [TransferID] = []
+        /// Whether more may join than one pass takes.
+        var isIncomplete = false
+    }
+
+    var scheduler: SchedulerStateMachine
+    /// By transfer.
+    var live: [TransferID: Live]
+    let isSharedBetweenOwners: Bool
+    let now: Timestamp
+    private(set) var starts = Starts()
+
+    /// Tasks that join one transfer in one pass.
+    private static let mostJoins = 1000
+    /// Transfers that are looked at for bytes to go on from.
+    private static let mostKept = 16
+
+    init(
+        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, now: Timestamp
+    ) {
+        self.scheduler = scheduler
+        self.live = live
+        self.isSharedBetweenOwners = isSharedBetweenOwners
+        self.now = now
+    }
+
+    /// Who can join a live transfer needs no slot; the others are picked while there are slots.
+    mutating func startAll(in tx: StoreTransaction) throws {
+        for (id, transfer) in live.sorted(by: { $0.key < $1.key }) { try joinAll(id, transfer, in: tx) }
+        while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            let transfer = try transfer(of: task, in: tx)
+            try start(task, transfer, in: tx)
+            try tx.markServed(task.lane)
+            guard live[transfer.id] == nil else { continue }
+            let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
+            let started = Live(key: key, owner: task.owner)
+            live[transfer.id] = started
+            try joinAll(transfer.id, started, in: tx)
+        }
+    }
+
+    private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
+        guard let key = joined.key else { return }
+        let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
+        guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
+        for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
+            try start(task, transfer, in: tx)
+        }
+        if waiting.count == Self.mostJoins { starts.isIncomplete = true }
+    }
+
+    /// A key made while owners shared may outlive that setting.
+    private func mayShare(_ task: TransferTask, with other: Live) -> Bool {
+        isSharedBetweenOwners || task.owner == other.owner
+    }
+
+    private mutating func start(_ task: TransferTask, _ transfer: Transfer, in tx: StoreTransaction) throws {
+        var machine = TaskStateMachine(task)
+        if task.transferID != transfer.id {
+            if let left = task.transferID { starts.abandoned.append(left) }
+            machine.onJoin(received: transfer.resumeData.committedByteCount, total: transfer.resumeData.totalLength)
+        }
+        let transition = machine.onStart(at: now)
+        machine.subscribe(to: transfer.id)
+        try tx.update(machine.task)
+        if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
+        scheduler.onStart(task.id, of: transfer.id, host: task.host, group: task.group)
+        starts.tasks.append((machine.task, transfer))
+    }
+
+    /// Its own, else one whose bytes somebody keeps, else a new one.
+    private func transfer(of task: TransferTask, in tx: StoreTransaction) throws -> Transfer {
+        if let id = task.transferID, let transfer = try tx.transfer(id) { return transfer }
+        let destination = task.specification.destination
+        if let key = task.coalesceKey {
+            for transfer in try tx.transfers(keptUnder: key, limit: Self.mostKept) where live[transfer.id] == nil {
+                guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
+                let holders = try tx.tasks(subscribingTo: transfer.id)
+                if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) { return transfer }
+            }
+        }
+        return try tx.insertTransfer(
+            partial: PartialLocation(
+                directory: destination.directory, identity: destination.directoryIdentity ?? .unknown), at: now
+        )
+    }
+}
+
+/// The store's queue as the scheduler sees it.
+private struct StoredQueue: QueueIndex {
+    let tx: StoreTransaction
+
+    init(_ tx: StoreTransaction) { self.tx = tx }
+
+    func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
+
+    func nextLane(
+        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
+    ) throws -> QueueLane? {
+        try tx.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts)
+    }
+
+    func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
+        try tx.heads(of: lane, order: order, limit: limit)
+    }
+}

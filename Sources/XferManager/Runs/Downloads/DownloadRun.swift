@@ -1,0 +1,199 @@
+import Logging
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// A download task on its way to its file: opens its directory, gets the body from the transfer it subscribes to, takes the
+/// bytes as its own, verifies and publishes them.
+///
+/// Who else wants the same bytes it does not know.
+actor DownloadRun: TaskRun {
+    let context: RunContext
+    var facts: RunFacts
+    let shared: SharedTransfer
+    /// What describes the bytes of its own, once it has them.
+    var described = ResumeData()
+    /// From the last response's head.
+    var announcedDigest: Checksum?
+    var lastModified: Timestamp?
+    var suggestedName: String?
+    /// How it ended at the head.
+    private var early: Result<RunEnd, any Error>?
+    private var isRefused = false
+    private var ownDirectory: DirectoryHandle?
+    /// Whether the transfer is still the one it shared.
+    var isOriginal = true
+
+    init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer) {
+        self.context = context
+        self.facts = facts
+        self.shared = shared
+    }
+
+    /// What was refused by its head is of no use to a later try.
+    var isResumable: Bool { !isRefused && control.progress.received > 0 }
+    var maxRates: MaxRates { course.maxRates }
+    /// The claim of the transfer it shares is the transfer's.
+    var claimant: TransferID? { nil }
+
+    func run() async throws -> RunEnd {
+        let end: Result<RunEnd, any Error>
+        do {
+            end = .success(try await bringHome())
+        } catch {
+            end = .failure(error)
+        }
+        await shared.forget(taskID)
+        return try end.get()
+    }
+
+    private func bringHome() async throws -> RunEnd {
+        let directory = try await openDirectory()
+        if let end = try await finishPublishing(in: directory) { return end }
+        if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
+
+        switch try await body(in: directory) {
+        case .left:
+            return try early?.get() ?? .stopped
+        case .failed(let error):
+            throw error
+        case .notModified:
+            outcome.notModified = true
+            return try already(published: finalName, in: directory)
+        case .whole(let body):
+            control.note(received: body.length, total: body.length)
+            control.enter(.verifying)
+            let portion = try await shared.handOut(body, to: self, in: directory)
+            take(portion)
+            defer { portion.part.close() }
+            let end = try await publish(portion.part, length: body.length, in: directory)
+            if case .stopped = end { try await keep(portion.part, length: body.length) }
+            return end
+        }
+    }
+
+    private func openDirectory() async throws -> DirectoryHandle {
+        let destination = specification.destination
+        let identity = destination.directoryIdentity ?? .unknown
+        let location =
+            transfer.partial.directory == destination.directory
+            ? transfer.partial : PartialLocation(directory: destination.directory, identity: identity)
+        let directory = try await openDirectory(location)
+        ownDirectory = directory
+        return directory
+    }
+
+    /// Waits for the body; how far that is, the transfer knows.
+    private func body(in directory: DirectoryHandle) async throws -> SharedTransfer.Delivery {
+        let conditions = try await conditions(in: directory)
+        control.follow(shared.control)
+        defer { control.follow(nil) }
+        return await shared.body(for: self, in: directory, conditions)
+    }
+
+    private func take(_ portion: SharedTransfer.Portion) {
+        transfer = portion.transfer
+        described = portion.described
+        isOriginal = portion.isOriginal
+    }
+
+    // MARK: Told to stop, and other limits
+
+    func stop() async {
+        _ = control.requestStop()
+        await shared.leave(taskID)
+    }
+
+    func setMaxRates(receive: Int64, send: Int64) async {
+        course.maxRates = MaxRates(receive: receive, send: send)
+        await shared.setMaxRates(course.maxRates, of: taskID)
+    }
+
+    // MARK: What the transfer tells
+
+    func add(_ events: [EventPayload]) { pendingEvents += events }
+
+    func takeNews() -> SharedTransfer.MemberNews {
+        defer { pendingEvents = [] }
+        return SharedTransfer.MemberNews(events: pendingEvents, outcome: outcome)
+    }
+
+    func note(_ head: ResponseHead, from url: HTTPURL?) {
+        outcome.httpStatus = head.status
+        outcome.finalURL = url
+        outcome.etag = head.etag
+        outcome.contentEncoding = head.contentEncoding
+        outcome.responseHeaders = head.fields
+        announcedDigest = head.announcedDigests.first
+        lastModified = head.lastModified.flatMap(HTTPDate.parse)
+        if specification.destination.name == nil {
+            suggestedName = head.value("Content-Disposition").flatMap(FileName.fromContentDisposition)
+        }
+    }
+
+    /// Looks at the head of a response whose body comes; false when the task does not want it.
+    func take(_ news: HeadNews) async -> Bool {
+        note(news.head, from: news.url)
+        do {
+            let url = news.url ?? specification.request.url
+            let types = specification.request.acceptedTypes
+            if let refusal = ResponseRules.typeFailure(news.head, from: url, acceptedTypes: types) {
+                isRefused = true
+                throw refusal
+            }
+            pendingEvents.append(
+                .taskResponse(
+                    status: news.head.status, total: news.total, etag: news.head.etag, resumed: news.isResumed))
+            guard let directory = ownDirectory, let end = try await endAtHead(in: directory) else { return true }
+            early = .success(end)
+        } catch {
+            early = .failure(error)
+        }
+        return false
+    }
+
+    // MARK: Files that are there
+
+    /// `skip` and `fail` are looked at as soon as the name is known: before the first byte, or at the head.
+    func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
+        let policy = specification.destination.onConflict
+        guard policy == .skip || policy == .fail else { return nil }
+        let name = finalName
+        let choice = try await services.pool.run {
+            try Publisher(directory: directory).chooseName(for: name, policy: policy)
+        }
+        return choice == .skip ? try skipped(name, in: directory) : nil
+    }
+
+    func skipped(_ name: String, in directory: DirectoryHandle) throws -> RunEnd {
+        outcome.skipped = true
+        return try already(published: name, in: directory)
+    }
+
+    private func already(published name: String, in directory: DirectoryHandle) throws -> RunEnd {
+        outcome.finalPath = directory.path(of: name)
+        return .completed(size: try directory.status(of: name)?.length ?? 0)
+    }
+
+    /// Validators of the published file, for `on_conflict: update`.
+    private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField] {
+        guard specification.destination.onConflict == .update else { return [] }
+        let name = finalName
+        guard let status = try await services.pool.run({ try directory.status(of: name) }), status.kind == .regular
+        else { return [] }
+        let path = directory.path(of: name)
+        let published = try await services.store.read { try $0.lastCompleted(path: path) }
+        if let published, published.received == status.length {
+            let etag = published.outcome.etag
+            let modified = published.outcome.responseHeaders.firstValue(named: "Last-Modified")
+            let fields = [("If-None-Match", etag), ("If-Modified-Since", modified)]
+            let known = fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
+            if !known.isEmpty { return known }
+        }
+        // A file this service knows nothing of: its time tells only if it is the server's.
+        guard specification.destination.usesRemoteTime else { return [] }
+        return [HeaderField(name: "If-Modified-Since", value: HTTPDate.text(status.modifiedAt))]
+    }
+}

@@ -1,0 +1,127 @@
+import Logging
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// Attempts: how a transfer gets its bytes.
+extension SharedTransfer {
+    /// A server that makes the transfer start over more often than this at one go is treated as failing.
+    private static var mostRestarts: Int { 3 }
+
+    /// Makes attempts until the body is whole, or until something ends it.
+    func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
+        func whole(_ length: Int64) -> Delivery {
+            .whole(WholeBody(part: part, length: length, described: described))
+        }
+        if committed > 0, committed == transfer.resumeData.totalLength { return whole(committed) }
+        for _ in 0...Self.mostRestarts {
+            guard !control.isStopRequested else { return .left }
+            let outcome = try await attempt(into: part, in: directory)
+            if outcome.result != .notModified { described = outcome.resumeData }
+            switch outcome.result {
+            case .complete:
+                return whole(outcome.offset)
+            case .notModified:
+                return .notModified
+            case .stopped, .failed, .restartWithHTTP1:
+                try await checkpoint(part, at: outcome.offset, keeping: described, isLast: true)
+                if case .failed(let error) = outcome.result { return .failed(error) }
+                if outcome.result == .stopped { return .left }
+            case .startOver(let reason):
+                try await dropKeptBytes(sourceChange: reason.change)
+                try await services.pool.run { try part.truncate(to: 0) }
+            }
+            head = nil
+        }
+        throw TransferError(
+            .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
+    }
+
+    /// The request all members have in common; which types each accepts it says itself when they differ.
+    private var request: TransferRequest {
+        var request = specification.request
+        let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
+        request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
+        return request
+    }
+
+    /// One attempt and its events.
+    private func attempt(into part: PartialFile, in directory: DirectoryHandle) async throws -> AttemptOutcome {
+        var kept = transfer.resumeData
+        kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        let conditions = committed == 0 && members.count == 1 ? members.values.flatMap(\.conditions) : []
+        let isDigestKnown = !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
+        return try await attempt(request, into: .file(descriptor: part.descriptor)) { attempt in
+            attempt.resumeData = kept
+            attempt.allowsUnsafeResume = specification.resumesUnsafely
+            attempt.digestIsKnown = isDigestKnown
+            attempt.conditions = conditions
+            attempt.checkpoints = settings.checkpoints
+        } onEvent: { event, handle in
+            await passOnEvents()
+            switch event {
+            case .head(let head, let verdict, let keeping):
+                try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
+            case .checkpointDue(let offset):
+                try await checkpoint(part, at: offset, keeping: described)
+                await services.engine.committed(handle.id, offset: offset)
+            case .redirected, .judged, .informational, .response, .finished:
+                break
+            }
+        }
+    }
+
+    /// Tells what the head says, gives up bytes of another version, and goes on if anybody still wants the body.
+    private func onHead(
+        _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
+        into part: PartialFile, in directory: DirectoryHandle
+    ) async throws {
+        let body: BodyPlan
+        switch verdict {
+        case .restart(let plan, let reason):
+            try await dropKeptBytes(sourceChange: reason.change)
+            try await services.pool.run { try part.truncate(to: 0) }
+            body = plan
+        case .write(let plan):
+            body = plan
+        case .complete, .startOver, .retryPlainRange, .notModified, .fail:
+            for member in members.values { await member.run.note(head, from: keeping.finalURL) }
+            return
+        }
+        described = keeping
+        headCount += 1
+        let news = HeadNews(
+            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0)
+        self.head = news
+        await tell(news)
+        guard isWanted else { return }
+        try await makeRoom(in: directory)
+        await services.engine.proceed(handle.id)
+    }
+
+    /// Tells members who have not heard it yet; those who want nothing more leave.
+    func tell(_ news: HeadNews) async {
+        for id in audience {
+            guard let member = members[id], member.toldHead != news.number else { continue }
+            members[id]?.toldHead = news.number
+            guard await !member.run.take(news) else { continue }
+            members.removeValue(forKey: id)?.asking.resume(returning: .left)
+        }
+        await stopIfUnwanted()
+    }
+
+    /// What happened on the way is told of every member.
+    func passOnEvents() async {
+        let events = pendingEvents
+        guard !events.isEmpty else { return }
+        pendingEvents = []
+        for member in [members, leaving].flatMap(\.values) { await member.run.add(events) }
+    }
+}
+
+extension RestartReason {
+    /// For the event `task.source_changed`; nil when the source may well be the same.
+    fileprivate var change: String? { isSourceChange ? description : nil }
+}

@@ -1,0 +1,120 @@
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// What a transfer writes down: one commit for itself and all its members.
+extension SharedTransfer {
+    /// What a member learned and has not committed yet.
+    struct MemberNews: Sendable {
+        var events: [EventPayload]
+        var outcome: TaskOutcome
+    }
+
+    /// Makes the bytes up to `offset` durable, then commits the offset and what describes them.
+    ///
+    /// - Parameter isLast: the attempt is over; whoever goes on has to know who sent the bytes.
+    func checkpoint(
+        _ part: PartialFile, at offset: Int64, keeping described: ResumeData, isLast: Bool = false
+    ) async throws {
+        let sources = offset > 0 ? trust.unrecordedSources(isLast: isLast) : nil
+        let news = await takeNews()
+        guard offset > committed || sources != nil || news.values.contains(where: { !$0.events.isEmpty }) else {
+            return
+        }
+        if offset > committed { try await services.pool.run { try part.sync() } }
+        var resumeData = described
+        resumeData.segments = [Segment(start: 0, committed: offset)]
+        let isDescriptionNew = transfer.resumeData.withoutSegments != resumeData.withoutSegments
+        let now = services.clock()
+        let id = transfer.id
+        try await services.store.write(.gathered) { [resumeData] tx in
+            if isDescriptionNew {
+                try tx.update(resumeData: resumeData, of: id)
+            } else {
+                try tx.checkpoint(id, segments: resumeData.segments)
+            }
+            if let sources { try tx.setSources(sources, of: id) }
+            for (member, news) in news.sorted(by: { $0.key < $1.key }) {
+                try tx.note(news, of: member, in: id, at: now) {
+                    $0.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
+                }
+            }
+        }
+        transfer.resumeData = resumeData
+        if let sources { trust.noteRecorded(sources) }
+        committed = offset
+        control.note(received: offset, total: resumeData.totalLength)
+    }
+
+    /// Commits that what was kept is of another version or unusable; only then may its bytes be overwritten.
+    ///
+    /// - Parameter reason: how it was seen that the source is another version now; nil when it is not.
+    func dropKeptBytes(sourceChange reason: String?) async throws {
+        let id = transfer.id
+        let hasSources = trust.hasRecordedSources
+        let now = services.clock()
+        let news = await takeNews()
+        try await services.store.write { tx in
+            try tx.update(resumeData: ResumeData(), of: id)
+            if hasSources { try tx.setSources([], of: id) }
+            for (member, news) in news.sorted(by: { $0.key < $1.key }) {
+                try tx.note(news, of: member, in: id, at: now) { _ in }
+            }
+            // Also those who only keep the bytes.
+            for task in try tx.tasks(subscribingTo: id) {
+                var machine = TaskStateMachine(task)
+                if let reason, !task.state.isTerminal {
+                    let transition = machine.onSourceChanged(reason: reason)
+                    if let event = transition.event {
+                        try tx.append(event, taskID: task.id, owner: task.owner, at: now)
+                    }
+                } else {
+                    machine.onBytesLost()
+                }
+                try tx.update(machine.task)
+            }
+        }
+        transfer.resumeData = ResumeData()
+        trust.forgetKept()
+        committed = 0
+        control.note(received: 0, total: nil)
+    }
+
+    /// Commits that the body is whole, for those whom it is kept for.
+    func seal(_ body: WholeBody) async throws {
+        var described = body.described
+        described.totalLength = body.length
+        try await checkpoint(body.part, at: body.length, keeping: described, isLast: true)
+    }
+
+    private func takeNews() async -> [TaskID: MemberNews] {
+        await passOnEvents()
+        var news: [TaskID: MemberNews] = [:]
+        for (id, member) in [members, leaving].joined() { news[id] = await member.run.takeNews() }
+        return news
+    }
+}
+
+extension StoreTransaction {
+    /// Commits what a member learned, if it still is one. Of a task that has ended nothing more is told.
+    fileprivate func note(
+        _ news: SharedTransfer.MemberNews, of id: TaskID, in transfer: TransferID, at now: Timestamp,
+        _ change: (inout TaskStateMachine) -> Void
+    ) throws {
+        guard let task = try task(id), task.transferID == transfer, !task.state.isTerminal else { return }
+        for event in news.events { try append(event, taskID: id, owner: task.owner, at: now) }
+        var machine = TaskStateMachine(task)
+        machine.note { $0 = news.outcome }
+        change(&machine)
+        try update(machine.task)
+    }
+}
+
+extension ResumeData {
+    fileprivate var withoutSegments: ResumeData {
+        var copy = self
+        copy.segments = []
+        return copy
+    }
+}

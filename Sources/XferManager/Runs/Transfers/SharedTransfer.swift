@@ -1,0 +1,298 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// A live transfer: one request for everybody who subscribes to it. Makes the attempts, checkpoints, judges and gives up kept
+/// bytes; tells its members what the server answers, and hands the whole body out.
+///
+/// Idle until the first member asks for the body, and again when the last one has left. A member joins and leaves at any
+/// moment and notices nothing of the others. Class of origin: SDWebImageDownloaderOperation with its callback tokens.
+actor SharedTransfer: AttemptMaker {
+    /// Of whoever came first; nothing in it but the request is looked at, which is the same for all.
+    let context: RunContext
+    var course: AttemptCourse
+    var transfer: Transfer
+    /// Durable bytes, as committed.
+    var committed: Int64 = 0
+    /// What describes the bytes in the partial file, those not yet checkpointed included.
+    var described = ResumeData() {
+        didSet {
+            control.note(
+                isResumable: ResumeRules.isResumable(described, allowsUnsafe: specification.resumesUnsafely))
+        }
+    }
+    var members: [TaskID: Member] = [:]
+    /// The head of the response whose body comes, for those who join late.
+    var head: HeadNews?
+    var headCount = 0
+    /// One takes the bytes at a time, so that the last one finds that it is the last.
+    let handingOut = Turnstile()
+
+    var state = State.idle
+    private var hasBegun = false
+    /// Who left last waits until what is left behind is durable.
+    var leaving: [TaskID: Member] = [:]
+    /// Tasks that were started on this transfer and have not asked for the body yet: it does not stop before they have.
+    nonisolated let expected = NIOLockedValueBox<Set<TaskID>>([])
+    /// The partial file's directory, as a member opened it.
+    var directory: DirectoryHandle?
+
+    typealias Asking = CheckedContinuation<Delivery, Never>
+
+    /// Somebody who waits for the body.
+    struct Member {
+        let run: DownloadRun
+        let maxRates: MaxRates
+        /// For `on_conflict: update`, which shares with nobody.
+        let conditions: [HeaderField]
+        let asking: Asking
+        /// Number of the head it was told last.
+        var toldHead: Int
+    }
+
+    /// What a member gets for its waiting.
+    enum Delivery: Sendable {
+        case whole(WholeBody)
+        /// `on_conflict: update` and the published file is current.
+        case notModified
+        case failed(any Error)
+        /// The member was told to stop, or wanted nothing more after the head.
+        case left
+    }
+
+    enum State {
+        case idle
+        case bringing
+        case whole(WholeBody)
+    }
+
+    init(_ context: RunContext, _ transfer: Transfer) {
+        self.context = context
+        self.transfer = transfer
+        course = AttemptCourse()
+    }
+
+    var keptByteCount: Int64 { committed }
+    var audience: [TaskID] { members.keys.sorted() }
+
+    // MARK: Joining and leaving
+
+    /// Waits for the body together with whoever else does. The partial file lies in the member's directory or in that of
+    /// somebody who was here before.
+    func body(for run: DownloadRun, in directory: DirectoryHandle, _ conditions: [HeaderField]) async -> Delivery {
+        var toldHead = 0
+        while true {
+            if run.control.isStopRequested { return .left }
+            if let head, head.number != toldHead {
+                toldHead = head.number
+                guard await run.take(head) else { return .left }
+                continue
+            }
+            guard case .whole(let body) = state else { break }
+            await onBodyEnd()
+            return .whole(body)
+        }
+        if self.directory == nil, directory.path == transfer.partial.directory { self.directory = directory }
+        let rates = await run.maxRates
+        // Nothing is awaited between this look at the wish to stop and being known to `leave`.
+        if run.control.isStopRequested { return .left }
+        return await withCheckedContinuation { asking in
+            expected.withLockedValue { _ = $0.remove(run.taskID) }
+            members[run.taskID] = Member(
+                run: run, maxRates: rates, conditions: conditions, asking: asking, toldHead: toldHead)
+            Task {
+                await applyRates()
+                await welcome(run.taskID)
+            }
+        }
+    }
+
+    /// What came between the member's last look and its joining.
+    private func welcome(_ id: TaskID) async {
+        guard let member = members[id] else { return }
+        if case .whole(let body) = state {
+            members[id] = nil
+            member.asking.resume(returning: .whole(body))
+            return
+        }
+        if let head { await tell(head) }
+        if case .idle = state, !members.isEmpty {
+            state = .bringing
+            Task { await bring() }
+        }
+    }
+
+    /// A member was told to stop. The others go on; when it was the last one, the transfer stops.
+    func leave(_ id: TaskID) async {
+        guard let member = members.removeValue(forKey: id) else { return }
+        guard !isWanted, case .bringing = state else {
+            member.asking.resume(returning: .left)
+            await applyRates()
+            return
+        }
+        leaving[id] = member
+        await stopIfUnwanted()
+    }
+
+    /// A task that was started on this transfer has ended, perhaps without ever asking for the body.
+    func forget(_ id: TaskID) async {
+        expected.withLockedValue { _ = $0.remove(id) }
+        await stopIfUnwanted()
+    }
+
+    /// Whether anybody waits for the body, or is about to.
+    var isWanted: Bool { !members.isEmpty || expected.withLockedValue { !$0.isEmpty } }
+
+    func stopIfUnwanted() async {
+        guard !isWanted, case .bringing = state else { return }
+        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+    }
+
+    /// A member's limits have changed.
+    func setMaxRates(_ rates: MaxRates, of id: TaskID) async {
+        guard let member = members[id] else { return }
+        members[id] = Member(
+            run: member.run, maxRates: rates, conditions: member.conditions, asking: member.asking,
+            toldHead: member.toldHead)
+        await applyRates()
+    }
+
+    /// The highest limit among the members holds.
+    private func applyRates() async {
+        guard !members.isEmpty else { return }
+        let rates = MaxRates(
+            receive: SharingRules.highestRate(members.values.map(\.maxRates.receive)),
+            send: SharingRules.highestRate(members.values.map(\.maxRates.send)))
+        guard rates != course.maxRates else { return }
+        await setMaxRates(receive: rates.receive, send: rates.send)
+    }
+
+    // MARK: Bringing the body
+
+    /// Brings the body for as long as somebody waits for it.
+    private func bring() async {
+        while true {
+            let end = await bringOnce()
+            services.space.withLockedValue { $0.remove(transfer.id) }
+            await passOnEvents()
+            let wasToldToStop = control.isStopRequested
+            let left = leaving
+            leaving = [:]
+            for member in left.values { member.asking.resume(returning: .left) }
+            if case .whole(let body) = end {
+                state = .whole(body)
+            } else {
+                head = nil
+                // Somebody joined while the attempt was being stopped because nobody was there.
+                if case .left = end, wasToldToStop, !members.isEmpty { continue }
+                state = .idle
+            }
+            let waiting = members
+            members = [:]
+            for member in waiting.values { member.asking.resume(returning: end) }
+            return
+        }
+    }
+
+    private func bringOnce() async -> Delivery {
+        control.withdrawStop()
+        do {
+            if hasBegun {
+                guard let found = try await services.store.read({ [id = transfer.id] in try $0.transfer(id) }) else {
+                    throw Overtaken()
+                }
+                transfer = found
+                trust.beginAnew(kept: found.sources)
+            }
+            hasBegun = true
+            let directory = try await openDirectory()
+            let part = try await openPart(in: directory)
+            try await judgeKeptBytes(in: part)
+            try await makeRoom(in: directory)
+            let fetched = try await fetch(into: part, in: directory)
+            if case .whole(let body) = fetched {
+                await onBodyEnd()
+                // Whoever holds the bytes without waiting for them is to find them.
+                if members.isEmpty { try await seal(body) }
+            }
+            return fetched
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func openDirectory() async throws -> DirectoryHandle {
+        if let directory { return directory }
+        let opened = try await openDirectory(transfer.partial)
+        directory = opened
+        return opened
+    }
+
+    /// The bytes have another owner now: whoever asks again finds what the database says.
+    func forgetBody() {
+        state = .idle
+        head = nil
+    }
+
+    // MARK: Before the first byte
+
+    /// Opens the partial file cut back to what is committed. When less is there than was committed, the resume data is
+    /// committed away first, so that bytes of a new version never lie under old validators.
+    private func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
+        let name = transfer.partialName
+        let wanted = transfer.resumeData.segments.map(\.committed).max() ?? 0
+        let (part, kept) = try await services.pool.run {
+            try PartialFile.restore(in: directory, named: name, committed: wanted)
+        }
+        committed = kept
+        described = transfer.resumeData
+        if kept == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
+        control.note(received: kept, total: transfer.resumeData.totalLength)
+        return part
+    }
+
+    /// Bytes of earlier runs count only while the policies in force believe whoever sent them.
+    private func judgeKeptBytes(in part: PartialFile) async throws {
+        guard committed > 0 else { return }
+        let urls = [specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
+        let (trust, id) = (trust, transfer.id)
+        let refusal = try await services.pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
+        guard let refusal else { return }
+        services.logger.notice(
+            "the policies have changed: what was received is given up",
+            metadata: ["task": "\(taskID)", "transfer": "\(id)", "reason": "\(refusal)"])
+        try await dropKeptBytes(sourceChange: nil)
+        try await services.pool.run { try part.truncate(to: 0) }
+        described = ResumeData()
+    }
+
+    /// Waits for space when the rest is known not to fit.
+    func makeRoom(in directory: DirectoryHandle) async throws {
+        guard let total = described.totalLength else { return }
+        let remaining = max(0, total - committed)
+        try await claim(
+            remaining, by: transfer.id, in: directory, for: "the remaining \(remaining) and the reserve")
+    }
+}
+
+/// What a response's head says, for the members of a transfer.
+struct HeadNews: Sendable {
+    /// Tells one head from the next.
+    let number: Int
+    let head: ResponseHead
+    let url: HTTPURL?
+    let total: Int64?
+    let isResumed: Bool
+}
+
+/// A body that has come to its last byte, not yet verified.
+struct WholeBody: Sendable {
+    let part: PartialFile
+    let length: Int64
+    /// What describes the bytes.
+    let described: ResumeData
+}

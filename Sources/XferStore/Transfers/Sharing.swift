@@ -1,0 +1,42 @@
+public import XferModel
+
+/// Who shares a transfer, and who could.
+extension StoreReader {
+    /// Queued tasks with this key whose groups are not paused, in the order they were added.
+    public func queued(coalescing key: [UInt8], limit: Int) throws(StoreError) -> [TransferTask] {
+        try connection.all(
+            """
+            SELECT * FROM task INDEXED BY task_coalescing
+            WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND state = 'queued'
+                AND group_id NOT IN (SELECT id FROM queue_group INDEXED BY group_paused WHERE paused = 1)
+            ORDER BY id LIMIT ?2
+            """, .blob(key), Value(limit)
+        ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+
+    /// Transfers whose bytes tasks with this key keep, the oldest first.
+    public func transfers(keptUnder key: [UInt8], limit: Int) throws(StoreError) -> [Transfer] {
+        let ids = try connection.all(
+            """
+            SELECT DISTINCT transfer_id FROM task INDEXED BY task_sharing
+            WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND transfer_id IS NOT NULL AND state <> 'cancelled'
+            ORDER BY transfer_id LIMIT ?2
+            """, .blob(key), Value(limit)
+        ) { TransferID($0.integer(0)) }
+        var transfers: [Transfer] = []
+        for id in ids { if let transfer = try transfer(id) { transfers.append(transfer) } }
+        return transfers
+    }
+
+    /// Whether anybody's bytes are in this transfer: a task in whatever state but cancelled.
+    ///
+    /// - Parameter task: does not count.
+    public func isHeld(_ transfer: TransferID, but task: TaskID? = nil) throws(StoreError) -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM task INDEXED BY task_transfer
+            WHERE transfer_id = ?1 AND id IS NOT ?2 AND state <> 'cancelled' LIMIT 1
+            """, Value(transfer), Value(task)
+        ) { _ in true } ?? false
+    }
+}
