@@ -24,8 +24,9 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, SlotCommand.self, FailedURLCommand.self, CacheCommand.self, LimitCommand.self,
-                    PolicyCommand.self, ProfileCommand.self, HookCommand.self, NetworkCommand.self, EventsCommand.self,
+                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
+                    CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
+                    NetworkCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,

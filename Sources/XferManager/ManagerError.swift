@@ -19,6 +19,10 @@ public enum ManagerError: Error, Hashable, Sendable {
     case notCommitted(TaskID, FailureReason, String)
     /// There are no bytes of the task to be read; `reason` says why.
     case noBytes(TaskID, TaskState, reason: String)
+    /// `key_reused`: the client key names another batch.
+    case batchKeyReused(existing: BatchID)
+    case batchNotFound(BatchID)
+    case groupNotFound(String)
     case limitExceeded(reason: String, limit: Int)
     case policyNotFound(String)
     /// `in_use`: an unfinished task names the policy.

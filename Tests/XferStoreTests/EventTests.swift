@@ -14,6 +14,7 @@ struct EventTests {
         .taskPaused(received: 3), .taskResumed, .taskRestored(received: 4),
         .taskCompleted(path: "/a", size: 5, skipped: false, notModified: true),
         .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)), .taskCancelled, .taskRemoved,
+        .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
         .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
         .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),
     ]

@@ -7,7 +7,7 @@ import XferTestSupport
 /// Moving a task among its host's.
 struct MoveTests {
     private static func order(_ reader: StoreReader, _ order: QueueOrder) throws -> [TaskID] {
-        try reader.heads(priority: .normal, host: "example.com", order: order, limit: 100_000)
+        try reader.heads(of: QueueLane(priority: .normal, host: "example.com"), order: order, limit: 100_000)
     }
 
     @Test(arguments: QueueOrder.allCases) func putsATaskWhereItWasAskedTo(order: QueueOrder) async throws {

@@ -11,10 +11,10 @@ struct QueueTests {
     /// Takes the next task as a scheduler with one slot does.
     private static func take(_ transaction: StoreTransaction, _ order: QueueOrder) throws -> TaskID? {
         for priority in Priority.allCases.reversed() {
-            guard let host = try transaction.nextHosts(priority: priority, limit: 1).first else { continue }
-            guard let id = try transaction.head(priority: priority, host: host, order: order) else { continue }
+            guard let lane = try transaction.nextLane(priority: priority) else { continue }
+            guard let id = try transaction.heads(of: lane, order: order, limit: 1).first else { continue }
             try transaction.setState(.running, of: id)
-            try transaction.markServed(host: host, priority: priority)
+            try transaction.markServed(lane)
             return id
         }
         return nil
@@ -237,7 +237,7 @@ struct QueueTests {
                 for order in QueueOrder.allCases {
                     let id = try #require(try transaction.head(priority: .normal, host: host, order: order))
                     try transaction.setState(.running, of: id)
-                    try transaction.markServed(host: host, priority: .normal)
+                    try transaction.markServed(QueueLane(priority: .normal, host: host))
                     try transaction.move(TaskID(15_000), to: .top, order: order)
                     _ = try transaction.counts()
                     _ = try transaction.list(TaskQuery(states: [.queued], hosts: [host]), limit: 2)
@@ -256,6 +256,9 @@ struct QueueTests {
         for round in 0..<30 {
             _ = try? await store.write { transaction throws in
                 var random = SplitMix64(seed: seed &* 1000 &+ UInt64(round))
+                let batch: BatchID? =
+                    round % 3 == 0
+                    ? try transaction.insertBatch(owner: Owner(uid: 1), maxActive: 1, at: noon).id : nil
                 for _ in 0..<20 {
                     let host = "host\(Int.random(in: 0..<5, using: &random))"
                     let group = [nil, "x", "y"].randomElement(using: &random) ?? nil
@@ -264,10 +267,10 @@ struct QueueTests {
                     let owner = UInt32.random(in: 1...2, using: &random)
                     let top = try transaction.maxTaskID()?.rawValue ?? 0
                     let id = TaskID(Int64.random(in: 1...max(1, top), using: &random))
-                    switch Int.random(in: 0..<10, using: &random) {
+                    switch Int.random(in: 0..<14, using: &random) {
                     case 0...3:
                         let spec = specification(host, owner: owner, priority: priority, group: group)
-                        _ = try transaction.insertTask(spec, state: state, at: noon)
+                        _ = try transaction.insertTask(spec, state: state, batch: batch, at: noon)
                     case 4...7:
                         guard var task = try transaction.task(id) else { continue }
                         task.state = state
@@ -276,7 +279,19 @@ struct QueueTests {
                         task.specification.request.url = specification(host).request.url
                         try transaction.update(task)
                     case 8: if try transaction.task(id) != nil { try transaction.deleteTask(id) }
-                    default: _ = try transaction.nextHosts(priority: priority, limit: 1)
+                    case 9: _ = try transaction.nextHosts(priority: priority, limit: 1)
+                    case 10:
+                        let isCooling = Bool.random(using: &random)
+                        try transaction.setCooldown(host: host, until: isCooling ? noon : nil)
+                    case 11:
+                        let key = GroupKey(owner: Owner(uid: owner), name: group ?? "z")
+                        try transaction.setPaused(Bool.random(using: &random), group: key)
+                    case 12:
+                        let key = GroupKey(owner: Owner(uid: owner), name: group ?? "z")
+                        try transaction.setMaxActive(Bool.random(using: &random) ? 2 : nil, of: key)
+                    default:
+                        guard let lane = try transaction.nextLane(priority: priority) else { continue }
+                        try transaction.markServed(lane)
                     }
                 }
                 if round % 4 == 3 { throw Refused() }

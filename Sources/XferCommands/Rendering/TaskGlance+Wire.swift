@@ -40,9 +40,9 @@ extension TaskGlance {
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
         case .taskStaged: stage(event)
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
-        case .taskAdded, .taskRedirected, .taskRemoved, .cacheHit, .taskRefreshed, .taskNotModified, .queueIdle,
-            .activityChanged, .networkChanged, .policyViolation, .policyExpiring, .sessionInvalidated, .daemonStarted,
-            .daemonStopping:
+        case .taskAdded, .taskRedirected, .taskRemoved, .cacheHit, .taskRefreshed, .taskNotModified, .batchCompleted,
+            .queueIdle, .activityChanged, .networkChanged, .policyViolation, .policyExpiring, .sessionInvalidated,
+            .daemonStarted, .daemonStopping:
             break
         }
         if !isRunning { (rate, eta, phase) = (0, nil, nil) }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Decides what may start now: limits, priorities, rotation among hosts.
+/// Decides what may start now: limits, priorities, groups, rotation among hosts.
 ///
 /// Holds the running transfers and their tasks only; the queue itself stays where `QueueIndex` keeps it, so that a million
 /// queued tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin: SDWebImageDownloader's operation queue.
@@ -9,9 +9,10 @@ public struct SchedulerStateMachine: Sendable {
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
 
-    /// Hosts of the transfers whose bodies are on the way: these hold the slots.
-    private var hostByTransfer: [TransferID: String] = [:]
+    /// What the transfers whose bodies are on the way count against.
+    private var slots: [TransferID: Slot] = [:]
     private var activeByHost: [String: Int] = [:]
+    private var activeByGroup: [GroupKey: Int] = [:]
     /// Running tasks.
     private var transferByTask: [TaskID: TransferID] = [:]
     /// Running tasks whose bodies are on the way.
@@ -31,10 +32,17 @@ public struct SchedulerStateMachine: Sendable {
         case waking
     }
 
+    private struct Slot {
+        /// The task it was taken for.
+        let holder: TaskID
+        let host: String
+        let group: GroupKey?
+    }
+
     public init(limits: SchedulerLimits) { self.limits = limits }
 
     /// Transfers that hold a slot.
-    public var activeCount: Int { hostByTransfer.count }
+    public var activeCount: Int { slots.count }
     /// Tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
 
@@ -42,40 +50,60 @@ public struct SchedulerStateMachine: Sendable {
 
     /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
     ///
-    /// At most as many hosts are blocked as transfers are active, so looking at one more host than that finds one that
-    /// is not, if there is any. A task that was paused and resumed while its run is still stopping is queued and
-    /// running at once: it is passed over until that run has ended.
+    /// At most as many hosts and groups are blocked as transfers are active, so the index has at most that much to pass
+    /// over. A task that was paused and resumed while its run is still stopping is queued and running at once: it is
+    /// passed over until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
-        let blocked = activeByHost.count { $0.value >= limits.maxActivePerHost }
+        let groups = try blockedGroups(in: queue)
+        let blocked = Set(activeByHost.filter { $0.value >= limits.maxActivePerHost }.keys)
         for priority in Priority.allCases.sorted(by: >) {
-            let hosts = try queue.nextHosts(priority: priority, limit: blocked + runningCount + 1)
-            for host in hosts where !isBlocked(host) {
-                if let task = try head(of: host, priority, in: queue) { return task }
+            var hosts = blocked
+            while let lane = try queue.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts) {
+                if let task = try head(of: lane, in: queue) { return task }
+                // All of the lane are stopping: there are no more such lanes than runs.
+                hosts.insert(lane.host)
             }
         }
         return nil
     }
 
-    private func head(
-        of host: String, _ priority: Priority, in queue: borrowing some QueueIndex & ~Copyable
-    ) throws -> TaskID? {
-        let first = try queue.heads(priority: priority, host: host, order: limits.order, limit: 1)
+    private func head(of lane: QueueLane, in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
+        let first = try queue.heads(of: lane, order: limits.order, limit: 1)
         guard first.contains(where: isRunning) else { return first.first }
-        let heads = try queue.heads(priority: priority, host: host, order: limits.order, limit: runningCount + 1)
-        return heads.first { !isRunning($0) }
+        return try queue.heads(of: lane, order: limits.order, limit: runningCount + 1).first { !isRunning($0) }
+    }
+
+    /// Groups at their own limit. What is set for a group stays with the queue, so a new limit holds from the next pick.
+    private func blockedGroups(in queue: borrowing some QueueIndex & ~Copyable) throws -> Set<GroupKey> {
+        var blocked: Set<GroupKey> = []
+        for (group, active) in activeByGroup {
+            if let limit = try queue.maxActive(of: group), active >= limit { blocked.insert(group) }
+        }
+        return blocked
     }
 
     public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }
 
-    /// A task was started on this transfer, which holds a slot from now on, if it did not already.
-    public mutating func onStart(_ task: TaskID, of transfer: TransferID, host: String) {
+    /// Transfers of this group that hold a slot.
+    public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
+
+    /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts against
+    /// the group of the task it was started for, however many others join.
+    public mutating func onStart(_ task: TaskID, of transfer: TransferID, host: String, group: GroupKey? = nil) {
         precondition(!isRunning(task), "task \(task) is running already")
         transferByTask[task] = transfer
         fetching[transfer, default: []].insert(task)
-        guard hostByTransfer[transfer] == nil else { return }
-        hostByTransfer[transfer] = host
-        activeByHost[host, default: 0] += 1
+        guard slots[transfer] == nil else { return }
+        takeSlot(for: transfer, Slot(holder: task, host: host, group: group))
+    }
+
+    /// A task was put into another group while it runs: its transfer counts there from now on, also above the limit.
+    public mutating func onRegroup(_ task: TaskID, group: GroupKey?) {
+        guard let transfer = transferByTask[task], let slot = slots[transfer], slot.holder == task, slot.group != group
+        else { return }
+        releaseSlot(of: transfer)
+        takeSlot(for: transfer, Slot(holder: task, host: slot.host, group: group))
     }
 
     /// A body has ended: its slot is free, its tasks are still running.
@@ -94,10 +122,24 @@ public struct SchedulerStateMachine: Sendable {
         releaseSlot(of: transfer)
     }
 
+    private mutating func takeSlot(for transfer: TransferID, _ slot: Slot) {
+        slots[transfer] = slot
+        activeByHost[slot.host, default: 0] += 1
+        if let group = slot.group { activeByGroup[group, default: 0] += 1 }
+    }
+
     private mutating func releaseSlot(of transfer: TransferID) {
-        guard let host = hostByTransfer.removeValue(forKey: transfer) else { return }
-        let left = activeByHost[host, default: 1] - 1
-        activeByHost[host] = left > 0 ? left : nil
+        guard let slot = slots.removeValue(forKey: transfer) else { return }
+        activeByHost.decrement(slot.host)
+        if let group = slot.group { activeByGroup.decrement(group) }
+    }
+}
+
+extension Dictionary where Value == Int {
+    /// Counts one less; what is not counted any more has no entry.
+    fileprivate mutating func decrement(_ key: Key) {
+        let left = self[key, default: 1] - 1
+        self[key] = left > 0 ? left : nil
     }
 }
 
@@ -118,10 +160,15 @@ public struct SchedulerLimits: Hashable, Sendable {
     }
 }
 
-/// Where queued tasks are kept, in order; every operation costs O(log n).
+/// Where queued tasks are kept, in order. No operation walks tasks, those of a blocked host or group least of all.
 public protocol QueueIndex: ~Copyable {
-    /// Hosts with queued tasks that are not cooling down, the one served longest ago first.
-    borrowing func nextHosts(priority: Priority, limit: Int) throws -> [String]
-    /// The host's tasks whose turn it is, the next one first.
-    borrowing func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID]
+    /// What is set for the group: most of its transfers at once; nil is no limit of its own.
+    borrowing func maxActive(of group: GroupKey) throws -> Int?
+    /// Of the lanes with queued tasks, the one served longest ago: of no paused group and no host that is cooling down,
+    /// and of none of these groups and hosts.
+    borrowing func nextLane(
+        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
+    ) throws -> QueueLane?
+    /// The lane's tasks whose turn it is, the next one first.
+    borrowing func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID]
 }

@@ -40,7 +40,7 @@ public struct Caller: Hashable, Sendable {
 public enum OperatorMethods {
     static let namespaces = ["queue.", "policy.", "profile.", "hook."]
     static let methods: Set<String> = [
-        "group.set", "daemon.config", "daemon.shutdown", "cache.clear", "cache.trim",
+        "group.set", "group.remove", "daemon.config", "daemon.shutdown", "cache.clear", "cache.trim",
     ]
 
     public static func contains(_ method: String) -> Bool {

@@ -63,6 +63,8 @@ public enum Daemon {
         let handlers =
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
+            + BatchHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
+            + GroupHandlers(manager: manager).all
             + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
             + CacheHandlers(manager: manager).all + HookHandlers(manager: manager).all
             + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all

@@ -24,25 +24,15 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         switch params {
         case .one(let task):
-            let (task, isExisting) = try await manager.add(draft(task, for: principal, defaults()), for: principal)
+            let (task, isExisting) = try await manager.add(task.draft(for: principal, defaults()), for: principal)
             let record = try await records(of: [task], .listing).first ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
             let defaults = defaults()
-            let drafts = TaskDrafts(count: tasks.count) { draft(tasks[$0], for: principal, defaults) }
+            let drafts = TaskDrafts(count: tasks.count) { tasks[$0].draft(for: principal, defaults) }
             let added = try await manager.add(drafts, for: principal, path: { "tasks[\($0)]." })
             let existing = added.indices.filter { added[$0].isExisting }
             return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))
-        }
-    }
-
-    private func draft(_ task: NewTask, for principal: Principal, _ defaults: TaskDefaults) -> TaskDraft {
-        TaskDraft(
-            url: task.url, directoryField: task.directoryField, request: task.requestFields,
-            retriesFailed: task.retryFailed ?? false,
-            asked: task.clientKey == nil ? nil : task.canonicalText
-        ) { request in
-            task.specification(owner: principal.owner, request: request, defaults: defaults)
         }
     }
 

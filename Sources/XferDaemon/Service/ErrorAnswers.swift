@@ -21,7 +21,7 @@ enum ErrorAnswers {
         RPCError(Int(failure.code), failure.message, data: failure.data?.wire)
     }
 
-    private static func failure(_ error: ManagerError) -> RPCFailure {
+    static func failure(_ error: ManagerError) -> RPCFailure {
         switch error {
         case .invalidField(let path, let reason, let expected):
             RPCFailure(
@@ -60,6 +60,15 @@ enum ErrorAnswers {
             RPCFailure(
                 .invalidState, "task \(id) is \(state.rawValue): \(reason)",
                 data: ErrorData(reason: "no_bytes", taskID: id, state: state))
+        case .batchKeyReused(let existing):
+            RPCFailure(
+                .conflict, "client_key names batch \(existing), which was added with other parameters",
+                data: ErrorData(reason: "key_reused", path: "client_key"))
+        case .batchNotFound(let id):
+            RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
+        case .groupNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no group \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
         case .limitExceeded(let reason, let limit):
             RPCFailure(
                 .limitExceeded, "more than \(limit) \(reason)",

@@ -27,23 +27,45 @@ struct TaskAdmission: Sendable {
         var admitted: [AdmittedTask] = []
         admitted.reserveCapacity(drafts.count)
         for (index, draft) in drafts.enumerated() {
-            let path = path(index)
-            let built = try build(draft, profiles, path: path)
-            var specification = draft.specification(built.request)
-            try await requests.check(specification, path: path)
-            try checkTrust(specification, path: path)
-            try checkHooks(specification.completion, path: path)
-            try await checkWindow(specification.schedule.window, path: path)
-            try await admit(
-                &specification, knowing: &directories, path: path, directoryField: draft.directoryField)
-            let body = try await content.admit(built.content, path: path)
-            specification.request.bodySummary = body.map { BodySummary($0) }
-            admitted.append(
-                AdmittedTask(
-                    specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked,
-                    path: path))
+            admitted.append(try await admit(draft, profiles, knowing: &directories, path: path(index)))
         }
         return admitted
+    }
+
+    /// As above, each judged by itself: what is refused stops nothing.
+    func admitEach(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @Sendable (Int) -> String
+    ) async throws -> [Result<AdmittedTask, ManagerError>] {
+        var directories: [String: FileIdentity] = [:]
+        let profiles = try await profiles(of: drafts)
+        var judged: [Result<AdmittedTask, ManagerError>] = []
+        judged.reserveCapacity(drafts.count)
+        for (index, draft) in drafts.enumerated() {
+            do {
+                judged.append(
+                    .success(try await admit(draft, profiles, knowing: &directories, path: path(index))))
+            } catch let error as ManagerError {
+                judged.append(.failure(error))
+            }
+        }
+        return judged
+    }
+
+    private func admit(
+        _ draft: TaskDraft, _ profiles: [Profile], knowing directories: inout [String: FileIdentity], path: String
+    ) async throws -> AdmittedTask {
+        let built = try build(draft, profiles, path: path)
+        var specification = draft.specification(built.request)
+        try await requests.check(specification, path: path)
+        try checkTrust(specification, path: path)
+        try checkHooks(specification.completion, path: path)
+        try await checkWindow(specification.schedule.window, path: path)
+        try await admit(&specification, knowing: &directories, path: path, directoryField: draft.directoryField)
+        let body = try await content.admit(built.content, path: path)
+        specification.request.bodySummary = body.map { BodySummary($0) }
+        return AdmittedTask(
+            specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked,
+            path: path)
     }
 
     /// Checks priority and destination, and notes which directory the destination's is.

@@ -64,7 +64,7 @@ struct Starting: Sendable {
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             let transfer = try transfer(of: task, in: tx)
             try start(task, transfer, in: tx)
-            try tx.markServed(host: task.host, priority: task.specification.priority)
+            try tx.markServed(task.lane)
             guard live[transfer.id] == nil else { continue }
             let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
             let started = Live(key: key, owner: task.owner)
@@ -86,6 +86,8 @@ struct Starting: Sendable {
         let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
+            // What was picked is of no paused group.
+            if let group = task.group, try tx.isPaused(group) { continue }
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
         if waiting.count == Self.mostJoins { starts.isIncomplete = true }
@@ -122,7 +124,7 @@ struct Starting: Sendable {
         machine.subscribe(to: transfer.id)
         try tx.update(machine.task)
         if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
-        scheduler.onStart(task.id, of: transfer.id, host: task.host)
+        scheduler.onStart(task.id, of: transfer.id, host: task.host, group: task.group)
         starts.tasks.append((machine.task, transfer))
     }
 
@@ -150,11 +152,15 @@ private struct StoredQueue: QueueIndex {
 
     init(_ tx: StoreTransaction) { self.tx = tx }
 
-    func nextHosts(priority: Priority, limit: Int) throws -> [String] {
-        try tx.nextHosts(priority: priority, limit: limit)
+    func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
+
+    func nextLane(
+        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
+    ) throws -> QueueLane? {
+        try tx.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts)
     }
 
-    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) throws -> [TaskID] {
-        try tx.heads(priority: priority, host: host, order: order, limit: limit)
+    func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
+        try tx.heads(of: lane, order: order, limit: limit)
     }
 }

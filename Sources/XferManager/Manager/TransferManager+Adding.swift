@@ -49,24 +49,21 @@ extension TransferManager {
         let admission = admission(for: principal)
         let spooling = try await spool(try await admission.admit(drafts, path: path), path: path)
         let admitted = spooling.tasks
-        let now = clock()
-        let failedURLs = failedURLs
-        let coalesceKeys = coalesceKeys
-        let zones = zones
+        let rules = addRules(for: principal)
         let added: (answer: Answer, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
-                    var effects: [Effect] = []
+                    var aftermath = AddAftermath()
                     var added: [Added] = []
                     for task in admitted {
                         added.append(
                             try Self.add(
-                                try task.resolvingReferences(to: added), for: principal, failedURLs, coalesceKeys, zones,
-                                in: tx, at: now, followedBy: &effects))
+                                try task.resolvingReferences(to: added), rules, in: tx, followedBy: &aftermath))
                     }
+                    if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
                     try Self.requireRoom(of: principal, in: tx)
-                    return (try answer(added, tx), effects)
+                    return (try answer(added, tx), aftermath.effects)
                 }
             }
         } catch {
@@ -79,12 +76,35 @@ extension TransferManager {
         return added.answer
     }
 
-    /// Adds one. What is to be done after the commit goes to the end of `effects`.
-    private static func add(
-        _ admitted: AdmittedTask, for principal: Principal, _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys,
-        _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp, followedBy effects: inout [Effect]
+    /// What adding tasks brings with it.
+    struct AddAftermath: Sendable {
+        /// What is to be done after the commit.
+        var effects: [Effect] = []
+        /// Whether a task has ended, a new one or one whose slot was taken.
+        var hasEnded = false
+    }
+
+    /// What tasks are added by.
+    struct AddRules: Sendable {
+        var principal: Principal
+        var failedURLs: FailedURLList
+        var coalesceKeys: CoalesceKeys
+        var zones: TimeZones
+        var now: Timestamp
+    }
+
+    func addRules(for principal: Principal) -> AddRules {
+        AddRules(
+            principal: principal, failedURLs: failedURLs, coalesceKeys: coalesceKeys, zones: zones, now: clock())
+    }
+
+    /// Adds one, as a member of the batch if there is one.
+    static func add(
+        _ admitted: AdmittedTask, to batch: BatchID? = nil, _ rules: AddRules, in tx: StoreTransaction,
+        followedBy aftermath: inout AddAftermath
     ) throws -> Added {
         let specification = admitted.specification
+        let now = rules.now
         if specification.clientKey != nil,
             let earlier = try tx.earlierAdd(of: specification, body: admitted.body, asked: admitted.asked)
         {
@@ -94,19 +114,19 @@ extension TransferManager {
         try requirePolicy(of: specification, in: tx)
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued, coalesceKey: coalesceKeys.key(of: specification),
-            at: now)
+            state: specification.startsPaused ? .paused : .queued, coalesceKey: rules.coalesceKeys.key(of: specification),
+            batch: batch, at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
             .taskAdded(
                 url: specification.request.url.description, label: specification.label, group: specification.group),
             taskID: task.id, owner: task.owner, at: now)
         let superseded = try supersede(by: task, in: tx, at: now)
-        effects += superseded
-        let isBlocked = try !admitted.retriesFailed && block(task, failedURLs, in: tx, at: now)
-        if isBlocked || !superseded.isEmpty { try tx.noteIdle(at: now) }
+        aftermath.effects += superseded
+        let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: now)
+        if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
         if !isBlocked, !specification.schedule.isEmpty {
-            try begin(task, for: principal, path: admitted.path, zones, in: tx, at: now)
+            try begin(task, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: now)
         }
         return Added(id: task.id, isExisting: false)
     }
@@ -140,7 +160,7 @@ extension TransferManager {
     }
 
     /// What was added counts, what it superseded does not any more; throwing takes all of it back.
-    private static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
+    static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try tx.counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }

@@ -106,6 +106,9 @@ extension TransferManager {
             }
             hasForgottenTasks = hasForgottenTasks || trimmed > 0
         } while trimmed > 0
+        repeat {
+            trimmed = try await store.write { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
+        } while trimmed > 0
         if hasForgottenTasks { sweepSpool() }
         try await trimFailedURLs()
         try await services.cache.trim()

@@ -82,7 +82,7 @@ extension TransferManager {
         let control = RunControl(kind: task.specification.kind)
         let live = join(task, transfer)
         let run = makeRun(of: task, transfer, control: control, live)
-        scheduler.onStart(id, of: transfer.id, host: task.host)
+        scheduler.onStart(id, of: transfer.id, host: task.host, group: task.group)
         runs[id] = LiveRun(
             run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
@@ -325,8 +325,9 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Appends `queue.idle` when nothing is left that could run.
+    /// Appends `queue.idle` when nothing is left that could run; first what has come to its end with that.
     func noteIdle(at now: Timestamp) throws {
+        try completeBatches()
         let counts = try counts()
         let unfinished = [TaskState.queued, .waiting, .running].reduce(0) { $0 + (counts[$1] ?? 0) }
         guard unfinished == 0 else { return }

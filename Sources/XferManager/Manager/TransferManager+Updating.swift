@@ -73,6 +73,7 @@ extension TransferManager {
         }
         if let effect { await perform([effect]) }
         if let orphan { discard([orphan]) }
+        scheduler.onRegroup(id, group: task.group)
         let (rates, earlier) = (task.specification, before.specification)
         if rates.maxReceiveRate != earlier.maxReceiveRate || rates.maxSendRate != earlier.maxSendRate {
             if let live = runs[id] {

@@ -193,7 +193,7 @@ extension TransferManager {
     /// Asks a task's run to stop; a run that was committed but is not launched yet stops when it is. False when there
     /// is neither.
     @discardableResult
-    private func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
+    func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
         if let live = runs[id] {
             await letOthersJoin(live)
             await stop(live)
@@ -235,7 +235,7 @@ extension TransferManager {
                     } catch StoreError.otherHost(let other) {
                         throw ManagerError.invalidState(
                             id, task.state,
-                            reason: "task \(other) has another host or priority; order is kept within those")
+                            reason: "task \(other) has another host, group or priority; order is kept within those")
                     }
                     outcome.changed.append(id)
                 }

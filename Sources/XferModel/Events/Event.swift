@@ -39,6 +39,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskRefreshed = "task.refreshed"
     case taskNotModified = "task.not_modified"
     case cacheHit = "cache.hit"
+    case batchCompleted = "batch.completed"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
     case networkChanged = "network.changed"
@@ -88,6 +89,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskRefreshed
     /// After `cacheHit`: the server says that the kept one is current.
     case taskNotModified
+    /// The last member of a batch has ended; told once per batch. `skipped` of the `finished` ones failed.
+    case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
     /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
@@ -122,6 +125,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .cacheHit: .cacheHit
         case .taskRefreshed: .taskRefreshed
         case .taskNotModified: .taskNotModified
+        case .batchCompleted: .batchCompleted
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
         case .networkChanged: .networkChanged

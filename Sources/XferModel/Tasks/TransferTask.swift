@@ -12,6 +12,8 @@ public struct TransferTask: Hashable, Sendable {
     public var error: TransferError?
     /// The transfer this task subscribes to, once it has started.
     public var transferID: TransferID?
+    /// The batch it was added with. Never changes.
+    public var batchID: BatchID?
     /// Order within its host: lower starts earlier under `fifo`, later under `lifo`.
     public var rank: Int64
     /// Tries since the last progress: counts against `max_retries` and sets the backoff; reset by `task.retry`.

@@ -27,6 +27,8 @@ extension EventPayload {
         case .cacheHit(let age, let fresh): CacheHitEvent(age: age, fresh: fresh)
         case .taskRefreshed: TaskRefreshedEvent()
         case .taskNotModified: TaskNotModifiedEvent()
+        case .batchCompleted(let batch, let total, let finished, let skipped):
+            BatchCompletedEvent(batch: batch, total: total, finished: finished, skipped: skipped)
         case .queueIdle(let completed, let failed): QueueIdleEvent(completed: completed, failed: failed)
         case .activityChanged(let active): ActivityChangedEvent(active: active)
         case .networkChanged(let state): NetworkChangedEvent(state)

@@ -5,6 +5,8 @@ public enum MethodRegistry {
         TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self,
         TaskCommit.self, TaskRead.self, TaskResult.self,
         QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self,
+        BatchAdd.self, BatchGet.self,
+        GroupList.self, GroupGet.self, GroupSet.self, GroupPause.self, GroupResume.self, GroupRemove.self,
         SlotGet.self, SlotDetach.self, SlotCancel.self,
         CacheStats.self, CacheList.self, CacheGet.self, CacheRemove.self, CacheClear.self, CacheTrim.self,
         FailedURLList.self, FailedURLRemove.self, FailedURLClear.self,

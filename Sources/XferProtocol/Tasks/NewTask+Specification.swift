@@ -120,7 +120,7 @@ extension [TaskID] {
 
 extension JSONValue {
     /// With the members of all objects in the order of their names.
-    fileprivate var sortingMembers: JSONValue {
+    var sortingMembers: JSONValue {
         switch self {
         case .object(let object):
             var sorted = JSONObject()

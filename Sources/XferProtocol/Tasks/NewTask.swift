@@ -119,7 +119,8 @@ public struct NewTask: WireInput, Hashable {
         .optional("mode", \.mode, "Permission bits of the file, octal text.", example: "0640"),
         .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
         .optional("priority", \.priority, "Strict order of starting; default normal."),
-        .optional("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
+        .optional(
+            "group", \.group, "A group of yours to hold back, limit and select tasks by.", .length(1...TaskLimits.nameLength), .printable),
         .optional(
             "label", \.label, "A text for people and a name to select tasks by.",
             .length(1...TaskLimits.labelLength), .printable),

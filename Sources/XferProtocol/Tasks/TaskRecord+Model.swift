@@ -14,6 +14,7 @@ extension TaskRecord {
         state = OpenEnum(task.state)
         if task.state == .running { self.phase = (progress?.phase ?? phase).map { OpenEnum($0) } }
         wait = task.wait.map { WaitRecord($0) }
+        batch = task.batchID
         error = task.error.map { FailureRecord($0, attempts: task.attempts) }
         self.progress =
             progress.map { ProgressRecord($0) }

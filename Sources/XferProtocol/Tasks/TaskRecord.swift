@@ -29,6 +29,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var remoteTime: Bool?
     public var priority: OpenEnum<Priority>?
     public var group: String?
+    public var batch: BatchID?
     public var label: String?
     public var clientKey: String?
     public var slot: String?
@@ -111,7 +112,8 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("mode", \.mode, "Permission bits of the file, octal text."),
         .optional("remote_time", \.remoteTime, "Whether the file takes the server's Last-Modified time."),
         .optional("priority", \.priority, "Strict order of starting."),
-        .optional("group", \.group, "A name to select tasks by."),
+        .optional("group", \.group, "The owner's group it is in."),
+        .optional("batch", \.batch, "The batch it was added with."),
         .optional("label", \.label, "A text for people."),
         .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
         .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),

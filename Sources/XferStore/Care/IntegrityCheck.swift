@@ -51,30 +51,42 @@ enum IntegrityCheck {
         }
     }
 
-    /// `host_queue` and `task_count` against the tasks they count.
+    /// The tables that are kept by differences against the tasks they count.
     private static func differences(_ db: Database) throws -> [String] {
-        let queues = try Int.fetchOne(
+        let queues = try mismatches(
+            "SELECT priority, group_id, host, queued FROM host_queue",
+            "SELECT priority, group_id, host, count(*) FROM task WHERE state = 'queued' GROUP BY 1, 2, 3", db)
+        let fronts = try mismatches(
+            "SELECT priority, group_id, held, turn FROM group_queue", DerivedTables.fronts, db)
+        let batches = try mismatches(
+            "SELECT batch_id, state, count FROM batch_count", DerivedTables.batches, db)
+        let groups = try mismatches(
+            "SELECT id, group_id FROM task",
+            """
+            SELECT id, coalesce((SELECT id FROM queue_group g WHERE g.owner = task.owner AND g.name = group_name), 0)
+            FROM task
+            """, db)
+        let counts = try mismatches(
+            "SELECT owner, group_name, state, count FROM task_count WHERE count <> 0", DerivedTables.counts, db)
+        let found = [
+            ("host_queue", queues), ("group_queue", fronts), ("task_count", counts), ("batch_count", batches),
+            ("queue_group", groups),
+        ]
+        return found.compactMap { table, count in
+            count == 0 ? nil : "\(table) differs from the tasks in \(count) rows"
+        }
+    }
+
+    /// How many rows two queries do not share.
+    private static func mismatches(_ kept: String, _ found: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(
             db,
             sql: """
-                SELECT count(*) FROM (
-                    SELECT * FROM (SELECT priority, host, queued FROM host_queue EXCEPT
-                        SELECT priority, host, count(*) FROM task WHERE state = 'queued' GROUP BY 1, 2)
-                    UNION ALL
-                    SELECT * FROM (SELECT priority, host, count(*) FROM task WHERE state = 'queued' GROUP BY 1, 2 EXCEPT
-                        SELECT priority, host, queued FROM host_queue))
-                """)
-        let counts = try Int.fetchOne(
-            db,
-            sql: """
-                WITH kept AS (SELECT owner, group_name, state, count FROM task_count WHERE count <> 0),
-                found AS (\(DerivedTables.counts))
+                WITH kept AS (\(kept)), found AS (\(found))
                 SELECT count(*) FROM (
                     SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM found)
                     UNION ALL SELECT * FROM (SELECT * FROM found EXCEPT SELECT * FROM kept))
-                """)
-        return [("host_queue", queues), ("task_count", counts)].compactMap { table, count in
-            count == 0 ? nil : "\(table) differs from the tasks in \(count ?? 0) rows"
-        }
+                """) ?? 0
     }
 }
 
@@ -89,16 +101,39 @@ enum DerivedTables {
             GROUP BY owner, group_name, state
         """
 
+    /// Rows of `group_queue`, from `host_queue`.
+    static let fronts = """
+        SELECT priority, group_id, EXISTS (SELECT 1 FROM queue_group WHERE id = group_id AND paused = 1) AS held,
+            min(turn) FILTER (WHERE cooling = 0) AS turn
+        FROM host_queue GROUP BY priority, group_id
+        """
+
+    /// Rows of `batch_count`.
+    static let batches = """
+        SELECT batch_id, state, count(*) AS count FROM task WHERE batch_id IS NOT NULL GROUP BY batch_id, state
+        """
+
     static func rebuild(_ db: Database) throws {
         try db.execute(
             sql: """
+                INSERT OR IGNORE INTO queue_group (owner, name)
+                    SELECT DISTINCT owner, group_name FROM task WHERE group_name IS NOT NULL;
+                UPDATE task SET group_id = coalesce(
+                    (SELECT id FROM queue_group WHERE owner = task.owner AND name = task.group_name), 0);
+                UPDATE task SET batch_id = NULL WHERE batch_id NOT IN (SELECT id FROM batch);
+                DELETE FROM batch_count;
+                INSERT INTO batch_count (batch_id, state, count) \(batches);
                 DELETE FROM task_count;
                 INSERT INTO task_count (owner, group_name, state, count) \(counts);
                 DELETE FROM host_queue;
-                INSERT INTO host_queue (priority, host, queued, turn, cooling)
-                    SELECT priority, host, count(*), row_number() OVER (ORDER BY min(id)),
+                INSERT INTO host_queue (priority, group_id, host, queued, turn, cooling)
+                    SELECT priority, group_id, host, count(*), row_number() OVER (ORDER BY min(id)),
                         EXISTS (SELECT 1 FROM host_cooldown WHERE host = task.host)
-                    FROM task WHERE state = 'queued' GROUP BY priority, host;
+                    FROM task WHERE state = 'queued' GROUP BY priority, group_id, host;
+                DELETE FROM group_queue;
+                INSERT INTO group_queue (priority, group_id, held, turn) \(fronts);
+                DELETE FROM rotation;
+                INSERT INTO rotation (priority, last) SELECT priority, max(turn) FROM host_queue GROUP BY priority;
                 """)
     }
 }

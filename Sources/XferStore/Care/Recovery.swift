@@ -46,12 +46,13 @@ enum Recovery {
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
-        "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id",
+        "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id", "queue_group": "id",
+        "batch": "id",
     ]
     private static let tables = [
-        "setting", "policy", "host_cooldown", "profile", "cookie", "transfer", "segment", "upload", "task",
-        "request_body", "task_result", "spooled_source", "reservation", "ready_file", "published_file",
-        "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "event",
+        "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
+        "upload", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
+        "published_file", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "event",
     ]
 
     // MARK: Rows

@@ -12,6 +12,7 @@ public class StoreReader {
     /// Bring the tables that are kept by differences up to date: called before they are read.
     func settleHosts() throws(StoreError) {}
     func settleCounts() throws(StoreError) {}
+    func settleBatches() throws(StoreError) {}
 }
 
 /// A `StoreReader` that can also change the database. One object serves all transactions of the writer.
@@ -20,6 +21,8 @@ public final class StoreTransaction: StoreReader {
     private var hosts = Deferred<HostKey>()
     /// How many tasks there are per state: `task_count`.
     private var counts = Deferred<CountKey>()
+    /// How the members of batches stand: `batch_count`.
+    private var batches = Deferred<BatchKey>()
     private var events: [Event] = []
     /// See `StoreConfiguration.describe`.
     let describe: @Sendable (TransferTask) -> String
@@ -46,6 +49,7 @@ public final class StoreTransaction: StoreReader {
     func commit() throws(StoreError) {
         try settleHosts()
         try settleCounts()
+        try settleBatches()
         do {
             try connection.database.commit()
         } catch {
@@ -63,6 +67,7 @@ public final class StoreTransaction: StoreReader {
     private func forgetGroup() {
         hosts = Deferred()
         counts = Deferred()
+        batches = Deferred()
         events = []
         hasNewHooks = false
     }
@@ -87,12 +92,14 @@ public final class StoreTransaction: StoreReader {
             try connection.run("RELEASE change_set")
             hosts.undo()
             counts.undo()
+            batches.undo()
             events.removeSubrange(eventCount...)
             return failure
         }
         try connection.run("RELEASE change_set")
         hosts.keep()
         counts.keep()
+        batches.keep()
         return nil
     }
 
@@ -112,8 +119,9 @@ public final class StoreTransaction: StoreReader {
     /// A task came to be as `place` says (`by` 1), or is no longer so (−1).
     func count(_ place: QueuePlace, by amount: Int64) {
         counts.current.add(amount, to: CountKey(owner: place.owner, group: place.group, state: place.state))
+        if let batch = place.batch { batches.current.add(amount, to: BatchKey(batch: batch, state: place.state)) }
         guard place.state == .queued else { return }
-        hosts.current.add(amount, to: HostKey(priority: place.priority, host: place.host))
+        hosts.current.add(amount, to: HostKey(priority: place.priority, group: place.groupID, host: place.host))
     }
 
     override func settleHosts() throws(StoreError) {
@@ -122,5 +130,13 @@ public final class StoreTransaction: StoreReader {
 
     override func settleCounts() throws(StoreError) {
         for (key, amount) in counts.takeAll() where amount != 0 { try change(key, by: amount) }
+    }
+
+    override func settleBatches() throws(StoreError) {
+        let differences = batches.takeAll()
+        guard !differences.isEmpty else { return }
+        for (key, amount) in differences where amount != 0 { try change(key, by: amount) }
+        var seen: Set<BatchID> = []
+        for (key, _) in differences where seen.insert(key.batch).inserted { try noteCompletion(of: key.batch) }
     }
 }

@@ -38,7 +38,7 @@ extension StoreTransaction {
     }
 
     /// Notes the hook a task names for the end it comes to with this update; whoever ends a task need not think of it.
-    func noteEnd(of task: TransferTask, after former: TaskState) throws(StoreError) {
+    func noteHook(of task: TransferTask, after former: TaskState) throws(StoreError) {
         let occasion: HookOccasion? =
             switch task.state {
             case .completed: .onComplete

@@ -3,6 +3,8 @@ import XferModel
 /// What `host_queue` counts by.
 struct HostKey: Hashable {
     let priority: Priority
+    /// The group's row.
+    let group: Int64
     let host: String
 }
 
@@ -13,6 +15,12 @@ struct CountKey: Hashable {
     let state: TaskState
 }
 
+/// What `batch_count` counts by.
+struct BatchKey: Hashable {
+    let batch: BatchID
+    let state: TaskState
+}
+
 /// What of a task decides where it is counted.
 struct QueuePlace: Hashable {
     var owner: Owner
@@ -20,6 +28,9 @@ struct QueuePlace: Hashable {
     var state: TaskState
     var priority: Priority
     var host: String
+    /// The group's row.
+    var groupID: Int64
+    var batch: BatchID?
 }
 
 /// Differences that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks

@@ -1,15 +1,15 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Changes the task's rank among the queued tasks of its host and priority; answers the new rank.
+    /// Changes the task's rank among the queued tasks of its lane; answers the new rank.
     ///
     /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row; only when the gap is used up are the
     /// neighbours given new ranks.
-    /// - Throws: `noSuchTask`; `otherHost` when the task named in `position` is of another host or priority.
+    /// - Throws: `noSuchTask`; `otherHost` when the task named in `position` is of another host, group or priority.
     @discardableResult
     public func move(_ id: TaskID, to position: MovePosition, order: QueueOrder) throws(StoreError) -> Int64 {
         let lane = try lane(of: id)
-        if position == .top { try makeNext(host: lane.host, priority: lane.priority) }
+        if position == .top { try makeNext(host: lane.host, group: lane.group, priority: lane.priority) }
         guard let gap = try gap(for: id, position, order, lane) else { return try rank(of: id) }
         return try place(id, in: gap, lane)
     }
@@ -19,8 +19,10 @@ extension StoreTransaction {
     /// The tasks among which a move happens.
     private struct Lane: Hashable {
         let priority: Priority
+        /// The group's row.
+        let group: Int64
         let host: String
-        var values: (Value, Value) { (.integer(Int64(priority.rawValue)), .text(host)) }
+        var values: (Value, Value, Value) { (.integer(Int64(priority.rawValue)), .integer(group), .text(host)) }
     }
 
     private struct Entry: Hashable {
@@ -112,8 +114,9 @@ extension StoreTransaction {
     private func wall() throws(StoreError) -> Int64 { ((try maxTaskID()?.rawValue ?? 0) + 1) * Self.spacing }
 
     private func lane(of id: TaskID) throws(StoreError) -> Lane {
-        let found = try connection.first("SELECT priority, host FROM task WHERE id = ?1", Value(id)) {
-            Lane(priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, host: $0.text(1))
+        let found = try connection.first("SELECT priority, group_id, host FROM task WHERE id = ?1", Value(id)) {
+            Lane(
+                priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, group: $0.integer(1), host: $0.text(2))
         }
         guard let found else { throw .noSuchTask(id) }
         return found
@@ -135,10 +138,12 @@ extension StoreTransaction {
         try connection.all(
             """
             SELECT id, rank FROM task INDEXED BY task_queue
-            WHERE state = 'queued' AND priority = ?1 AND host = ?2 AND (rank, id) < (?3, ?4) AND id <> ?5
-            ORDER BY rank DESC, id DESC LIMIT ?6
+            WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 AND (rank, id) < (?4, ?5)
+                AND id <> ?6
+            ORDER BY rank DESC, id DESC LIMIT ?7
             """,
-            lane.values.0, lane.values.1, .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
+            lane.values.0, lane.values.1, lane.values.2, .integer(entry.rank), Value(entry.id), Value(id),
+            Value(limit)
         ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
     }
 
@@ -148,10 +153,12 @@ extension StoreTransaction {
         try connection.all(
             """
             SELECT id, rank FROM task INDEXED BY task_queue
-            WHERE state = 'queued' AND priority = ?1 AND host = ?2 AND (rank, id) > (?3, ?4) AND id <> ?5
-            ORDER BY rank, id LIMIT ?6
+            WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 AND (rank, id) > (?4, ?5)
+                AND id <> ?6
+            ORDER BY rank, id LIMIT ?7
             """,
-            lane.values.0, lane.values.1, .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
+            lane.values.0, lane.values.1, lane.values.2, .integer(entry.rank), Value(entry.id), Value(id),
+            Value(limit)
         ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
     }
 }

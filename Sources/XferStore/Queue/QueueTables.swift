@@ -1,27 +1,52 @@
 public import XferModel
 
-/// Writing differences into `host_queue` and `task_count`.
+/// Writing differences into `host_queue` (with `group_queue`) and `task_count`.
 extension StoreTransaction {
-    /// A host that is new in the rotation joins at its end, or new hosts could starve the others.
+    /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let priority = Value.integer(Int64(key.priority.rawValue))
+        let group = Value.integer(key.group)
         let queued = try connection.first(
-            "UPDATE host_queue SET queued = queued + ?3 WHERE priority = ?1 AND host = ?2 RETURNING queued",
-            priority, .text(key.host), .integer(amount)
+            """
+            UPDATE host_queue SET queued = queued + ?4 WHERE priority = ?1 AND group_id = ?2 AND host = ?3
+            RETURNING queued
+            """,
+            priority, group, .text(key.host), .integer(amount)
         ) { $0.integer(0) }
         switch queued {
         case .some(let queued) where queued > 0: break
         case .some:
             try connection.run(
-                "DELETE FROM host_queue WHERE priority = ?1 AND host = ?2", priority, .text(key.host))
-        case nil:
+                "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND host = ?3", priority, group,
+                .text(key.host))
+            try refreshFront(ofGroup: key.group, key.priority)
             try connection.run(
                 """
-                INSERT INTO host_queue (priority, host, queued, turn, cooling)
-                VALUES (?1, ?2, ?3, ?4, EXISTS (SELECT 1 FROM host_cooldown WHERE host = ?2))
-                """,
-                priority, .text(key.host), .integer(amount), .integer(try lastTurn(key.priority) + 1))
+                DELETE FROM group_queue WHERE priority = ?1 AND group_id = ?2 AND turn IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM host_queue WHERE priority = ?1 AND group_id = ?2)
+                """, priority, group)
+        case nil:
+            try addLane(key, queued: amount)
         }
+    }
+
+    private func addLane(_ key: HostKey, queued: Int64) throws(StoreError) {
+        let priority = Value.integer(Int64(key.priority.rawValue))
+        let turn = try nextTurn(key.priority)
+        let isCooling = try cooldown(of: key.host) != nil
+        try connection.run(
+            """
+            INSERT INTO host_queue (priority, group_id, host, queued, turn, cooling) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """,
+            priority, .integer(key.group), .text(key.host), .integer(queued), .integer(turn), Value(isCooling))
+        // The newest turn is the first only where there is no other.
+        try connection.run(
+            """
+            INSERT INTO group_queue (priority, group_id, held, turn)
+            VALUES (?1, ?2, EXISTS (SELECT 1 FROM queue_group WHERE id = ?2 AND paused = 1), ?3)
+            ON CONFLICT DO UPDATE SET turn = coalesce(turn, excluded.turn)
+            """,
+            priority, .integer(key.group), isCooling ? .null : .integer(turn))
     }
 
     func change(_ key: CountKey, by amount: Int64) throws(StoreError) {

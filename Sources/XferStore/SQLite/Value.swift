@@ -20,6 +20,7 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     init(_ value: Timestamp?) { self.init(value?.rawValue) }
     init(_ value: TaskID?) { self.init(value?.rawValue) }
     init(_ value: TransferID?) { self.init(value?.rawValue) }
+    init(_ value: BatchID?) { self.init(value?.rawValue) }
     init(_ value: Owner?) { self = value.map { .integer(Int64($0.rawValue)) } ?? .null }
     /// Device and inode numbers keep their 64 bits; SQLite's integers are signed.
     init(bits value: UInt64) { self = .integer(Int64(bitPattern: value)) }

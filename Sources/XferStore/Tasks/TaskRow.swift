@@ -12,6 +12,7 @@ enum TaskColumn: Int32, CaseIterable {
     case sent, profile
     case slot
     case coalesce_key
+    case group_id, batch_id
 }
 
 /// A row of `task`, read into the model.
@@ -31,6 +32,7 @@ struct TaskRow {
             task.error = try decoded(JSONText.decode(TransferError.self, from: error), .error)
         }
         task.transferID = row.optionalInteger(TaskColumn.transfer_id.rawValue).map { TransferID($0) }
+        task.batchID = row.optionalInteger(TaskColumn.batch_id.rawValue).map { BatchID($0) }
         task.attempts = Int(integer(.attempts))
         task.furthest = integer(.furthest)
         task.lastProgressAt = time(.last_progress_at)

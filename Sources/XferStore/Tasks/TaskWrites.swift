@@ -7,9 +7,10 @@ extension StoreTransaction {
     ///   - body: the request's content, kept beside the row and read with `body(of:)`.
     ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
     ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
+    ///   - batch: the batch it is a member of; see `insertBatch`.
     public func insertTask(
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
-        wait: Wait? = nil, coalesceKey: [UInt8]? = nil, at time: Timestamp
+        wait: Wait? = nil, coalesceKey: [UInt8]? = nil, batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
         let columns = try SpecificationColumns(specification)
         let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
@@ -21,70 +22,79 @@ extension StoreTransaction {
             } else {
                 try columns.fingerprint(of: specification, body)
             }
+        let group = try makeGroup(specification.group.map { GroupKey(owner: specification.owner, name: $0) })
         try connection.run(
             """
             INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
                 fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode,
-                policy, profile, slot, coalesce_key)
+                policy, profile, slot, coalesce_key, group_id, batch_id)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                ?23, ?24)
+                ?23, ?24, ?25, ?26)
             """,
             Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
             Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
             Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(coalesceKey))
+            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(coalesceKey), .integer(group),
+            Value(batch))
         let id = TaskID(connection.lastInsertedID)
         if let bodyText { try insertBody(bodyText, of: id) }
         var task = TransferTask(
             id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
         task.wait = wait
         task.coalesceKey = coalesceKey
-        count(QueuePlace(of: task), by: 1)
+        task.batchID = batch
+        count(QueuePlace(of: task, inGroup: group), by: 1)
         return task
     }
 
-    /// Writes every mutable column but `rank`, which only `move` changes. Owner, kind and client key are not mutable.
+    /// Writes every mutable column but `rank`, which only `move` changes. Owner, kind, client key and batch are not
+    /// mutable.
     public func update(_ task: TransferTask) throws(StoreError) {
         let columns = try SpecificationColumns(task.specification)
         let found = try connection.first(
             """
-            SELECT owner, group_name, state, priority, host, url, label, directory, name, checksum, options, meta, directory_device,
-                directory_inode, policy, profile, slot, coalesce_key
+            SELECT owner, group_name, state, priority, host, group_id, batch_id, url, label, directory, name, checksum,
+                options, meta, directory_device, directory_inode, policy, profile, slot, coalesce_key
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
             (
                 place: try QueuePlace(row, of: task.id),
                 isSameSpecification: row.holds(columns.group, 1) && row.holds(columns.priority, 3)
-                    && row.holds(columns.url, 5) && row.holds(columns.label, 6) && row.holds(columns.directory, 7)
-                    && row.holds(columns.name, 8) && row.holds(columns.checksum, 9) && row.holds(columns.options, 10)
-                    && row.holds(columns.meta, 11) && row.holds(columns.directoryDevice, 12)
-                    && row.holds(columns.directoryInode, 13) && row.holds(columns.policy, 14)
-                    && row.holds(columns.profile, 15) && row.holds(columns.slot, 16)
-                    && row.holds(Value(task.coalesceKey), 17)
+                    && row.holds(columns.url, 7) && row.holds(columns.label, 8) && row.holds(columns.directory, 9)
+                    && row.holds(columns.name, 10) && row.holds(columns.checksum, 11) && row.holds(columns.options, 12)
+                    && row.holds(columns.meta, 13) && row.holds(columns.directoryDevice, 14)
+                    && row.holds(columns.directoryInode, 15) && row.holds(columns.policy, 16)
+                    && row.holds(columns.profile, 17) && row.holds(columns.slot, 18)
+                    && row.holds(Value(task.coalesceKey), 19)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
         try updateProgress(of: task)
-        if !found.isSameSpecification { try updateSpecification(of: task, columns) }
-        try noteEnd(of: task, after: found.place.state)
-        let place = QueuePlace(of: task)
+        let isSameGroup = found.place.group == task.specification.group
+        let group = isSameGroup ? found.place.groupID : try makeGroup(task.group)
+        if !found.isSameSpecification { try updateSpecification(of: task, columns, inGroup: group) }
+        try noteHook(of: task, after: found.place.state)
+        let place = QueuePlace(of: task, inGroup: group)
         guard place != found.place else { return }
         if place.state.isTerminal, !found.place.state.isTerminal { try noteEnd(of: task) }
         if place.state == .queued, found.place.state != .queued { try noteReturn(of: task, from: found.place.state) }
         count(found.place, by: -1)
         count(place, by: 1)
+        if !isSameGroup { try tidyGroup(found.place.groupID) }
     }
 
     /// Forgets the row and its reservations; its transfer stays, see `orphanedTransfers`.
     public func deleteTask(_ id: TaskID) throws(StoreError) {
         let place = try connection.first(
-            "SELECT owner, group_name, state, priority, host FROM task WHERE id = ?1", Value(id)
+            "SELECT owner, group_name, state, priority, host, group_id, batch_id FROM task WHERE id = ?1", Value(id)
         ) { row throws(StoreError) in try QueuePlace(row, of: id) }
         guard let place else { throw .noSuchTask(id) }
         try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
+        if place.state == .failed, let batch = place.batch { try noteRemovalOfFailed(from: batch) }
         count(place, by: -1)
+        try tidyGroup(place.groupID)
     }
 
     /// What changes while a task runs.
@@ -108,29 +118,33 @@ extension StoreTransaction {
             .integer(task.sent))
     }
 
-    private func updateSpecification(of task: TransferTask, _ columns: SpecificationColumns) throws(StoreError) {
+    private func updateSpecification(
+        of task: TransferTask, _ columns: SpecificationColumns, inGroup group: Int64
+    ) throws(StoreError) {
         try connection.run(
             """
             UPDATE task SET priority = ?2, host = ?3, group_name = ?4, label = ?5, url = ?6, directory = ?7, name = ?8,
                 checksum = ?9, options = ?10, meta = ?11, directory_device = ?12, directory_inode = ?13, policy = ?14,
-                profile = ?15, slot = ?16, coalesce_key = ?17
+                profile = ?15, slot = ?16, coalesce_key = ?17, group_id = ?18
             WHERE id = ?1
             """,
             Value(task.id), columns.priority, columns.host, columns.group, columns.label, columns.url,
             columns.directory,
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(task.coalesceKey))
+            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(task.coalesceKey),
+            .integer(group))
     }
 }
 
 extension QueuePlace {
-    init(of task: TransferTask) {
+    /// - Parameter group: the row of the task's group.
+    init(of task: TransferTask, inGroup group: Int64) {
         self.init(
             owner: task.owner, group: task.specification.group, state: task.state,
-            priority: task.specification.priority, host: task.host)
+            priority: task.specification.priority, host: task.host, groupID: group, batch: task.batchID)
     }
 
-    /// From a row that begins with owner, group_name, state, priority, host.
+    /// From a row that begins with owner, group_name, state, priority, host, group_id, batch_id.
     init(_ row: ResultRow, of id: TaskID) throws(StoreError) {
         guard let priority = Priority(rawValue: Int(row.integer(3))) else {
             throw .unreadable(table: "task", id: id.rawValue, column: "priority")
@@ -138,6 +152,6 @@ extension QueuePlace {
         self.init(
             owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), group: row.optionalText(1),
             state: try row.word(TaskState.self, 2, table: "task", id: id.rawValue, name: "state"), priority: priority,
-            host: row.text(4))
+            host: row.text(4), groupID: row.integer(5), batch: row.optionalInteger(6).map { BatchID($0) })
     }
 }

@@ -2,12 +2,14 @@ public import XferModel
 
 /// Who shares a transfer, and who could.
 extension StoreReader {
-    /// Queued tasks with this key, in the order they were added.
+    /// Queued tasks with this key whose groups are not paused, in the order they were added.
     public func queued(coalescing key: [UInt8], limit: Int) throws(StoreError) -> [TransferTask] {
         try connection.all(
             """
             SELECT * FROM task INDEXED BY task_coalescing
-            WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND state = 'queued' ORDER BY id LIMIT ?2
+            WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND state = 'queued'
+                AND group_id NOT IN (SELECT id FROM queue_group INDEXED BY group_paused WHERE paused = 1)
+            ORDER BY id LIMIT ?2
             """, .blob(key), Value(limit)
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }

@@ -105,8 +105,8 @@ import XferTestSupport
         #expect(try queue.start(&scheduler) == nil)
         queue.add(2, host: "a")
         queue.add(3, host: "b")
-        #expect(try queue.start(&scheduler)?.id == TaskID(3))
         #expect(try queue.start(&scheduler)?.id == TaskID(2))
+        #expect(try queue.start(&scheduler)?.id == TaskID(3))
         scheduler.onEnd(first.id)
         #expect(try queue.start(&scheduler)?.id == TaskID(1))
     }
@@ -125,94 +125,25 @@ import XferTestSupport
         scheduler.onEnd(TaskID(1))
         #expect(try queue.start(&scheduler)?.id == TaskID(3))
     }
-}
 
-/// The queue in memory, as a second statement of what the store's index does.
-struct MemoryQueue: QueueIndex {
-    private struct Entry {
-        let id: TaskID
-        let host: String
-        let priority: Priority
-    }
-
-    private var entries: [Entry] = []
-    private var lastServed: [String: Int] = [:]
-    private var turn = 0
-
-    var isEmpty: Bool { entries.isEmpty }
-
-    mutating func add(_ id: Int, host: String, priority: Priority = .normal) {
-        entries.append(Entry(id: TaskID(Int64(id)), host: host, priority: priority))
-    }
-
-    func nextHosts(priority: Priority, limit: Int) -> [String] {
-        var seen: [String] = []
-        for entry in entries where entry.priority == priority && !seen.contains(entry.host) { seen.append(entry.host) }
-        let turns = seen.enumerated().map { (host: $1, turn: lastServed[$1] ?? -1, index: $0) }
-        return turns.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.prefix(limit).map(\.host)
-    }
-
-    func heads(priority: Priority, host: String, order: QueueOrder, limit: Int) -> [TaskID] {
-        let candidates = entries.filter { $0.priority == priority && $0.host == host }.map(\.id).sorted()
-        return Array((order == .fifo ? candidates : candidates.reversed()).prefix(limit))
-    }
-
-    /// Starts what the scheduler picks and takes it out of the queue.
-    mutating func start(_ scheduler: inout SchedulerStateMachine) throws -> (id: TaskID, host: String)? {
-        guard let id = try scheduler.next(in: self), let index = entries.firstIndex(where: { $0.id == id }) else {
-            return nil
+    /// SDWebImageDownloader: `maxConcurrentDownloads` is 6, `currentDownloadCount` never beyond it.
+    @Test func ofTwentyAddsNeverMoreThanSixRunAtOnce() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 20))
+        for id in 1...20 { queue.add(id, host: "a") }
+        var running: [TaskID] = []
+        var most = 0
+        var served: [TaskID] = []
+        while served.count < 20 {
+            while let task = try queue.start(&scheduler) { running.append(task.id) }
+            most = max(most, running.count)
+            #expect(scheduler.activeCount == running.count)
+            let ended = try #require(running.first)
+            running.removeFirst()
+            scheduler.onEnd(ended)
+            served.append(ended)
         }
-        let host = entries.remove(at: index).host
-        turn += 1
-        lastServed[host] = turn
-        scheduler.onStart(id, host: host)
-        return (id, host)
+        #expect(most == 6)
+        #expect(served.map(\.rawValue) == Array(1...20))
     }
-
-    /// Starts and ends one task after another; the order in which they ran.
-    mutating func runAll(_ scheduler: inout SchedulerStateMachine) throws -> [Int64] {
-        var order: [Int64] = []
-        while let task = try start(&scheduler) {
-            order.append(task.id.rawValue)
-            scheduler.onEnd(task.id)
-        }
-        return order
-    }
-}
-
-/// Tasks that share a transfer take one slot.
-struct SharedSlotTests {
-    @Test func aTransferHoldsOneSlotHoweverManyTasksAreOnIt() {
-        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1, maxActivePerHost: 1))
-        for id in 1...5 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), host: "a") }
-        #expect(scheduler.activeCount == 1 && scheduler.runningCount == 5 && scheduler.isBlocked("a"))
-        // Whoever was first, the slot stays until the last one is gone.
-        for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }
-        #expect(scheduler.activeCount == 1 && scheduler.runningCount == 1)
-        scheduler.onEnd(TaskID(5))
-        #expect(scheduler.activeCount == 0 && scheduler.runningCount == 0 && !scheduler.isBlocked("a"))
-    }
-
-    @Test func theBodysEndFreesItForAll() {
-        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
-        for id in 1...3 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), host: "a") }
-        scheduler.onBodyEnd(TransferID(1))
-        scheduler.onBodyEnd(TransferID(1))
-        #expect(scheduler.activeCount == 0 && scheduler.runningCount == 3)
-        // One that held the bytes and comes now takes a slot until it has them.
-        scheduler.onStart(TaskID(4), of: TransferID(1), host: "a")
-        #expect(scheduler.activeCount == 1)
-        scheduler.onBodyEnd(TransferID(1))
-        for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }
-        #expect(scheduler.activeCount == 0 && scheduler.runningCount == 0)
-    }
-}
-
-/// Each task with a transfer of its own.
-extension SchedulerStateMachine {
-    fileprivate mutating func onStart(_ task: TaskID, host: String) {
-        onStart(task, of: TransferID(task.rawValue), host: host)
-    }
-
-    fileprivate mutating func onBodyEnd(_ task: TaskID) { onBodyEnd(TransferID(task.rawValue)) }
 }

@@ -21,6 +21,7 @@ private let payloads: [EventPayload] = [
     .taskCancelled,
     .taskSuperseded(by: TaskID(4)),
     .taskRemoved,
+    .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
     .policyViolation(

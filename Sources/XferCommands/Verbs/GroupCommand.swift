@@ -1,0 +1,146 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// `xferctl group`: the `group.*` methods.
+struct GroupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "group", abstract: "Look at groups of tasks, hold them back, limit them.",
+        discussion: """
+            `xferctl add --group NAME` puts a task into a group of yours; every user has groups of their own, and an \
+            operator names another's with --owner. A group can be set up before it has tasks. `xferctl list --group \
+            NAME` and the other verbs' --group select its tasks.
+            """,
+        subcommands: [List.self, Get.self, Set.self, Pause.self, Resume.self, Remove.self],
+        defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List groups: yours, or everybody's for an operator.")
+
+        @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
+        var limit = 100
+
+        @OptionGroup var options: VerbOptions
+
+        mutating func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
+        }
+
+        func run() throws {
+            let daemon = try options.open()
+            var params = GroupList.Params()
+            var groups: [GroupRecord] = []
+            var left = limit
+            repeat {
+                params.limit = min(left, GroupText.largestPage)
+                let page = try daemon.call(GroupList.self, params)
+                if options.output.json { Output.standard.line(page.raw.text) } else { groups += page.value.groups }
+                left -= max(1, page.value.groups.count)
+                params.cursor = page.value.nextCursor
+            } while params.cursor != nil && left > 0
+            guard !options.output.json else { return }
+            let terminal = Terminal.standard
+            for line in GroupText(style: terminal.style).table(groups, terminal) { terminal.output.line(line) }
+            if params.cursor != nil {
+                Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)")
+            }
+        }
+    }
+
+    struct Get: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a group's limit and counts.")
+
+        @OptionGroup var group: GroupArguments
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let params = GroupGet.Params(name: group.name, owner: group.ownerID)
+            options.show(try options.open().call(GroupGet.self, params)) { result, terminal in
+                GroupText(style: terminal.style).lines(result.group)
+            }
+        }
+    }
+
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set a group's limit.", discussion: "Holds over restarts. For operators.")
+
+        @OptionGroup var group: GroupArguments
+
+        @Option(help: ArgumentHelp("Most of its transfers at once, or `default` for no limit.", valueName: "count"))
+        var maxActive: LimitArgument<Int>
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            var params = GroupSet.Params()
+            params.name = group.name
+            params.owner = group.ownerID
+            params.maxActive = maxActive.patch
+            options.show(try options.open().call(GroupSet.self, params)) { result, terminal in
+                GroupText(style: terminal.style).lines(result.group)
+            }
+        }
+    }
+
+    struct Pause: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Start none of its tasks; what runs goes on.",
+            discussion: "Holds over restarts, and for tasks added later, until `xferctl group resume`.")
+
+        @OptionGroup var group: GroupArguments
+
+        @Flag(help: "Put what runs back into the queue, too, with the bytes it has.")
+        var running = false
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let params = GroupPause.Params(name: group.name, owner: group.ownerID, running: running)
+            options.show(try options.open().call(GroupPause.self, params)) { result, terminal in
+                GroupText(style: terminal.style).lines(result.group)
+            }
+        }
+    }
+
+    struct Resume: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Let its tasks start again.")
+
+        @OptionGroup var group: GroupArguments
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let params = GroupGet.Params(name: group.name, owner: group.ownerID)
+            options.show(try options.open().call(GroupResume.self, params)) { result, terminal in
+                GroupText(style: terminal.style).lines(result.group)
+            }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget what is set for a group; its tasks stay.", discussion: "For operators.")
+
+        @OptionGroup var group: GroupArguments
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let params = GroupGet.Params(name: group.name, owner: group.ownerID)
+            options.show(try options.open().call(GroupRemove.self, params)) { result, _ in
+                [result.removed ? "removed" : "there is no group \(SafeText.sanitised(group.name))"]
+            }
+        }
+    }
+}
+
+/// Which group a command is about.
+struct GroupArguments: ParsableArguments {
+    @Argument(help: "The group's name.")
+    var name: String
+
+    @Option(help: ArgumentHelp("Whose group, for operators (default: yours).", valueName: "uid"))
+    var owner: UInt32?
+
+    var ownerID: Owner? { owner.map { Owner(uid: $0) } }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// Waits until a batch has completed, and says how; outlives restarts of the daemon.
+struct BatchWaiter {
+    private let id: BatchID
+    private let options: VerbOptions
+    private var session: LiveSession
+    private let deadline: ContinuousClock.Instant?
+
+    /// - Parameter timeout: nil waits without end.
+    init(
+        _ id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, isDaemonKnown: Bool = false
+    ) throws(CommandFailure) {
+        self.id = id
+        self.options = options
+        session = try LiveSession(
+            options.connection, signals: SignalPipe(catching: SignalPipe.displaySignals), isDaemonKnown: isDaemonKnown)
+        deadline = timeout.map { Readiness.now.advanced(by: .seconds($0.seconds)) }
+    }
+
+    mutating func run() throws(CommandFailure) -> ExitStatus {
+        while true {
+            do throws(CommandFailure) {
+                if let answer = try follow() {
+                    options.show(answer) { result, terminal in
+                        BatchText(style: terminal.style).lines(result.batch)
+                    }
+                    let batch = answer.value.batch
+                    return batch.skipped > 0 || batch.counts.cancelled > 0 ? .taskFailed : .done
+                }
+            } catch {
+                // It went away while it was being asked.
+                guard error.status == .noDaemon else { throw error.status == .interrupted ? interrupted : error }
+            }
+            try wait()
+        }
+    }
+
+    /// Subscribes, then asks: what changes in between comes as an event, so nothing is missed. Nil while it goes on.
+    private func follow() throws(CommandFailure) -> DaemonSession.Answer<BatchGet.Result>? {
+        _ = try session.daemon.call(
+            EventsSubscribe.self, EventsSubscribe.Params(types: [.durable(.batchCompleted)]))
+        let answer = try session.daemon.call(BatchGet.self, BatchGet.Params(id: id))
+        return answer.value.batch.completedAt == nil ? nil : answer
+    }
+
+    /// Returns when there is reason to ask again.
+    private mutating func wait() throws(CommandFailure) {
+        while true {
+            switch session.next(until: deadline) {
+            case .event(let event, _):
+                if event.type == .known(.overflow) { return }
+                if (try? event.payload(BatchCompletedEvent.self))?.batch == id { return }
+            case .lost:
+                if let caught = try session.reconnect(until: Readiness.now + LiveSession.patience) {
+                    if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
+                }
+                return
+            case .signals(let caught):
+                if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
+                if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
+            case .keys: break
+            case .timeUp: throw CommandFailure(.timedOut, "time is up; the batch goes on in the daemon")
+            }
+        }
+    }
+
+    private var interrupted: CommandFailure {
+        CommandFailure(
+            .interrupted, "interrupted; the batch goes on in the daemon. Look with `xferctl batch get \(id)`.")
+    }
+}

@@ -1,0 +1,65 @@
+import StrictJSON
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `batch.*`: decode, authorise, call, encode.
+struct BatchHandlers: Sendable {
+    let manager: TransferManager
+    /// What holds for a new task where its fields say nothing, at this moment.
+    let defaults: @Sendable () -> TaskDefaults
+
+    var all: [Handler] {
+        [
+            Handler(BatchAdd.self, add),
+            Handler(BatchGet.self) { params, context in
+                BatchGet.Result(try await manager.batch(params.id, for: context.caller.principal))
+            },
+        ]
+    }
+
+    private func add(_ params: BatchAdd.Params, _ context: CallContext) async throws -> BatchAdd.Result {
+        let principal = context.caller.principal
+        let defaults = defaults()
+        let read = try Entries(params)
+        let tasks = read.tasks
+        let added = try await manager.addBatch(
+            TaskDrafts(count: tasks.count) { tasks[$0].task.draft(for: principal, defaults) },
+            TransferManager.BatchOptions(
+                maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,
+                asked: params.clientKey == nil ? "" : params.canonicalText),
+            for: principal, path: { "tasks[\(tasks[$0].index)]." },
+            wording: { read.wording($0) })
+        var result = BatchAdd.Result()
+        result.batch = BatchRecord(added.batch)
+        result.ids = added.ids
+        result.errors = try added.refused.map { try [BatchRefusal](lenient: JSONValue(parsing: $0.utf8)) } ?? []
+        result.existing = added.isExisting ? true : nil
+        return result
+    }
+
+    /// What could be read of the entries, and what could not.
+    private struct Entries: Sendable {
+        var tasks: [(index: Int, task: NewTask)] = []
+        var refusals: [BatchRefusal] = []
+
+        /// - Throws: `WireError` when the batch is atomic and an entry is at fault.
+        init(_ params: BatchAdd.Params) throws {
+            for index in params.tasks.indices {
+                do throws(WireError) {
+                    tasks.append((index, try params.task(at: index)))
+                } catch {
+                    if params.atomic { throw error }
+                    refusals.append(BatchRefusal(index: index, RPCFailure(error)))
+                }
+            }
+        }
+
+        /// All refusals as they are answered, now and to a repeated add; nil for none.
+        func wording(_ refused: [Int: ManagerError]) -> String? {
+            let judged = refused.map { BatchRefusal(index: tasks[$0.key].index, ErrorAnswers.failure($0.value)) }
+            let all = (refusals + judged).sorted { $0.index < $1.index }
+            return all.isEmpty ? nil : all.wire.text
+        }
+    }
+}

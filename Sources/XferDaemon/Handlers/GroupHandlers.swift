@@ -1,0 +1,59 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may name another's.
+struct GroupHandlers: Sendable {
+    let manager: TransferManager
+
+    var all: [Handler] {
+        [
+            Handler(GroupList.self, list),
+            Handler(GroupGet.self) { params, context in
+                GroupGet.Result(
+                    try await manager.group(params.name, of: params.owner, for: context.caller.principal))
+            },
+            Handler(GroupSet.self, set),
+            Handler(GroupPause.self) { params, context in
+                GroupGet.Result(
+                    try await manager.pauseGroup(
+                        params.name, of: params.owner, stopsRunning: params.running, for: context.caller.principal))
+            },
+            Handler(GroupResume.self) { params, context in
+                GroupGet.Result(
+                    try await manager.resumeGroup(params.name, of: params.owner, for: context.caller.principal))
+            },
+            Handler(GroupRemove.self) { params, context in
+                GroupRemove.Result(
+                    removed: try await manager.resetGroup(
+                        params.name, of: params.owner, for: context.caller.principal))
+            },
+        ]
+    }
+
+    private func list(_ params: GroupList.Params, _ context: CallContext) async throws -> GroupList.Result {
+        let after = try params.cursor.map(Self.key)
+        // One more than asked for, to know whether there is another page.
+        let groups = try await manager.groups(
+            after: after, limit: params.limit + 1, for: context.caller.principal)
+        let page = groups.prefix(params.limit)
+        let next = groups.count > params.limit ? page.last.map { "\($0.key.owner):\($0.key.name)" } : nil
+        return GroupList.Result(groups: page.map { GroupRecord($0) }, nextCursor: next)
+    }
+
+    private static func key(_ cursor: String) throws -> GroupKey {
+        let parts = cursor.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, let uid = UInt32(parts[0]) else {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it belongs to no list of groups", expected: "next_cursor of an answer")
+        }
+        return GroupKey(owner: Owner(uid: uid), name: String(parts[1]))
+    }
+
+    private func set(_ params: GroupSet.Params, _ context: CallContext) async throws -> GroupGet.Result {
+        GroupGet.Result(
+            try await manager.setMaxActive(
+                params.maxActive.applied(to: nil), ofGroup: params.name, of: params.owner,
+                for: context.caller.principal))
+    }
+}

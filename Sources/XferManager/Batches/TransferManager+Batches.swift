@@ -1,0 +1,162 @@
+import XferCore
+import XferFiles
+public import XferModel
+import XferStore
+
+/// `batch.*`: many tasks in one transaction, as a group with its own concurrency, counted together. Class of origin:
+/// SDWebImagePrefetcher.
+extension TransferManager {
+    /// How a batch is to be added.
+    public struct BatchOptions: Sendable {
+        /// Its own concurrency, at least 1.
+        public var maxActive: Int
+        /// Whether one entry that is refused refuses the whole batch.
+        public var isAtomic: Bool
+        /// Makes the add safe to repeat; unique among its owner's batches while the batch is known.
+        public var clientKey: String?
+        /// All that was asked for, in one text: tells a repeated add from another one with the same key.
+        public var asked: String
+
+        public init(maxActive: Int, isAtomic: Bool = false, clientKey: String? = nil, asked: String = "") {
+            self.maxActive = maxActive
+            self.isAtomic = isAtomic
+            self.clientKey = clientKey
+            self.asked = asked
+        }
+    }
+
+    /// What an add of a batch came to.
+    public struct AddedBatch: Sendable {
+        public var batch: Batch
+        /// Its members in the order of the drafts they were made of; of an existing batch those that are still there.
+        public var ids: [TaskID]
+        /// What `wording` made of the refusals, then or at the first add.
+        public var refused: String?
+        /// Whether its `client_key` found the batch of an earlier add.
+        public var isExisting = false
+    }
+
+    /// Adds a batch in one transaction. When this returns, it survives a power cut.
+    ///
+    /// - Parameters:
+    ///   - path: what stands before a field's name in errors, by the draft's index.
+    ///   - wording: the refused drafts, by index, as the caller wants to find them again; nil for none.
+    /// - Throws: `ManagerError`; of a draft only when the batch is atomic.
+    public func addBatch(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: BatchOptions,
+        for principal: Principal, path: @escaping @Sendable (Int) -> String,
+        wording: @escaping @Sendable ([Int: ManagerError]) -> String?
+    ) async throws -> AddedBatch {
+        guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
+        guard drafts.count <= Self.largestAdd else {
+            throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
+        }
+        let owner = principal.owner
+        if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
+        let (admitted, refusals) = try await admit(drafts, options, for: principal, path: path)
+        let rules = addRules(for: principal)
+        let added: (answer: AddedBatch, effects: [Effect])
+        do {
+            added = try await translatingStoreErrors {
+                try await store.write { tx in
+                    if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
+                    var aftermath = AddAftermath()
+                    let answer = try Self.insert(
+                        admitted, refusals, options, rules, wording: wording, in: tx, followedBy: &aftermath)
+                    if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
+                    try Self.requireRoom(of: principal, in: tx)
+                    return (answer, aftermath.effects)
+                }
+            }
+        } catch {
+            removeSpoolFiles(admitted.flatMap(\.files).map(\.name))
+            throw error
+        }
+        await removeUnwanted(admitted.flatMap(\.files))
+        await perform(added.effects)
+        schedule()
+        return added.answer
+    }
+
+    /// A batch, if it is there and this caller's to see.
+    public func batch(_ id: BatchID, for principal: Principal) async throws -> Batch {
+        guard let batch = try await store.read({ try $0.batch(id) }),
+            principal.isOperator || batch.owner == principal.owner
+        else { throw ManagerError.batchNotFound(id) }
+        return batch
+    }
+
+    // MARK: Steps
+
+    /// An entry that was judged, with the copies that were made for it.
+    private struct AdmittedEntry: Sendable {
+        var index: Int
+        var task: AdmittedTask
+        var files: [SpoolFile]
+    }
+
+    private func admit(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: BatchOptions,
+        for principal: Principal, path: @escaping @Sendable (Int) -> String
+    ) async throws -> (admitted: [AdmittedEntry], refusals: [Int: ManagerError]) {
+        let judged = try await admission(for: principal).admitEach(drafts, path: path)
+        var admitted: [AdmittedEntry] = []
+        var refusals: [Int: ManagerError] = [:]
+        do {
+            for (index, verdict) in judged.enumerated() {
+                do {
+                    let (tasks, files) = try await spool([try verdict.get()], path: { _ in path(index) })
+                    admitted += tasks.map { AdmittedEntry(index: index, task: $0, files: files) }
+                } catch let error as ManagerError where !options.isAtomic {
+                    refusals[index] = error
+                }
+            }
+        } catch {
+            removeSpoolFiles(admitted.flatMap(\.files).map(\.name))
+            throw error
+        }
+        return (admitted, refusals)
+    }
+
+    private static func insert(
+        _ admitted: [AdmittedEntry], _ refused: [Int: ManagerError], _ options: BatchOptions,
+        _ rules: AddRules, wording: ([Int: ManagerError]) -> String?, in tx: StoreTransaction,
+        followedBy aftermath: inout AddAftermath
+    ) throws -> AddedBatch {
+        let (id, group) = try tx.insertBatch(
+            owner: rules.principal.owner, maxActive: options.maxActive, clientKey: options.clientKey,
+            asked: options.asked, at: rules.now)
+        var refusals = refused
+        var ids: [TaskID] = []
+        for entry in admitted {
+            var task = entry.task
+            task.specification.group = group
+            do {
+                ids.append(try add(task, to: id, rules, in: tx, followedBy: &aftermath).id)
+            } catch let error as ManagerError where !options.isAtomic {
+                // Thrown before anything of the task is written: its policy was removed a moment ago.
+                refusals[entry.index] = error
+            }
+        }
+        let words = wording(refusals)
+        try tx.seal(id, total: ids.count, refused: words)
+        guard let batch = try tx.batch(id) else { throw ManagerError.batchNotFound(id) }
+        return AddedBatch(batch: batch, ids: ids, refused: words)
+    }
+}
+
+extension StoreReader {
+    /// The batch this add was answered with before.
+    fileprivate func existingBatch(
+        _ options: TransferManager.BatchOptions, of owner: Owner
+    ) throws -> TransferManager.AddedBatch? {
+        guard let key = options.clientKey,
+            let earlier = try earlierBatch(owner: owner, clientKey: key, asked: options.asked)
+        else { return nil }
+        guard earlier.askedForTheSame else { throw ManagerError.batchKeyReused(existing: earlier.id) }
+        guard let batch = try batch(earlier.id) else { return nil }
+        return TransferManager.AddedBatch(
+            batch: batch, ids: try members(of: earlier.id, limit: TransferManager.largestAdd),
+            refused: earlier.refused, isExisting: true)
+    }
+}

@@ -1,0 +1,98 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// `group.*`: tasks that are held back, limited and counted together. Every owner has groups of its own.
+///
+/// A group comes to be with its first task, or when something is set for it, and goes with its last task when nothing is.
+/// What is set is one row: nothing here costs more for a group of 100,000 tasks.
+extension TransferManager {
+    /// Groups by owner and name, after this one: an operator sees everybody's.
+    public func groups(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
+        try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
+    }
+
+    /// - Parameter owner: whose group; nil is the caller's own.
+    public func group(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
+        let key = try groupKey(name, of: owner, for: principal)
+        guard let group = try await store.read({ try $0.group(key) }) else { throw ManagerError.groupNotFound(name) }
+        return group
+    }
+
+    /// Sets the group's own limit, at least 1; nil takes it back. What runs above a lower one goes on.
+    public func setMaxActive(
+        _ maxActive: Int?, ofGroup name: String, of owner: Owner?, for principal: Principal
+    ) async throws -> TaskGroup {
+        try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setMaxActive(maxActive, of: key) }
+    }
+
+    /// Holds back starts of the group until `resumeGroup`, over restarts too.
+    ///
+    /// - Parameter stopsRunning: also checkpoints what runs and puts it back into the queue, but for what cannot be stopped:
+    ///   requests that must not be made twice, and files whose name is being given.
+    public func pauseGroup(
+        _ name: String, of owner: Owner?, stopsRunning: Bool, for principal: Principal
+    ) async throws -> TaskGroup {
+        let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
+            try tx.setPaused(true, group: key)
+        }
+        if stopsRunning { try await stopRuns(of: group.key) }
+        return group
+    }
+
+    public func resumeGroup(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
+        try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setPaused(false, group: key) }
+    }
+
+    /// Forgets what is set for the group; its tasks stay. Answers whether there was such a group.
+    public func resetGroup(_ name: String, of owner: Owner?, for principal: Principal) async throws -> Bool {
+        let key = try groupKey(name, of: owner, for: principal)
+        let existed = try await translatingStoreErrors {
+            try await store.write { tx in
+                guard try tx.group(key) != nil else { return false }
+                try tx.resetGroup(key)
+                return true
+            }
+        }
+        schedule()
+        return existed
+    }
+
+    // MARK: Steps
+
+    private func changeGroup(
+        _ name: String, of owner: Owner?, for principal: Principal,
+        _ change: @escaping @Sendable (StoreTransaction, GroupKey) throws -> Void
+    ) async throws -> TaskGroup {
+        let key = try groupKey(name, of: owner, for: principal)
+        let group = try await translatingStoreErrors {
+            try await store.write { tx in
+                try change(tx, key)
+                // Without tasks and settings there is no row.
+                return try tx.group(key) ?? TaskGroup(key: key)
+            }
+        }
+        schedule()
+        return group
+    }
+
+    /// Others' groups are an operator's to name.
+    private nonisolated func groupKey(_ name: String, of owner: Owner?, for principal: Principal) throws -> GroupKey {
+        if let owner, owner != principal.owner, !principal.isOperator { throw ManagerError.groupNotFound(name) }
+        return GroupKey(owner: owner ?? principal.owner, name: name)
+    }
+
+    private func stopRuns(of key: GroupKey) async throws {
+        let query = TaskQuery(states: [.running], groups: [key.name], owners: [key.owner])
+        let ids = try await store.read { reader -> [TaskID] in
+            guard let last = try reader.maxTaskID() else { return [] }
+            let ids = try reader.ids(matching: query, upTo: last, limit: 100_000)
+            return try ids.filter { id in
+                guard let task = try reader.task(id) else { return false }
+                let isBound = try reader.isPublishing(task) || reader.mayHaveBegun(task)
+                return !isBound && RepetitionRules.mayRepeat(task.specification)
+            }
+        }
+        for id in ids { await stopRun(of: id, discarding: nil) }
+    }
+}

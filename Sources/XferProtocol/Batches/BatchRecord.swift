@@ -1,0 +1,83 @@
+public import StrictJSON
+public import XferModel
+
+/// A batch on the wire.
+public struct BatchRecord: WireRecord, Hashable {
+    public var id = BatchID(0)
+    public var owner = Owner(uid: 0)
+    public var group = ""
+    public var total: Int64 = 0
+    public var finished: Int64 = 0
+    public var skipped: Int64 = 0
+    public var counts = StateCounts()
+    public var createdAt = Timestamp(microseconds: 0)
+    public var completedAt: Timestamp?
+
+    public init() {}
+
+    public init(_ batch: Batch) {
+        id = batch.id
+        owner = batch.owner
+        group = batch.group
+        total = batch.total
+        finished = batch.finished
+        skipped = batch.skipped
+        counts = StateCounts(batch.counts)
+        createdAt = batch.createdAt
+        completedAt = batch.completedAt
+    }
+
+    public static let summary = "A batch: tasks that were added together and are counted together."
+    public static let wireFields: WireFields<Self> = [
+        .required("id", \.id, "Names the batch."),
+        .required("owner", \.owner, "The uid of the process that added it."),
+        .required("group", \.group, "The group its members are in, for group.* and filters."),
+        .required("total", \.total, "Members it was added with."),
+        .required(
+            "finished", \.finished,
+            "Members that have ended, however: completed, failed, cancelled, superseded; removed ones count on."),
+        .required("skipped", \.skipped, "How many of those failed."),
+        .required("counts", \.counts, "Members by state, without those that were removed."),
+        .required("created_at", \.createdAt, "When it was added."),
+        .nullable("completed_at", \.completedAt, "When the last member ended for the first time; null before."),
+    ]
+}
+
+/// An entry of a batch that was refused.
+public struct BatchRefusal: WireRecord, Hashable {
+    public var index = 0
+    public var code: Int64 = 0
+    public var message = ""
+    public var data: ErrorData?
+
+    public init() {}
+
+    public init(index: Int, _ failure: RPCFailure) {
+        self.index = index
+        code = failure.code
+        message = failure.message
+        data = failure.data
+    }
+
+    public static let summary = "An entry that did not become a member, and why."
+    public static let wireFields: WireFields<Self> = [
+        .required("index", \.index, "Its place in tasks, from 0."),
+        .required("code", \.code, "The code task.add would have answered with."),
+        .required("message", \.message, "One sentence for people; names the field at fault."),
+        .optional("data", \.data, "What is behind it."),
+    ]
+}
+
+extension BatchID: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .integer(let number) = value else { throw .wrongType(expected: "a batch's id, an integer") }
+        guard number > 0 else { throw WireError(.outOfRange, expected: "a batch's id, at least 1") }
+        self.init(number)
+    }
+    public var wire: JSONValue { .integer(rawValue) }
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "BatchID") { _ in
+            ["description": "Names a batch; never reused.", "type": "integer", "minimum": 1]
+        }
+    }
+}

@@ -1,0 +1,32 @@
+public import XferModel
+
+/// A group of tasks on the wire.
+public struct GroupRecord: WireRecord, Hashable {
+    public var name = ""
+    public var owner = Owner(uid: 0)
+    public var paused = false
+    public var maxActive: Int?
+    public var batch: BatchID?
+    public var counts = StateCounts()
+
+    public init() {}
+
+    public init(_ group: TaskGroup) {
+        name = group.key.name
+        owner = group.key.owner
+        paused = group.isPaused
+        maxActive = group.maxActive
+        batch = group.batch
+        counts = StateCounts(group.counts)
+    }
+
+    public static let summary = "A group: tasks that are held back, limited and counted together."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "The group's name; every owner has groups of its own."),
+        .required("owner", \.owner, "The uid whose tasks they are."),
+        .required("paused", \.paused, "Whether its starts are held back."),
+        .nullable("max_active", \.maxActive, "Most of its transfers at once; null is as many as the queue lets."),
+        .optional("batch", \.batch, "The batch it was made for."),
+        .required("counts", \.counts, "Its tasks by state."),
+    ]
+}

@@ -1,0 +1,161 @@
+public import XferModel
+
+/// Batches: a row each, and how many members are in which state.
+extension StoreReader {
+    /// A batch with the counts of its members.
+    public func batch(_ id: BatchID) throws(StoreError) -> Batch? {
+        try settleBatches()
+        let row = try connection.first(
+            """
+            SELECT owner, group_name, coalesce(total, 0), removed_failed, created_at, completed_at
+            FROM batch WHERE id = ?1
+            """, Value(id)
+        ) { row in
+            (
+                owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), group: row.text(1),
+                total: row.integer(2), removedFailed: row.integer(3), createdAt: row.time(4),
+                completedAt: row.optionalTime(5)
+            )
+        }
+        guard let row else { return nil }
+        let counts = try batchCounts(of: id)
+        return Batch(
+            id: id, owner: row.owner, group: row.group, total: row.total,
+            skipped: row.removedFailed + (counts[.failed] ?? 0), counts: counts, createdAt: row.createdAt,
+            completedAt: row.completedAt)
+    }
+
+    /// Members whose rows are still there, ascending: the order of the entries they were made of.
+    public func members(of id: BatchID, after: TaskID? = nil, limit: Int) throws(StoreError) -> [TaskID] {
+        try connection.all(
+            "SELECT id FROM task INDEXED BY task_batch WHERE batch_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3", Value(id),
+            .integer(after?.rawValue ?? 0), Value(limit)
+        ) { TaskID($0.integer(0)) }
+    }
+
+    /// The batch an add with this key was answered with before; nil when there was none.
+    public func earlierBatch(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> EarlierBatch? {
+        try connection.first(
+            "SELECT id, fingerprint, refused FROM batch WHERE owner = ?1 AND client_key = ?2", Value(owner),
+            .text(clientKey)
+        ) {
+            EarlierBatch(
+                id: BatchID($0.integer(0)), askedForTheSame: $0.integer(1) == Fingerprint(asked: asked).value,
+                refused: $0.optionalText(2))
+        }
+    }
+
+    private func batchCounts(of id: BatchID) throws(StoreError) -> [TaskState: Int64] {
+        let rows = try connection.all(
+            "SELECT state, count FROM batch_count WHERE batch_id = ?1 AND count > 0", Value(id)
+        ) { row throws(StoreError) in
+            (try row.word(TaskState.self, 0, table: "batch_count", id: id.rawValue, name: "state"), row.integer(1))
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
+    }
+}
+
+/// What an add of a batch with a `client_key` finds when it is repeated.
+public struct EarlierBatch: Hashable, Sendable {
+    public let id: BatchID
+    public let askedForTheSame: Bool
+    /// What was answered about refused entries.
+    public let refused: String?
+}
+
+extension StoreTransaction {
+    /// A new batch without members, and the group they are to be in. It cannot complete before `seal`.
+    ///
+    /// - Parameter maxActive: its own concurrency.
+    public func insertBatch(
+        owner: Owner, maxActive: Int, clientKey: String? = nil, asked: String? = nil, at time: Timestamp
+    ) throws(StoreError) -> (id: BatchID, group: String) {
+        try connection.run(
+            """
+            INSERT INTO batch (owner, group_name, client_key, fingerprint, created_at) VALUES (?1, '', ?2, ?3, ?4)
+            """,
+            Value(owner), Value(clientKey), Value(asked.map { Fingerprint(asked: $0).value }), Value(time))
+        let id = BatchID(connection.lastInsertedID)
+        let group = "batch-\(id)"
+        try connection.run("UPDATE batch SET group_name = ?2 WHERE id = ?1", Value(id), .text(group))
+        // Tasks may have been put into a group of this name already: then it keeps what is set for it.
+        try makeGroup(GroupKey(owner: owner, name: group), batch: id, maxActive: maxActive)
+        return (id, group)
+    }
+
+    /// All members are in: from now on the batch completes when none is unfinished.
+    ///
+    /// - Parameter refused: what is answered about the entries that did not become members.
+    public func seal(_ id: BatchID, total: Int, refused: String?) throws(StoreError) {
+        try connection.run(
+            "UPDATE batch SET total = ?2, refused = ?3 WHERE id = ?1", Value(id), Value(total), Value(refused))
+        if total == 0, let group = try batch(id).map({ GroupKey(owner: $0.owner, name: $0.group) }),
+            let row = try groupID(of: group)
+        {
+            try tidyGroup(row)
+        }
+        try settleBatches()
+        try noteCompletion(of: id)
+    }
+
+    /// Forgets at most `step` completed batches without members, the oldest first, that completed before `olderThan`;
+    /// answers how many.
+    public func trimBatches(olderThan: Timestamp, step: Int = 200) throws(StoreError) -> Int {
+        try settleBatches()
+        try connection.run(
+            """
+            DELETE FROM batch WHERE id IN (
+                SELECT id FROM batch INDEXED BY batch_completed WHERE completed_at < ?1
+                    AND NOT EXISTS (SELECT 1 FROM task INDEXED BY task_batch WHERE batch_id = batch.id)
+                ORDER BY completed_at LIMIT ?2)
+            """, Value(olderThan), Value(step))
+        return connection.changeCount
+    }
+
+    /// Appends `batch.completed` for batches whose last member has ended in this transaction. Happens by itself before the
+    /// commit; to be called where another event is to follow it.
+    public func completeBatches() throws(StoreError) { try settleBatches() }
+
+    // MARK: Counting
+
+    func change(_ key: BatchKey, by amount: Int64) throws(StoreError) {
+        let count = try connection.first(
+            """
+            INSERT INTO batch_count (batch_id, state, count) VALUES (?1, ?2, ?3)
+            ON CONFLICT DO UPDATE SET count = count + excluded.count RETURNING count
+            """, Value(key.batch), Value(key.state), .integer(amount)
+        ) { $0.integer(0) }
+        guard count == 0 else { return }
+        try connection.run(
+            "DELETE FROM batch_count WHERE batch_id = ?1 AND state = ?2", Value(key.batch), Value(key.state))
+    }
+
+    func noteRemovalOfFailed(from id: BatchID) throws(StoreError) {
+        try connection.run("UPDATE batch SET removed_failed = removed_failed + 1 WHERE id = ?1", Value(id))
+    }
+
+    /// Appends `batch.completed` the first time no member is unfinished: never again, whatever is retried or removed.
+    func noteCompletion(of id: BatchID) throws(StoreError) {
+        let unfinished = try connection.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM batch_count WHERE batch_id = ?1
+                AND state NOT IN ('completed', 'failed', 'cancelled') AND count > 0)
+            FROM batch WHERE id = ?1 AND total IS NOT NULL AND completed_at IS NULL
+            """, Value(id)
+        ) { $0.flag(0) }
+        guard unfinished == false else { return }
+        // When its last member ended; a batch without members, when it was added.
+        let time = try connection.first(
+            """
+            SELECT coalesce((SELECT max(finished_at) FROM task INDEXED BY task_batch WHERE batch_id = ?1), created_at)
+            FROM batch WHERE id = ?1
+            """, Value(id)
+        ) { $0.time(0) }
+        guard let time else { return }
+        try connection.run("UPDATE batch SET completed_at = ?2 WHERE id = ?1", Value(id), Value(time))
+        guard let batch = try batch(id) else { return }
+        try append(
+            .batchCompleted(batch: id, total: batch.total, finished: batch.finished, skipped: batch.skipped),
+            owner: batch.owner, at: time)
+    }
+}

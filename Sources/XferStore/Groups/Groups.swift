@@ -1,0 +1,125 @@
+public import XferModel
+
+/// Groups: `queue_group` has a row for each that has tasks or settings, and the tasks name that row.
+extension StoreReader {
+    /// The group with what is set for it and the counts of its tasks; nil when it has neither.
+    public func group(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
+        guard var group = try groupSettings(key) else { return nil }
+        group.counts = try counts(owner: key.owner, group: key.name)
+        return group
+    }
+
+    /// Groups by owner and name, those of one owner or everybody's, after this one.
+    public func groups(owner: Owner? = nil, after: GroupKey? = nil, limit: Int) throws(StoreError) -> [TaskGroup] {
+        let floor = owner.map { Int64($0.rawValue) } ?? 0
+        let ceiling = owner.map { Int64($0.rawValue) } ?? Int64(UInt32.max)
+        var groups = try connection.all(
+            """
+            SELECT owner, name, max_active, paused, batch_id FROM queue_group
+            WHERE owner BETWEEN ?1 AND ?2 AND (owner, name) > (?3, ?4) ORDER BY owner, name LIMIT ?5
+            """,
+            .integer(floor), .integer(ceiling), .integer(after.map { Int64($0.owner.rawValue) } ?? -1),
+            .text(after?.name ?? ""), Value(limit)
+        ) { TaskGroup($0) }
+        for index in groups.indices {
+            groups[index].counts = try counts(owner: groups[index].key.owner, group: groups[index].key.name)
+        }
+        return groups
+    }
+
+    /// Most transfers of the group at once; nil without a limit of its own.
+    public func maxActive(of group: GroupKey) throws(StoreError) -> Int? {
+        try groupSettings(group)?.maxActive
+    }
+
+    /// Whether the group's starts are held back.
+    public func isPaused(_ group: GroupKey) throws(StoreError) -> Bool {
+        try groupSettings(group)?.isPaused ?? false
+    }
+
+    private func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
+        try connection.first(
+            "SELECT owner, name, max_active, paused, batch_id FROM queue_group WHERE owner = ?1 AND name = ?2",
+            Value(key.owner), .text(key.name)
+        ) { TaskGroup($0) }
+    }
+
+    /// The row of a group; `GroupID.none` for no group, nil for one without a row.
+    func groupID(of key: GroupKey?) throws(StoreError) -> Int64? {
+        guard let key else { return GroupRow.none }
+        return try connection.first(
+            "SELECT id FROM queue_group WHERE owner = ?1 AND name = ?2", Value(key.owner), .text(key.name)
+        ) { $0.integer(0) }
+    }
+
+    func groupKey(of id: Int64) throws(StoreError) -> GroupKey? {
+        guard id != GroupRow.none else { return nil }
+        return try connection.first("SELECT owner, name FROM queue_group WHERE id = ?1", .integer(id)) {
+            GroupKey(owner: Owner(uid: UInt32(truncatingIfNeeded: $0.integer(0))), name: $0.text(1))
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Sets a group's own limit; nil takes it back. O(1), however many tasks the group has.
+    public func setMaxActive(_ maxActive: Int?, of key: GroupKey) throws(StoreError) {
+        let id = try makeGroup(key)
+        try connection.run("UPDATE queue_group SET max_active = ?2 WHERE id = ?1", .integer(id), Value(maxActive))
+        try tidyGroup(id)
+    }
+
+    /// Holds the group's starts back, or lets them go on. O(1), however many tasks the group has.
+    public func setPaused(_ isPaused: Bool, group key: GroupKey) throws(StoreError) {
+        try settleHosts()
+        let id = try makeGroup(key)
+        try connection.run("UPDATE queue_group SET paused = ?2 WHERE id = ?1", .integer(id), Value(isPaused))
+        for priority in Priority.allCases {
+            try connection.run(
+                "UPDATE group_queue SET held = ?3 WHERE priority = ?1 AND group_id = ?2",
+                .integer(Int64(priority.rawValue)), .integer(id), Value(isPaused))
+        }
+        try tidyGroup(id)
+    }
+
+    /// Forgets what is set for the group, and the group when it has no tasks.
+    public func resetGroup(_ key: GroupKey) throws(StoreError) {
+        try setMaxActive(nil, of: key)
+        try setPaused(false, group: key)
+    }
+
+    /// The group's row, made if there is none.
+    @discardableResult
+    func makeGroup(_ key: GroupKey?, batch: BatchID? = nil, maxActive: Int? = nil) throws(StoreError) -> Int64 {
+        if let id = try groupID(of: key) { return id }
+        guard let key else { return GroupRow.none }
+        try connection.run(
+            "INSERT INTO queue_group (owner, name, batch_id, max_active) VALUES (?1, ?2, ?3, ?4)", Value(key.owner),
+            .text(key.name), Value(batch?.rawValue), Value(maxActive))
+        return connection.lastInsertedID
+    }
+
+    /// Removes the row of a group without tasks for which nothing is set. A batch's group goes with its last member.
+    func tidyGroup(_ id: Int64) throws(StoreError) {
+        guard id != GroupRow.none else { return }
+        try connection.run(
+            """
+            DELETE FROM queue_group WHERE id = ?1 AND (max_active IS NULL AND paused = 0 OR batch_id IS NOT NULL)
+                AND NOT EXISTS (SELECT 1 FROM task INDEXED BY task_group_id WHERE group_id = ?1 AND group_id <> 0)
+            """, .integer(id))
+    }
+}
+
+enum GroupRow {
+    /// What tasks without a group have in place of a row's id.
+    static let none: Int64 = 0
+}
+
+extension TaskGroup {
+    /// From owner, name, max_active, paused, batch_id.
+    fileprivate init(_ row: ResultRow) {
+        self.init(
+            key: GroupKey(owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), name: row.text(1)),
+            maxActive: row.optionalInteger(2).map { Int($0) }, isPaused: row.flag(3),
+            batch: row.optionalInteger(4).map { BatchID($0) })
+    }
+}

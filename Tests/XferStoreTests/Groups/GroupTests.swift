@@ -1,0 +1,214 @@
+import GRDB
+import GRDBSQLite
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferStore
+
+/// Groups as the store keeps them, and the scheduler's way around those that are held back.
+struct GroupTests {
+    private static func key(_ name: String, _ owner: UInt32 = 1000) -> GroupKey {
+        GroupKey(owner: Owner(uid: owner), name: name)
+    }
+
+    @discardableResult
+    private static func add(
+        _ count: Int, _ host: String = "a", group: String? = nil, owner: UInt32 = 1000, priority: Priority = .normal,
+        in transaction: StoreTransaction
+    ) throws -> [TaskID] {
+        try (0..<count).map { _ in
+            try transaction.insertTask(
+                specification(host, owner: owner, priority: priority, group: group), state: .queued, at: noon
+            ).id
+        }
+    }
+
+    @Test func aGroupIsThereWhileItHasTasksOrSettings() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                #expect(try transaction.group(Self.key("g")) == nil)
+                let ids = try Self.add(2, group: "g", in: transaction)
+                try Self.add(1, group: "g", owner: 2000, in: transaction)
+                #expect(
+                    try transaction.group(Self.key("g"))
+                        == TaskGroup(key: Self.key("g"), counts: [.queued: 2]))
+                try transaction.setMaxActive(3, of: Self.key("g"))
+                try transaction.setPaused(true, group: Self.key("later"))
+                #expect(try transaction.maxActive(of: Self.key("g")) == 3)
+                #expect(try transaction.maxActive(of: Self.key("g", 2000)) == nil)
+                #expect(
+                    try transaction.groups(limit: 9).map(\.key) == [
+                        Self.key("g"), Self.key("later"), Self.key("g", 2000),
+                    ])
+                #expect(try transaction.groups(owner: Owner(uid: 2000), limit: 9).map(\.key.name) == ["g"])
+                #expect(try transaction.groups(after: Self.key("g"), limit: 1).map(\.key.name) == ["later"])
+                for id in ids { try transaction.deleteTask(id) }
+                #expect(try transaction.group(Self.key("g"))?.maxActive == 3)
+                try transaction.resetGroup(Self.key("g"))
+                try transaction.setPaused(false, group: Self.key("later"))
+                #expect(try transaction.groups(limit: 9).map(\.key) == [Self.key("g", 2000)])
+                try transaction.setState(.cancelled, of: TaskID(3))
+                try transaction.deleteTask(TaskID(3))
+                #expect(try transaction.groups(limit: 9).isEmpty)
+            }
+        }
+    }
+
+    @Test func settingsOutliveTheProcessAndHoldForTasksAddedLater() async throws {
+        let directory = try StoreDirectory()
+        var store = try directory.open()
+        try await store.write { transaction throws in
+            try transaction.setMaxActive(2, of: Self.key("g"))
+            try transaction.setPaused(true, group: Self.key("g"))
+        }
+        try store.close()
+        store = try directory.open()
+        try await store.write { transaction throws in
+            try Self.add(1, group: "g", priority: .high, in: transaction)
+            #expect(try transaction.nextLane(priority: .high) == nil)
+            #expect(try transaction.group(Self.key("g"))?.isPaused == true)
+            try transaction.setPaused(false, group: Self.key("g"))
+            #expect(
+                try transaction.nextLane(priority: .high)
+                    == QueueLane(priority: .high, group: Self.key("g"), host: "a"))
+            #expect(try transaction.maxActive(of: Self.key("g")) == 2)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    /// Lanes take turns whatever their groups are, also when the first lane of a group is of a host that is excluded: its
+    /// other lanes come when it is their turn, not before.
+    @Test func lanesTakeTurnsAcrossGroups() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (host, group) in [("a", nil), ("b", "g"), ("c", nil), ("d", "g"), ("e", "h")] as [(String, String?)] {
+                    try Self.add(9, host, group: group, in: transaction)
+                }
+                func serve(_ count: Int, without hosts: Set<String> = []) throws -> [String] {
+                    try (0..<count).map { _ in
+                        guard let lane = try transaction.nextLane(priority: .normal, withoutHosts: hosts) else {
+                            return "none"
+                        }
+                        try transaction.markServed(lane)
+                        return lane.host
+                    }
+                }
+                #expect(try serve(7) == ["a", "b", "c", "d", "e", "a", "b"])
+                #expect(try serve(7, without: ["c", "d"]) == ["e", "a", "b", "e", "a", "b", "e"])
+                #expect(try serve(3) == ["c", "d", "a"])
+                #expect(try serve(2, without: ["a", "b", "c", "d", "e"]) == ["none", "none"])
+                #expect(
+                    try transaction.nextLane(
+                        priority: .normal, withoutGroups: [Self.key("g"), Self.key("h"), Self.key("unknown")])?.host
+                        == "c")
+            }
+        }
+    }
+
+    @Test func aTaskTakesItsPlaceInItsNewGroup() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                let ids = try Self.add(2, group: "g", in: transaction)
+                var task = try #require(try transaction.task(ids[0]))
+                task.specification.group = "h"
+                try transaction.update(task)
+                try transaction.setPaused(true, group: Self.key("g"))
+                let lane = try #require(try transaction.nextLane(priority: .normal))
+                #expect(lane == task.lane)
+                #expect(try transaction.heads(of: lane, order: .fifo, limit: 9) == [ids[0]])
+                task.specification.group = nil
+                try transaction.update(task)
+                #expect(try transaction.groups(limit: 9).map(\.key.name) == ["g"])
+                #expect(try transaction.nextLane(priority: .normal) == QueueLane(priority: .normal, host: "a"))
+                #expect(throws: StoreError.otherHost(ids[1])) {
+                    try transaction.move(ids[0], to: .before(ids[1]), order: .fifo)
+                }
+            }
+        }
+    }
+
+    @Test func aCoolingHostCoolsInEveryGroup() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for group in [nil, "g", "h"] as [String?] { try Self.add(1, "a", group: group, in: transaction) }
+                try Self.add(1, "b", group: "g", in: transaction)
+                try transaction.setCooldown(host: "a", until: noon)
+                try Self.add(1, "a", group: "new", in: transaction)
+                #expect(try transaction.nextLane(priority: .normal)?.host == "b")
+                #expect(try transaction.nextLane(priority: .normal, withoutHosts: ["b"]) == nil)
+                try transaction.setCooldown(host: "a", until: nil)
+                #expect(
+                    try transaction.nextLane(priority: .normal, withoutHosts: ["b"])
+                        == QueueLane(priority: .normal, host: "a"))
+            }
+        }
+    }
+
+    @Test func whatAChangeSetThatFailedSetIsForgotten() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            try await store.write { try $0.setMaxActive(1, of: Self.key("g")) }
+            let bad = Task {
+                try await store.write { transaction throws in
+                    try transaction.setPaused(true, group: Self.key("g"))
+                    try Self.add(3, "b", group: "other", in: transaction)
+                    throw Refused()
+                }
+            }
+            try await store.write { _ = try Self.add(1, group: "g", in: $0) }
+            await #expect(throws: Refused.self) { try await bad.value }
+            let groups = try await store.read { try $0.groups(limit: 9) }
+            #expect(groups == [TaskGroup(key: Self.key("g"), maxActive: 1, counts: [.queued: 1])])
+            #expect(try await store.read { try $0.nextLane(priority: .normal)?.host } == "a")
+        }
+    }
+
+    /// 40,000 tasks of a paused group and 40,000 of one at its limit, over 10,000 hosts each: neither picking others nor
+    /// pausing, resuming and limiting walks them.
+    @Test func whatIsHeldBackIsNotWalked() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                try Self.add(5, "free", in: transaction)
+                for number in 0..<40_000 {
+                    try Self.add(1, "host\(number % 10_000)", group: "paused", in: transaction)
+                    try Self.add(1, "host\(number % 10_000)", group: "full", in: transaction)
+                }
+                try transaction.setPaused(true, group: Self.key("paused"))
+                try transaction.setMaxActive(1, of: Self.key("full"))
+            }
+            let steps = try await store.write { transaction throws in
+                let handle = transaction.connection.database.sqliteConnection
+                func work() -> Int32 {
+                    var (sum, statement): (Int32, OpaquePointer?) = (0, sqlite3_next_stmt(handle, nil))
+                    while let current = statement {
+                        sum += sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 0)
+                        statement = sqlite3_next_stmt(handle, current)
+                    }
+                    return sum
+                }
+                let before = work()
+                for _ in 0..<2 {
+                    let lane = try #require(
+                        try transaction.nextLane(priority: .normal, withoutGroups: [Self.key("full")]))
+                    #expect(lane.host == "free")
+                    let id = try #require(try transaction.heads(of: lane, order: .fifo, limit: 1).first)
+                    try transaction.setState(.running, of: id)
+                    try transaction.markServed(lane)
+                }
+                try transaction.setPaused(false, group: Self.key("paused"))
+                #expect(
+                    try transaction.nextLane(
+                        priority: .normal, withoutGroups: [Self.key("full")], withoutHosts: ["free", "host0"])?.host
+                        == "host1")
+                try transaction.setPaused(true, group: Self.key("paused"))
+                try transaction.setMaxActive(2, of: Self.key("full"))
+                try transaction.resetGroup(Self.key("full"))
+                _ = try transaction.group(Self.key("full"))
+                return work() - before
+            }
+            #expect(steps < 5000)
+        }
+    }
+}
