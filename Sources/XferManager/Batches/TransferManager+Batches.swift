@@ -134,7 +134,7 @@ extension TransferManager {
             do {
                 ids.append(try add(task, to: id, rules, in: tx, followedBy: &aftermath).id)
             } catch let error as ManagerError where !options.isAtomic {
-                // Thrown before anything of the task is written: its policy was removed a moment ago.
+                // Thrown before anything of the task is written: a policy was removed a moment ago, say.
                 refusals[entry.index] = error
             }
         }

@@ -112,6 +112,10 @@ extension TransferManager {
             return Added(id: earlier.id, isExisting: true)
         }
         try requirePolicy(of: specification, in: tx)
+        if !specification.schedule.isEmpty {
+            try requireChance(
+                of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: now)
+        }
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
             state: specification.startsPaused ? .paused : .queued, coalesceKey: rules.coalesceKeys.key(of: specification),
@@ -126,7 +130,7 @@ extension TransferManager {
         let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: now)
         if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
         if !isBlocked, !specification.schedule.isEmpty {
-            try begin(task, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: now)
+            try begin(task, rules.zones, in: tx, at: now)
         }
         return Added(id: task.id, isExisting: false)
     }

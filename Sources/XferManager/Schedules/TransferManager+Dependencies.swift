@@ -7,11 +7,20 @@ extension TransferManager {
     /// Tasks looked at for a circle at most; a longer chain is not changed.
     private static let longestChain = 100_000
 
-    /// Notes whom the task waits for.
+    /// Whether the tasks to be waited for are there, and this caller's to see.
     ///
-    /// - Parameters:
-    ///   - field: what names them in errors, `tasks[3].after`.
-    ///   - task: what was just inserted or changed.
+    /// - Parameter field: what names them in errors, `tasks[3].after`.
+    static func requireTargets(
+        _ targets: [TaskID], for principal: Principal, field: String, in tx: StoreTransaction
+    ) throws {
+        for (index, target) in targets.enumerated() where try tx.visibleTask(target, to: principal) == nil {
+            throw ManagerError.dependencyNotFound(target, path: "\(field)[\(index)]")
+        }
+    }
+
+    /// Notes whom a task that was changed waits for now.
+    ///
+    /// - Parameter field: what names them in errors, `after`.
     static func setDependencies(
         of task: TransferTask, for principal: Principal, field: String, in tx: StoreTransaction
     ) throws {
@@ -22,10 +31,8 @@ extension TransferManager {
                     path: "\(field)[\(index)]", reason: "task \(target) cannot wait for itself",
                     expected: "ids of other tasks")
             }
-            guard try tx.visibleTask(target, to: principal) != nil else {
-                throw ManagerError.dependencyNotFound(target, path: "\(field)[\(index)]")
-            }
         }
+        try requireTargets(targets, for: principal, field: field, in: tx)
         try tx.setDependencies(of: task.id, on: targets)
         guard let circle = try circle(through: task.id, in: tx) else { return }
         let named = circle.map(\.description).joined(separator: " → ")

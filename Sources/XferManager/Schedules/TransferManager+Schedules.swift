@@ -4,15 +4,21 @@ import XferStore
 
 /// A task's conditions when it comes, and when they are changed.
 extension TransferManager {
-    /// Judges the conditions of a task that was just inserted, and makes it wait or fail by them.
-    static func begin(
-        _ task: TransferTask, for principal: Principal, path: String, _ zones: TimeZones, in tx: StoreTransaction,
+    /// Judges the conditions of a task that is about to be inserted.
+    static func requireChance(
+        of schedule: TaskSchedule, for principal: Principal, path: String, _ zones: TimeZones, in tx: StoreTransaction,
         at now: Timestamp
     ) throws {
-        if !task.specification.schedule.after.isEmpty {
-            try setDependencies(of: task, for: principal, field: path + "after", in: tx)
-        }
-        try requireChance(of: task.specification.schedule, path: path, zones, at: now)
+        try requireTargets(schedule.after, for: principal, field: path + "after", in: tx)
+        try requireChance(of: schedule, path: path, zones, at: now)
+    }
+
+    /// Makes a task that was just inserted wait or fail by its conditions.
+    static func begin(
+        _ task: TransferTask, _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
+    ) throws {
+        let targets = task.specification.schedule.after
+        if !targets.isEmpty { try tx.setDependencies(of: task.id, on: targets) }
         var machine = TaskStateMachine(task)
         try applyConditions(to: &machine, zones, in: tx, at: now)
     }
