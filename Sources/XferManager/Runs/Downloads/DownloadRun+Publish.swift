@@ -23,6 +23,7 @@ extension DownloadRun {
         } catch FileError.cancelled {
             return .stopped
         }
+        await keepInCache(part, length: length)
         control.enter(.publishing)
         let publisher = Publisher(directory: directory)
         let mode = specification.destination.mode ?? settings.fileMode
