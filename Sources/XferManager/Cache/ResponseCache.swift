@@ -189,7 +189,8 @@ final class ResponseCache: Sendable {
             return logger.debug("a response is not kept", metadata: ["reason": "\(refusal)"])
         }
         guard let key = CacheKey(specification, digest: digest),
-            let variant = Variant.selected(by: head, sent: sent, digest: digest)
+            let variant = Variant.selected(by: head, sent: sent, digest: digest),
+            await !isKept(received, key: key)
         else { return }
         var response = StoredResponse(
             url: request.url, finalURL: received.finalURL, status: head.status,
@@ -214,6 +215,15 @@ final class ResponseCache: Sendable {
             return "\(received.length) bytes are more than half of what may be kept"
         }
         return Storability.refusal(of: request, sent: sent, answeredBy: head)
+    }
+
+    /// Whether another task that shares the transfer has kept this very response.
+    private func isKept(_ received: Received, key: CacheKey) async -> Bool {
+        let kept = try? await store.read { try $0.cacheEntries(key: key.bytes) }
+        return kept?.contains { entry in
+            entry.response.requestTime == received.requestTime && entry.response.responseTime == received.responseTime
+                && entry.response.length == received.length
+        } ?? false
     }
 
     private func take(

@@ -23,6 +23,16 @@ extension TaskRun {
         return .cacheHit(age: freshness.age?.components.seconds, fresh: freshness.isFresh)
     }
 
+    /// Whether a kept response was told of, and not yet what the server says about it.
+    func owesWord() async throws -> Bool {
+        guard specification.request.caching.policy == .revalidate else { return false }
+        let id = taskID
+        let told = try await services.store.read {
+            try $0.events(since: 0, types: [.cacheHit, .taskRefreshed, .taskNotModified], taskIDs: [id], limit: 2)
+        }
+        return told.map(\.type) == [.cacheHit]
+    }
+
     /// Tells of a kept response before the server is asked about it, with what it gives for `task.result`. Once for a task,
     /// however often it is tried.
     func tellHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {

@@ -132,6 +132,8 @@ extension TransferManager {
         if let live = runs.removeValue(forKey: id) {
             metrics.onReceived(live.control.receivedBytes)
             unwanted += leave(live.transfer, id)
+            // It has moved to a transfer of its own.
+            if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }
         }
         discard(unwanted)
         for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }

@@ -23,6 +23,8 @@ extension DownloadRun {
         } catch FileError.cancelled {
             return .stopped
         }
+        // The response as it came, whatever a hook makes of it.
+        await keepInCache(part, length: length)
         guard let hook = specification.completion.postProcess else {
             return try await finish(part, length: length, in: directory)
         }

@@ -19,6 +19,10 @@ actor DownloadRun: TaskRun {
     var announcedDigest: Checksum?
     var lastModified: Timestamp?
     var suggestedName: String?
+    /// The response whose body comes, or came; nil when nobody was asked.
+    var received: HeadNews?
+    /// The server's word about the kept response was of no use: it is asked for the whole.
+    var isDistrustful = false
     /// How it ended at the head.
     private var early: Result<RunEnd, any Error>?
     private var isRefused = false
@@ -56,15 +60,28 @@ actor DownloadRun: TaskRun {
         if let ready, let end = try await goOn(with: ready, in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
 
-        switch try await body(in: directory) {
+        while true {
+            guard let asked = try await consult(in: directory) else { continue }
+            if case .known(let end) = asked { return end }
+            if let end = try await ask(asked, in: directory) { return end }
+        }
+    }
+
+    /// Gets the body, or word that what is known is current; nil when that word is of no use.
+    private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
+        let own = try await conditions(in: directory)
+        switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
             throw error
+        case .notModified(let word) where own.isEmpty:
+            return try await confirm(asked, word, in: directory)
         case .notModified:
             outcome.notModified = true
             return try already(published: finalName, in: directory)
         case .whole(let body):
+            if try await owesWord() { pendingEvents.append(.taskRefreshed) }
             control.note(received: body.length, total: body.length)
             control.enter(.verifying)
             let portion = try await shared.handOut(body, to: self, in: directory)
@@ -88,14 +105,15 @@ actor DownloadRun: TaskRun {
     }
 
     /// Waits for the body; how far that is, the transfer knows.
-    private func body(in directory: DirectoryHandle) async throws -> SharedTransfer.Delivery {
-        let conditions = try await conditions(in: directory)
+    private func body(
+        in directory: DirectoryHandle, _ conditions: [HeaderField]
+    ) async throws -> SharedTransfer.Delivery {
         control.follow(shared.control)
         defer { control.follow(nil) }
         return await shared.body(for: self, in: directory, conditions)
     }
 
-    private func take(_ portion: SharedTransfer.Portion) {
+    func take(_ portion: SharedTransfer.Portion) {
         transfer = portion.transfer
         described = portion.described
         isOriginal = portion.isOriginal
@@ -138,6 +156,7 @@ actor DownloadRun: TaskRun {
     /// Looks at the head of a response whose body comes; false when the task does not want it.
     func take(_ news: HeadNews) async -> Bool {
         note(news.head, from: news.url)
+        received = news
         do {
             let url = news.url ?? specification.request.url
             let types = specification.request.acceptedTypes

@@ -26,7 +26,7 @@ extension ExchangeRun {
             guard length <= settings.largestResult else {
                 throw TransferError(.lengthMismatch, "the kept response has \(length) bytes, more than may be kept")
             }
-            try await claim(length, in: spool.directory, for: "a response of \(length)")
+            try await claim(length, by: transfer.id, in: spool.directory, for: "a response of \(length)")
             defer { services.space.withLockedValue { $0.remove(transfer.id) } }
             let isWhole = try await services.cache.handOut(
                 lease, to: spill.descriptor, isCancelled: { control.isStopRequested })
@@ -76,7 +76,7 @@ extension ExchangeRun {
     }
 }
 
-/// When an exchange's request was made, and when its answer's head came (RFC 9111 §4.2.3).
+/// When a request was made, and when its answer's head came (RFC 9111 §4.2.3).
 struct ExchangeTimes: Sendable {
     var asked: Timestamp
     var answered: Timestamp

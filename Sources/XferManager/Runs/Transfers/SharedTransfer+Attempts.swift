@@ -24,7 +24,9 @@ extension SharedTransfer {
             case .complete:
                 return whole(outcome.offset)
             case .notModified:
-                return .notModified
+                return .notModified(
+                    Confirmation(
+                        head: outcome.head ?? ResponseHead(status: 304), url: outcome.finalURL, times: times))
             case .stopped, .failed, .restartWithHTTP1:
                 try await checkpoint(part, at: outcome.offset, keeping: described, isLast: true)
                 if case .failed(let error) = outcome.result { return .failed(error) }
@@ -51,7 +53,10 @@ extension SharedTransfer {
     private func attempt(into part: PartialFile, in directory: DirectoryHandle) async throws -> AttemptOutcome {
         var kept = transfer.resumeData
         kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
-        let conditions = committed == 0 && members.count == 1 ? members.values.flatMap(\.conditions) : []
+        // Who asks with others' conditions gets the whole: that is right for everybody.
+        let wanted = Set(members.values.map(\.conditions))
+        conditions = committed == 0 && wanted.count == 1 ? wanted.first ?? [] : []
+        times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         let isDigestKnown = !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
         return try await attempt(request, into: .file(descriptor: part.descriptor)) { attempt in
             attempt.resumeData = kept
@@ -63,6 +68,7 @@ extension SharedTransfer {
             await passOnEvents()
             switch event {
             case .head(let head, let verdict, let keeping):
+                times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
             case .checkpointDue(let offset):
                 try await checkpoint(part, at: offset, keeping: described)
@@ -93,7 +99,8 @@ extension SharedTransfer {
         described = keeping
         headCount += 1
         let news = HeadNews(
-            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0)
+            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0,
+            times: times)
         self.head = news
         await tell(news)
         guard isWanted else { return }

@@ -29,6 +29,10 @@ actor SharedTransfer: AttemptMaker {
     /// The head of the response whose body comes, for those who join late.
     var head: HeadNews?
     var headCount = 0
+    /// What the last attempt was made with, if the whole was asked for.
+    var conditions: [HeaderField] = []
+    /// When the last attempt began, and when its answer's head came.
+    var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
     /// One takes the bytes at a time, so that the last one finds that it is the last.
     let handingOut = Turnstile()
 
@@ -47,7 +51,7 @@ actor SharedTransfer: AttemptMaker {
     struct Member {
         let run: DownloadRun
         let maxRates: MaxRates
-        /// For `on_conflict: update`, which shares with nobody.
+        /// For `on_conflict: update`, which shares with nobody, or with a kept response's validators.
         let conditions: [HeaderField]
         let asking: Asking
         /// Number of the head it was told last.
@@ -57,8 +61,8 @@ actor SharedTransfer: AttemptMaker {
     /// What a member gets for its waiting.
     enum Delivery: Sendable {
         case whole(WholeBody)
-        /// `on_conflict: update` and the published file is current.
-        case notModified
+        /// What the member's conditions were made of is current.
+        case notModified(Confirmation)
         case failed(any Error)
         /// The member was told to stop, or wanted nothing more after the head.
         case left
@@ -183,6 +187,14 @@ actor SharedTransfer: AttemptMaker {
             let left = leaving
             leaving = [:]
             for member in left.values { member.asking.resume(returning: .left) }
+            if case .notModified = end {
+                answerAsked(end)
+                head = nil
+                // Who joined with other conditions, or with none, is not answered.
+                if !members.isEmpty { continue }
+                state = .idle
+                return
+            }
             if case .whole(let body) = end {
                 state = .whole(body)
             } else {
@@ -195,6 +207,14 @@ actor SharedTransfer: AttemptMaker {
             members = [:]
             for member in waiting.values { member.asking.resume(returning: end) }
             return
+        }
+    }
+
+    /// Those whose conditions the answer is about.
+    private func answerAsked(_ end: Delivery) {
+        for (id, member) in members where member.conditions == conditions {
+            members[id] = nil
+            member.asking.resume(returning: end)
         }
     }
 
@@ -287,6 +307,14 @@ struct HeadNews: Sendable {
     let url: HTTPURL?
     let total: Int64?
     let isResumed: Bool
+    let times: ExchangeTimes
+}
+
+/// Word of the server that what it was asked about is current: a `304`.
+struct Confirmation: Sendable {
+    let head: ResponseHead
+    let url: HTTPURL
+    let times: ExchangeTimes
 }
 
 /// A body that has come to its last byte, not yet verified.

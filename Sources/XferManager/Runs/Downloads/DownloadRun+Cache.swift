@@ -1,0 +1,153 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Responses that are kept: a download may get one without asking the server, or asks whether it is still right.
+///
+/// What comes from the cache is a transfer of the task's own: whoever shares the one it was given may be bringing other
+/// bytes there.
+extension DownloadRun {
+    /// What the cache says before the server is asked.
+    enum Asked {
+        /// The task has ended with what is kept.
+        case known(RunEnd)
+        /// The whole is wanted.
+        case whole
+        /// Word about a kept response will do.
+        case about(CacheLease, [HeaderField])
+
+        var conditions: [HeaderField] {
+            if case .about(_, let conditions) = self { conditions } else { [] }
+        }
+    }
+
+    /// Looks what is kept; nil when it was damaged, and is forgotten.
+    func consult(in directory: DirectoryHandle) async throws -> Asked? {
+        // Every byte is here already, or the kept response is not what the server speaks of.
+        let bytes = transfer.resumeData.committedByteCount
+        guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful else { return .whole }
+        switch try await consultCache() {
+        case .fetch, .miss:
+            return .whole
+        case .use(let lease):
+            let response = lease.entry.response
+            return try await finish(with: lease, as: response, telling: [hit(response)], in: directory).map(Asked.known)
+        case .validate(let lease, let conditions):
+            if specification.request.caching.policy == .revalidate { try await tellHit(lease.entry.response) }
+            return .about(lease, conditions)
+        }
+    }
+
+    /// The server says that the kept response is current. Nil when it speaks of another one, or the kept one is damaged.
+    func confirm(_ asked: Asked, _ word: Confirmation, in directory: DirectoryHandle) async throws -> RunEnd? {
+        isDistrustful = true
+        guard case .about(let lease, _) = asked else { return nil }
+        let received = ResponseCache.Received(
+            head: word.head, finalURL: word.url, requestTime: word.times.asked, responseTime: word.times.answered,
+            length: 0, sources: trust.sources)
+        guard let renewed = try await services.cache.renew(lease, by: received, of: specification.request) else {
+            return nil
+        }
+        let isShown = specification.request.caching.policy == .revalidate
+        return try await finish(
+            with: lease, as: renewed, telling: (isShown ? [] : [hit(renewed)]) + [.taskNotModified], in: directory)
+    }
+
+    /// Judges and publishes a kept response as one that has just come; nil when it was damaged.
+    private func finish(
+        with lease: CacheLease, as response: StoredResponse, telling events: [EventPayload],
+        in directory: DirectoryHandle
+    ) async throws -> RunEnd? {
+        let now = services.clock()
+        let head = response.head(usedAt: now)
+        let request = specification.request
+        received = nil
+        note(head, from: response.finalURL)
+        if let refusal = ResponseRules.refusal(
+            of: head, from: response.finalURL, acceptedStatus: request.acceptedStatus,
+            acceptedTypes: request.acceptedTypes, now: now)
+        {
+            throw refusal
+        }
+        if let end = try await endAtHead(in: directory) { return end }
+        guard let portion = try await portion(of: lease, response, in: directory) else { return nil }
+        pendingEvents += events
+        take(portion)
+        defer { portion.part.close() }
+        control.note(received: response.length, total: response.length)
+        control.enter(.verifying)
+        let end = try await publish(portion.part, length: response.length, in: directory)
+        if case .stopped = end { try await keep(portion.part, length: response.length) }
+        return end
+    }
+
+    /// The kept bytes as a transfer of the task's own. The row comes before the file, and the task moves to it when the
+    /// bytes are durable.
+    private func portion(
+        of lease: CacheLease, _ response: StoredResponse, in directory: DirectoryHandle
+    ) async throws -> SharedTransfer.Portion? {
+        let (pool, control, now) = (services.pool, control, services.clock())
+        let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
+        var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
+        own.resumeData = ResumeData(
+            validators: response.head.validators, totalLength: response.length,
+            contentEncoding: response.head.contentEncoding, finalURL: response.finalURL)
+        own.sources = response.sources
+        let name = own.partialName
+        do {
+            try await claim(
+                response.length, by: own.id, in: directory, for: "the kept \(response.length) and the reserve")
+            defer { services.space.withLockedValue { [id = own.id] in $0.remove(id) } }
+            let part = try await pool.run { () throws(FileError) in try PartialFile.create(in: directory, named: name) }
+            let isWhole = try await services.cache.handOut(
+                lease, to: part.descriptor, isCancelled: { control.isStopRequested })
+            guard isWhole else {
+                await undo(own, in: directory)
+                return nil
+            }
+            try await pool.run { () throws(FileError) in try part.sync() }
+            try await move(to: own)
+            return SharedTransfer.Portion(
+                transfer: own, part: part, described: own.resumeData, isOriginal: false)
+        } catch {
+            await undo(own, in: directory)
+            throw error
+        }
+    }
+
+    private func move(to own: Transfer) async throws {
+        let (shared, id) = (transfer.id, taskID)
+        try await services.store.write(.gathered) { tx in
+            guard let found = try tx.task(id), found.transferID == shared, found.state == .running else {
+                throw Overtaken()
+            }
+            try tx.update(resumeData: own.resumeData, of: own.id)
+            if !own.sources.isEmpty { try tx.setSources(own.sources, of: own.id) }
+            var machine = TaskStateMachine(found)
+            machine.subscribe(to: own.id)
+            try tx.update(machine.task)
+        }
+    }
+
+    /// What cannot be removed now goes at the next start.
+    private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
+        let name = own.partialName
+        guard (try? await services.pool.run({ try directory.remove(name) })) != nil else { return }
+        try? await services.store.write { try $0.deleteTransfer(own.id) }
+    }
+
+    /// Keeps what was received, once it is known to be right, and gives up what the request made doubtful.
+    func keepInCache(_ part: PartialFile, length: Int64) async {
+        guard let received else { return }
+        let (control, url) = (control, received.url ?? specification.request.url)
+        await services.cache.keep(
+            ResponseCache.Received(
+                head: received.head, finalURL: url, requestTime: received.times.asked,
+                responseTime: received.times.answered, length: length, sources: trust.sources),
+            of: specification, .file(descriptor: part.descriptor), isCancelled: { control.isStopRequested })
+        await services.cache.invalidate(
+            after: received.head, to: specification.request, at: url, owner: specification.owner)
+    }
+}
