@@ -83,8 +83,7 @@ struct NetworkMonitorTests {
     @Test func routesOverSeveralLinksAndOfOtherTablesAreSeen() async throws {
         let home = try await NetworkNamespace()
         for (name, address) in [("a", "198.51.100.2/24"), ("b", "203.0.113.2/24")] {
-            try await home.ip("link", "add", name, "type", "dummy")
-            try await home.ip("link", "set", name, "up")
+            try await home.tie(name, to: home, "peer-\(name)")
             try await home.ip("addr", "add", address, "dev", name)
         }
         try await home.ip(
@@ -101,8 +100,7 @@ struct NetworkMonitorTests {
     @Test func aFloodOfChangesEndsInTheTruth() async throws {
         let home = try await NetworkNamespace()
         let (monitor, told) = try await watch(home)
-        try await home.ip("link", "add", "d0", "type", "dummy")
-        try await home.ip("link", "set", "d0", "up")
+        try await home.tie("d0", to: home, "d1")
         let batch = (1...4000).map { "route add 203.0.\($0 / 250).\($0 % 250)/32 dev d0\n" }.joined()
         let ip = try #require(Command.find("ip"))
         let result = try await Command.run(ip, ["-n", home.name, "-batch", "-"], input: batch)
@@ -116,8 +114,7 @@ struct NetworkMonitorTests {
 
     @Test func theRouteToAnAddressIsTheKernels() async throws {
         let home = try await NetworkNamespace()
-        try await home.ip("link", "add", "d0", "type", "dummy")
-        try await home.ip("link", "set", "d0", "up")
+        try await home.tie("d0", to: home, "d1")
         try await home.ip("addr", "add", "198.51.100.2/24", "dev", "d0")
         let sources = try await home.run {
             ["127.0.0.1", "198.51.100.9", "203.0.113.9", "2001:db8::9", "::1"].map { text in

@@ -13,35 +13,34 @@ public enum ReachabilityRules {
         return isMetered ? .metered : .unmetered
     }
 
-    /// Whether something can be reached by `new` that could not be by `old`: a link, an address or a route has come.
+    /// Whether something may be reached by `new` that could not be by `old`: an address to speak from or a route has come.
     public static func hasGained(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return old != new }
         let hasOtherRoutes = new.otherRoutesDigest != old.otherRoutesDigest && new.otherRoutes >= old.otherRoutes
-        return hasOtherRoutes || !new.usable.isSubset(of: old.usable)
-            || !new.runningLinks.isSubset(of: old.runningLinks) || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
+        return hasOtherRoutes || !new.sources.isSubset(of: old.sources)
+            || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
     }
 
-    /// Whether connections may have died without a word: a link or an address is gone.
+    /// Whether connections may have died without a word: an address they may speak from is gone, or its link. Links without
+    /// one come and go wherever containers do, and concern nobody.
     public static func hasLost(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
-        hasGained(from: new?.withoutRoutes, to: old?.withoutRoutes)
+        guard let old, let new else { return false }
+        return !old.sources.isSubset(of: new.sources)
     }
 }
 
 extension NetworkFacts {
-    fileprivate var runningLinks: Set<Int32> { Set(links.lazy.filter(\.isRunning).map(\.index)) }
-
-    fileprivate var usable: Set<Address> { addresses.filter(\.isUsable) }
-
-    fileprivate var withoutRoutes: NetworkFacts { NetworkFacts(links: links, addresses: addresses) }
+    /// Addresses this machine can speak to others from.
+    fileprivate var sources: Set<Address> {
+        let running = Set(links.lazy.filter { $0.isRunning && !$0.isLoopback }.map(\.index))
+        return addresses.filter { $0.isUsable && $0.isGlobal && running.contains($0.link) }
+    }
 
     /// The links of this family's best default routes that lead anywhere; several with multipath and equal metrics.
     fileprivate func preferredLinks(isIPv6: Bool) -> [Link] {
+        guard sources.contains(where: { $0.address.isIPv6 == isIPv6 }) else { return [] }
         let running = Dictionary(
             links.lazy.filter { $0.isRunning && !$0.isLoopback }.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
-        let isAddressed = addresses.contains {
-            $0.address.isIPv6 == isIPv6 && $0.isGlobal && $0.isUsable && running[$0.link] != nil
-        }
-        guard isAddressed else { return [] }
         let routes = defaultRoutes.filter { route in
             route.isIPv6 == isIPv6 && route.links.contains { running[$0] != nil }
         }

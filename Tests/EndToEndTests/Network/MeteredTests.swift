@@ -98,10 +98,12 @@ struct MeteredTests {
             #expect(wwan["metered"] == true && wwan["default_route"] == true && wwan["running"] == true)
             #expect(try await daemon.ctl("network", "files.example").output.contains("names are not looked up"))
             #expect(try await daemon.ctl("status").output.contains("metered"))
-            #expect(daemon.notifications.contains { $0.hasPrefix("STATUS=") && $0.hasSuffix("network metered") })
             let updated = try await daemon.ctl("update", "1", "--metered")
             #expect(updated.isSuccess, "\(updated)")
             try await daemon.completes(1, source)
+            try await eventually("systemd is told") {
+                daemon.notifications.contains { $0.hasPrefix("STATUS=") && $0.hasSuffix("network metered") }
+            }
         }
     }
 }

@@ -127,6 +127,11 @@ import XferModel
             #expect(ReachabilityRules.hasLost(from: full, to: less) == isLoss)
             #expect(!ReachabilityRules.hasLost(from: less, to: full))
         }
+        // A container's end of a link.
+        let more = change { $0.links.insert(NetworkFacts.Link(index: 9, name: "veth1", isRunning: true)) }
+        for (old, new) in [(full, more), (more, full)] {
+            #expect(!ReachabilityRules.hasGained(from: old, to: new) && !ReachabilityRules.hasLost(from: old, to: new))
+        }
         #expect(!ReachabilityRules.hasGained(from: full, to: full))
         let other = change { ($0.otherRoutes, $0.otherRoutesDigest) = (1, 5) }
         #expect(ReachabilityRules.hasGained(from: full, to: other))

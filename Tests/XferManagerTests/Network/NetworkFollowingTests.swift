@@ -7,6 +7,10 @@ import XferTestSupport
 
 /// What the manager does with what it is told of the network.
 @Suite struct NetworkFollowingTests {
+    @Sendable private static func metered(_ settings: inout ManagerSettings) {
+        settings.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self)
+    }
+
     private static func facts(_ interface: String) -> NetworkFacts {
         var facts = NetworkFacts()
         facts.links = [NetworkFacts.Link(index: 2, name: interface, isRunning: true)]
@@ -25,7 +29,7 @@ import XferTestSupport
 
     @Test func changesAreToldInOrderOnceTheyHaveSettled() async throws {
         let fixture = try await ManagerFixture()
-        let manager = try await fixture.open { $0.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self) }
+        let manager = try await fixture.open(change: Self.metered)
         try await manager.start()
         await manager.onFacts(Self.facts("eth0"))
         try await eventually("unmetered") { await manager.networkState == .unmetered }
@@ -46,7 +50,7 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let source = SourceVersion.tagged(1, length: 10)
         fixture.server.serve("/f", source)
-        let manager = try await fixture.open { $0.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self) }
+        let manager = try await fixture.open(change: Self.metered)
         try await manager.start()
         await manager.onFacts(Self.facts("wwan0"))
         let drafts = (0..<1200).map { index in
