@@ -63,7 +63,7 @@ let package = Package(
         // Values and decisions.
         library("StrictJSON"),
         library("XferModel"),
-        library("XferCore", ["XferModel"]),
+        library("XferCore", ["XferModel", deque]),
 
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),

@@ -25,6 +25,8 @@ public struct Attempt: Sendable {
     public var maxReceiveRate: Int64
     /// Bytes of content per second, 0 is unlimited.
     public var maxSendRate: Int64
+    /// Whose limits it is held to besides its own; see `TransferEngine.setRateLimits`.
+    public var rateScopes: [RateScope]
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
     public var checkpoints: CheckpointWindow.Limits
@@ -37,7 +39,8 @@ public struct Attempt: Sendable {
         request: TransferRequest, resumeData: ResumeData = ResumeData(), segment: Segment? = nil,
         allowsUnsafeResume: Bool = false, digestIsKnown: Bool = false, sink: BodySink, mode: AttemptMode = .download,
         content: AttemptContent? = nil, credential: ResolvedCredential? = nil, cookieJar: String? = nil,
-        maxReceiveRate: Int64 = 0, maxSendRate: Int64 = 0, conditions: [HeaderField] = [],
+        maxReceiveRate: Int64 = 0, maxSendRate: Int64 = 0, rateScopes: [RateScope] = [.service],
+        conditions: [HeaderField] = [],
         checkpoints: CheckpointWindow.Limits = CheckpointWindow.Limits(), session: @escaping SessionChooser,
         onServer: (@Sendable (SourceEvidence) -> Void)? = nil
     ) {
@@ -53,6 +56,7 @@ public struct Attempt: Sendable {
         self.cookieJar = cookieJar
         self.maxReceiveRate = maxReceiveRate
         self.maxSendRate = maxSendRate
+        self.rateScopes = rateScopes
         self.conditions = conditions
         self.checkpoints = checkpoints
         self.session = session

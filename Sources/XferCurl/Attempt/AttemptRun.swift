@@ -15,7 +15,9 @@ final class AttemptRun {
 
     let id: AttemptID
     let progress: AttemptProgress
-    private(set) var maxReceiveRate: Int64
+    private var maxReceiveRate: Int64
+    /// What the present connection's window was made for.
+    private var windowRate: Int64 = 0
 
     unowned let core: EngineCore
     let attempt: Attempt
@@ -111,12 +113,26 @@ final class AttemptRun {
 
     func setMaxReceiveRate(_ rate: Int64) {
         maxReceiveRate = max(0, rate)
-        if maxReceiveRate > 0, mayRestart, exchange?.isMultiplexed == true { return finish(.restartWithHTTP1) }
-        if maxReceiveRate > 0 { exchange?.handle?.clampWindow(rate: maxReceiveRate) }
+        onLimitsChanged()
         changePacing { pacing, now in
             pacing.setRate(max(0, rate), now: now)
             return nil
         }
+    }
+
+    /// Limits of its own, or limits that it shares, are others now.
+    func onLimitsChanged() {
+        let rate = receiveRate
+        guard rate != windowRate else { return }
+        windowRate = rate
+        if rate > 0, mayRestart, exchange?.isMultiplexed == true { return finish(.restartWithHTTP1) }
+        exchange?.handle?.clampWindow(rate: rate)
+    }
+
+    /// Bytes per second that are this transfer's under all limits it is held to; 0 is unlimited.
+    var receiveRate: Int64 {
+        guard let shared = core.rateShare(of: attempt.rateScopes) else { return maxReceiveRate }
+        return maxReceiveRate > 0 ? min(maxReceiveRate, shared) : shared
     }
 
     /// Whether the request can be given up and made again over HTTP/1.1 for the sake of a limit.
@@ -133,6 +149,8 @@ final class AttemptRun {
 
     private func request() {
         pacing.onRequest()
+        core.rates.leave(id.rawValue)
+        windowRate = receiveRate
         progress.update { snapshot in
             snapshot.sent = 0
             snapshot.sendTotal = content.map(\.length) ?? 0
@@ -242,7 +260,38 @@ final class AttemptRun {
     /// The loop's turn: what nothing holds back any more goes on.
     func unpause() { exchange?.unpause() }
 
+    // MARK: Limits that are shared
+
+    /// Its turn to receive has come.
+    func onReceiveTurn() { onTurn { pacing, now in pacing.wait(inLine: false, now) } }
+
+    /// Its turn to send has come.
+    func onSendTurn() { onTurn { pacing, now in pacing.wait(inLine: false, toSend: true, now) } }
+
+    /// Goes on at once, so that what it takes is known before the next one's turn.
+    private func onTurn(_ change: (inout Pacing, MonotonicInstant) -> Void) {
+        if isEnded { return }
+        change(&pacing, core.now)
+        exchange?.unpause()
+        core.schedule(self, at: pacing.deadline)
+    }
+
     // MARK: From the exchange, inside libcurl's callbacks
+
+    /// Whether the limits it shares let it receive; if not, it stands in line.
+    func mayReceive(_ now: MonotonicInstant) -> Bool {
+        let isAdmitted = core.rates.receive.mayTake(id.rawValue, in: attempt.rateScopes, now: now)
+        if !isAdmitted { pacing.wait(inLine: true, now) }
+        return isAdmitted
+    }
+
+    /// Whether the limits it shares let it send; if not, it stands in line.
+    func maySend() -> Bool {
+        let now = core.now
+        let isAdmitted = core.rates.send.mayTake(id.rawValue, in: attempt.rateScopes, now: now)
+        if !isAdmitted { pacing.wait(inLine: true, toSend: true, now) }
+        return isAdmitted
+    }
 
     /// The connection is there.
     func onConnected() {
@@ -285,19 +334,21 @@ final class AttemptRun {
     func onWritten(_ count: Int, now: MonotonicInstant) {
         let wasPaused = isReceivingPaused
         pacing.onReceived(count, now: now)
+        core.rates.receive.take(count, by: id.rawValue, in: attempt.rateScopes, now: now)
         if let due = pacing.onWritten(to: writer.offset, now: now) { events.yield(.checkpointDue(offset: due)) }
         if !wasPaused, isReceivingPaused { exchange?.pauseReceiving() }
         core.schedule(self, at: pacing.deadline)
     }
 
     /// Most bytes of content that may be handed over at once.
-    var sendChunk: Int { pacing.sendChunk }
+    var sendChunk: Int { min(pacing.sendChunk, Pacing.sendChunk(core.rates.send.lowestRate(in: attempt.rateScopes))) }
 
     /// Part of the content was handed over. libcurl asks for the next one when the system has taken it.
     func onSent(_ count: Int) {
         let now = core.now
         pacing.onActivity(now)
         pacing.onSent(count, now: now)
+        core.rates.send.take(count, by: id.rawValue, in: attempt.rateScopes, now: now)
         core.schedule(self, at: pacing.deadline)
     }
 }

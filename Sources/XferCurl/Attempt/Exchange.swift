@@ -83,10 +83,10 @@ final class Exchange {
             url: url, method: method, content: content,
             headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
-            maxReceiveRate: run.maxReceiveRate, decodesContent: run.attempt.mode == .exchange)
+            maxReceiveRate: run.receiveRate, decodesContent: run.attempt.mode == .exchange)
         request.authentication = authentication
         request.cookies = cookies
-        let key = core.poolKey(for: spec, isLimited: run.maxReceiveRate > 0, isSecure: url.scheme == .https)
+        let key = core.poolKey(for: spec, isLimited: run.receiveRate > 0, isSecure: url.scheme == .https)
         guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
         }
@@ -294,7 +294,7 @@ final class Exchange {
     private func onHead(_ head: ResponseHead) -> Bool {
         if head.isRedirect { return drain(run.follow(head), head) }
         if run.attempt.mode == .exchange { return receiveAnswer(head) }
-        if head.majorVersion >= 2, run.maxReceiveRate > 0, run.mayRestart {
+        if head.majorVersion >= 2, run.receiveRate > 0, run.mayRestart {
             return drain(.finish(.restartWithHTTP1), head)
         }
         let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall)
@@ -359,7 +359,12 @@ final class Exchange {
             drained += bytes.count
             return drained <= Self.drainLimit ? bytes.count : 0
         case .receiving:
-            return take(bytes) ? bytes.count : 0
+            // What libcurl is decoding it cannot hold back: such a body waits after the chunk.
+            let canWait = head?.contentEncoding == nil
+            if canWait, !run.mayReceive(run.core.now) { return Int(CURL_WRITEFUNC_PAUSE) }
+            guard take(bytes) else { return 0 }
+            if !canWait, !run.mayReceive(run.core.now) { pauseReceiving() }
+            return bytes.count
         case .requesting:
             refusal = TransferError(.protocolError, "\(url.hostKey) sent a body without a head", host: url.hostKey)
             return 0

@@ -17,6 +17,12 @@ struct Pacing {
         static let rate = Pauses(rawValue: 4)
         /// The send limit's debt.
         static let sendRate = Pauses(rawValue: 8)
+        /// Others are first under a limit that is shared.
+        static let line = Pauses(rawValue: 16)
+        /// The same for sending.
+        static let sendLine = Pauses(rawValue: 32)
+
+        static let sending: Pauses = [.sendRate, .sendLine]
     }
 
     private(set) var pauses: Pauses = []
@@ -35,8 +41,8 @@ struct Pacing {
         sendBucket = sendRate > 0 ? TokenBucket(rate: sendRate, now: now) : nil
     }
 
-    var isReceivingPaused: Bool { !pauses.subtracting(.sendRate).isEmpty }
-    var isSendingPaused: Bool { pauses.contains(.sendRate) }
+    var isReceivingPaused: Bool { !pauses.subtracting(.sending).isEmpty }
+    var isSendingPaused: Bool { !pauses.isDisjoint(with: .sending) }
 
     /// The next instant at which `onTime` or `expired` has something to say.
     var deadline: MonotonicInstant? {
@@ -65,6 +71,11 @@ struct Pacing {
 
     mutating func hold(_ now: MonotonicInstant) { set(.held, true, now) }
     mutating func release(_ now: MonotonicInstant) { set(.held, false, now) }
+
+    /// The attempt stands in line for a limit that is shared, or no longer does.
+    mutating func wait(inLine isWaiting: Bool, toSend: Bool = false, _ now: MonotonicInstant) {
+        set(toSend ? .sendLine : .line, isWaiting, now)
+    }
 
     // MARK: Checkpoints
 
@@ -123,8 +134,11 @@ struct Pacing {
     }
 
     /// Most bytes of content that may be sent at once: a low limit sends little at a time rather than falling silent for long.
-    var sendChunk: Int {
-        guard let rate = sendBucket?.rate else { return .max }
+    var sendChunk: Int { Self.sendChunk(sendBucket?.rate) }
+
+    /// The same for a limit of this rate; nil is unlimited.
+    static func sendChunk(_ rate: Int64?) -> Int {
+        guard let rate else { return .max }
         return Int(min(max(rate / 8, 256), 64 << 10))
     }
 

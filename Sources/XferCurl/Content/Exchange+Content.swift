@@ -7,7 +7,7 @@ extension Exchange {
     /// libcurl would take that for the end, and the server would wait for the rest.
     func onContentWanted(from reader: ContentReader, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         keepSocket()
-        if run.isSendingPaused {
+        if run.isSendingPaused || !run.maySend() {
             noteSent()
             isSendingHeld = true
             return Int(CURL_READFUNC_PAUSE)

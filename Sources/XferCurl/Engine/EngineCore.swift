@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import XferCore
 import XferModel
 import XferTrust
 
@@ -24,6 +25,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var lastHandle: UInt = 0
     /// Attempts that may go on: libcurl is told outside its callbacks.
     private var toUnpause: [AttemptRun] = []
+    /// Limits that attempts share.
+    var rates = SharedRates()
     private(set) var isShutDown = false
 
     init(loop: CurlLoop, configuration: EngineConfiguration) {
@@ -59,6 +62,13 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     func run(_ id: AttemptID) -> AttemptRun? {
         enter()
         return runs[id.rawValue]
+    }
+
+    func setRateLimits(_ limits: RateLimits) {
+        enter()
+        rates.setLimits(limits, now: now)
+        for run in Array(runs.values) { run.onLimitsChanged() }
+        giveTurns()
     }
 
     func retireSessions(where isRetired: (SessionSpec) -> Bool) {
@@ -112,6 +122,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
             switch key {
             case .session(let id): sessions[id]?.onDeadline()
             case .attempt(let id): runs[id]?.onDeadline(now)
+            case .rates: break
             }
         }
         while !toUnpause.isEmpty {
@@ -119,11 +130,25 @@ final class EngineCore: LoopClient, @unchecked Sendable {
             toUnpause = []
             for run in batch { run.unpause() }
         }
+        giveTurns()
+    }
+
+    /// Lets go on whose turn it is under the limits that are shared.
+    private func giveTurns() {
+        let now = now
+        while let id = rates.receive.next(now) { runs[id]?.onReceiveTurn() }
+        while let id = rates.send.next(now) { runs[id]?.onSendTurn() }
+        loop.deadlines.set(.rates, to: rates.deadline(now))
     }
 
     // MARK: From attempts
 
     func unpauseSoon(_ run: AttemptRun) { toUnpause.append(run) }
+
+    /// Bytes per second each attempt can receive under the limits of these scopes; nil when there is none.
+    func rateShare(of scopes: [RateScope]) -> Int64? {
+        rates.receive.lowestRate(in: scopes).map { max(1, $0 / Int64(max(1, runs.count))) }
+    }
 
     func schedule(_ run: AttemptRun, at instant: MonotonicInstant?) {
         loop.deadlines.setIfEarlier(.attempt(run.id.rawValue), to: instant)
@@ -131,6 +156,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     func forget(_ run: AttemptRun) {
         runs[run.id.rawValue] = nil
+        rates.leave(run.id.rawValue)
         loop.deadlines.remove(.attempt(run.id.rawValue))
     }
 

@@ -1,4 +1,4 @@
-import XferModel
+public import XferModel
 
 /// Moves the bytes: runs attempts on one loop thread, over libcurl.
 ///
@@ -42,6 +42,10 @@ public actor TransferEngine {
 
     /// Bytes of content per second, 0 is unlimited.
     public func setMaxSendRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxSendRate(rate) }
+
+    /// Limits that attempts share, each among those that name its scope (`Attempt.rateScopes`). In force at once, also for
+    /// what runs; HTTP/2 downloads in the scope of a receive limit end with `restartWithHTTP1`.
+    public func setRateLimits(_ limits: RateLimits) { core.setRateLimits(limits) }
 
     /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
     public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) {

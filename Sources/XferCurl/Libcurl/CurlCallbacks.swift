@@ -50,7 +50,7 @@ func curlSocketOptionCallback(
 ) -> Int32 {
     if let exchange = exchange(context) {
         exchange.onSocket()
-        let rate = exchange.run.maxReceiveRate
+        let rate = exchange.run.receiveRate
         if rate > 0 { ReceiveWindow.clamp(socket, rate: rate) }
     }
     return Int32(CURL_SOCKOPT_OK)

@@ -187,7 +187,8 @@ final class EasyHandle {
         return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
     }
 
-    /// Caps what the kernel takes in for a limit that was put on a running transfer. The connection is not used again.
+    /// Caps what the kernel takes in for a limit that was put on a running transfer, and no longer for one that is lifted
+    /// (0). The connection is not used again.
     func clampWindow(rate: Int64) {
         guard let socket else { return }
         ReceiveWindow.clamp(socket, rate: rate)

@@ -2,8 +2,9 @@ import CLinux
 
 /// The TCP window of limited transfers: the server shall not be a minute ahead of what is read.
 enum ReceiveWindow {
-    /// About a second's worth, 16 KiB … 4 MiB. `TCP_WINDOW_CLAMP` (tcp(7)), not `SO_RCVBUF`: it can grow again.
+    /// About a second's worth, 4 KiB … 4 MiB; without a limit as much as the kernel likes. `TCP_WINDOW_CLAMP` (tcp(7)), not
+    /// `SO_RCVBUF`: it can grow again.
     static func clamp(_ socket: Int32, rate: Int64) {
-        _ = xfer_clamp_tcp_window(socket, Int32(min(max(rate, 16 << 10), 4 << 20)))
+        _ = xfer_clamp_tcp_window(socket, rate > 0 ? Int32(min(max(rate, 4 << 10), 4 << 20)) : 1 << 30)
     }
 }

@@ -30,6 +30,8 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     enum DeadlineKey: Hashable {
         case session(UInt32)
         case attempt(UInt64)
+        /// Turns under limits that attempts share.
+        case rates
     }
 
     private let epoll: Epoll

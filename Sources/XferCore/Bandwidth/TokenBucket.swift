@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A receive limit that lets a chunk through, goes into debt for it, and says when the debt is paid.
+/// A limit that lets a chunk through, goes into debt for it, and says when the debt is paid.
 ///
 /// It starts empty, so there is no initial burst, and saves at most `burst` for what the timer was late.
 public struct TokenBucket: Hashable, Sendable {
@@ -31,8 +31,27 @@ public struct TokenBucket: Hashable, Sendable {
     public mutating func take(_ count: Int, now: MonotonicInstant) -> MonotonicInstant? {
         refill(now)
         balance -= Double(count)
-        guard balance < -Double(rate) * Self.patience else { return nil }
-        return now.advanced(by: .nanoseconds(Int64(min(-balance / Double(rate), 1e9) * 1e9)))
+        return isExhausted ? debtEnd : nil
+    }
+
+    /// Whether the debt is one worth a pause.
+    public mutating func isExhausted(_ now: MonotonicInstant) -> Bool {
+        refill(now)
+        return isExhausted
+    }
+
+    /// When the debt, however small, is paid; nil when there is none.
+    public mutating func debtEnd(_ now: MonotonicInstant) -> MonotonicInstant? {
+        refill(now)
+        return balance < 0 ? debtEnd : nil
+    }
+
+    private var isExhausted: Bool { balance < -Double(rate) * Self.patience }
+
+    /// Rounded up: at that instant nothing is owed any more.
+    private var debtEnd: MonotonicInstant {
+        let seconds = min(-balance / Double(rate), 1e9)
+        return updated.advanced(by: .nanoseconds(Int64((seconds * 1e9).rounded(.up))))
     }
 
     private mutating func refill(_ now: MonotonicInstant) {

@@ -1,0 +1,115 @@
+import DequeModule
+public import XferModel
+
+/// The limits that transfers share, in one direction: who may take bytes now, and who has to wait in line.
+///
+/// Whoever asks while a limit of its scopes is exhausted, or while others wait for it, joins the end of that limit's line.
+/// When the debt is paid the first in line gets a turn: some bytes, then it is the others' turn. So transfers share a limit
+/// evenly however fast each of their servers is, and what one cannot use the others get.
+///
+/// `ID` names a transfer. Class of origin: deficit round robin (Shreedhar, Varghese 1995).
+public struct RateGate<ID: Hashable & Sendable>: Sendable {
+    private struct Limit {
+        var bucket: TokenBucket
+        var line = Deque<ID>()
+    }
+
+    private var limits: [RateScope: Limit] = [:]
+    /// The scopes that have a limit.
+    private var scopes: [RateScope] = []
+    /// In whose line they stand.
+    private var waiting: [ID: RateScope] = [:]
+    /// What is left of a turn, in bytes.
+    private var turns: [ID: Int64] = [:]
+    /// Those whose limit is gone.
+    private var released = Deque<ID>()
+
+    /// Seconds of the rate that are one turn, and bytes at least.
+    private static var turnTime: Double { 0.01 }
+    private static var smallestTurn: Int64 { 4 << 10 }
+
+    public init() {}
+
+    /// Bytes per second, each at least 1; scopes that are not named become unlimited.
+    public mutating func setLimits(_ rates: [RateScope: Int64], now: MonotonicInstant) {
+        for (scope, limit) in limits where rates[scope] == nil {
+            released.append(contentsOf: limit.line)
+            for id in limit.line { waiting[id] = nil }
+            limits[scope] = nil
+        }
+        for (scope, rate) in rates {
+            if limits[scope] == nil { limits[scope] = Limit(bucket: TokenBucket(rate: rate, now: now)) }
+            limits[scope]?.bucket.setRate(rate, now: now)
+        }
+        scopes = Array(limits.keys)
+    }
+
+    /// The lowest rate among these scopes; nil when they are unlimited.
+    public func lowestRate(in scopes: [RateScope]) -> Int64? {
+        scopes.compactMap { limits[$0]?.bucket.rate }.min()
+    }
+
+    /// Whether the transfer may take bytes now. If not it stands in line, and `next` names it when it should ask again.
+    public mutating func mayTake(_ id: ID, in scopes: [RateScope], now: MonotonicInstant) -> Bool {
+        if limits.isEmpty { return true }
+        if waiting[id] != nil { return false }
+        let hasTurn = turns[id] != nil
+        for scope in scopes {
+            guard let isClosed = isClosed(scope, now), isClosed || !hasTurn && !isLineEmpty(scope) else { continue }
+            turns[id] = nil
+            waiting[id] = scope
+            limits[scope]?.line.append(id)
+            return false
+        }
+        return true
+    }
+
+    /// The transfer took so many bytes.
+    public mutating func take(_ count: Int, by id: ID, in scopes: [RateScope], now: MonotonicInstant) {
+        if limits.isEmpty { return }
+        for scope in scopes { _ = limits[scope]?.bucket.take(count, now: now) }
+        guard let left = turns[id] else { return }
+        turns[id] = left > Int64(count) ? left - Int64(count) : nil
+    }
+
+    /// The transfer has ended, or does not want to take anything for a while.
+    public mutating func leave(_ id: ID) {
+        turns[id] = nil
+        if let scope = waiting.removeValue(forKey: id) { limits[scope]?.line.removeAll { $0 == id } }
+        released.removeAll { $0 == id }
+    }
+
+    /// Who should ask again now; to be called until it names nobody.
+    public mutating func next(_ now: MonotonicInstant) -> ID? {
+        if let id = released.popFirst() { return id }
+        if waiting.isEmpty { return nil }
+        for scope in scopes {
+            guard limits[scope]?.line.isEmpty == false, limits[scope]?.bucket.debtEnd(now) == nil,
+                let rate = limits[scope]?.bucket.rate, let id = limits[scope]?.line.popFirst()
+            else { continue }
+            waiting[id] = nil
+            turns[id] = max(Self.smallestTurn, Int64(Double(rate) * Self.turnTime))
+            return id
+        }
+        return nil
+    }
+
+    /// When `next` will name somebody; nil while nobody waits.
+    public mutating func deadline(_ now: MonotonicInstant) -> MonotonicInstant? {
+        if !released.isEmpty { return now }
+        if waiting.isEmpty { return nil }
+        var earliest: MonotonicInstant?
+        for scope in scopes where limits[scope]?.line.isEmpty == false {
+            let end = limits[scope]?.bucket.debtEnd(now) ?? now
+            earliest = earliest.map { min($0, end) } ?? end
+        }
+        return earliest
+    }
+
+    /// Nil when the scope is unlimited.
+    private mutating func isClosed(_ scope: RateScope, _ now: MonotonicInstant) -> Bool? {
+        limits[scope]?.bucket.isExhausted(now)
+    }
+
+    private func isLineEmpty(_ scope: RateScope) -> Bool { limits[scope]?.line.isEmpty ?? true }
+}

@@ -1,0 +1,147 @@
+import Testing
+import XferCore
+import XferModel
+import XferTestSupport
+
+@testable import XferCurl
+
+/// Limits that several transfers share, by a clock of the test's own.
+@Suite struct SharedRateTests {
+    private static let length: Int64 = 1 << 20
+    private static let rate: Int64 = 256 << 10
+
+    private func download(
+        _ server: FaultServer, into part: PartFile, _ configure: (inout Attempt) -> Void = { _ in }
+    ) throws -> Attempt {
+        try .get(server.url("/file"), into: part) { attempt in
+            attempt.request.timeouts.idle = 0.2
+            configure(&attempt)
+        }
+    }
+
+    private func received(_ handles: [AttemptHandle]) -> [Int64] { handles.map(\.progress.snapshot.received) }
+
+    /// Moves the clock by the time in which the limit lets another `bytes` through, and waits until they have come.
+    private func step(
+        _ clock: ManualClock, _ harness: Harness, _ handles: [AttemptHandle], past total: Int64
+    ) async throws {
+        try await eventually("something more comes") {
+            await harness.turn()
+            return received(handles).reduce(0, +) > total
+        }
+        clock.advance(by: .milliseconds(100))
+        await harness.turn()
+    }
+
+    @Test func severalTransfersHaveOneRateAndEqualShares() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(150, length: Self.length)
+        server.serve("/file", version)
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
+        await harness.engine.setRateLimits(RateLimits(receive: [.service: Self.rate]))
+        let parts = try (0..<4).map { _ in try PartFile() }
+        var handles: [AttemptHandle] = []
+        for part in parts { handles.append(await harness.engine.start(try download(server, into: part))) }
+        let ends = zip(handles, parts).map { handle, part in
+            Task { try await harness.follow(handle, part: part) }
+        }
+        var elapsed = 0.0
+        var total: Int64 = 0
+        while elapsed < 5 {
+            try await step(clock, harness, handles, past: total)
+            total = received(handles).reduce(0, +)
+            elapsed += 0.1
+            // One chunk of libcurl's beyond what time allows.
+            #expect(Double(total) <= Double(Self.rate) * (elapsed + 0.05) + 32_768)
+        }
+        #expect(Double(total) >= Double(Self.rate) * elapsed * 0.9)
+        for count in received(handles) { #expect((0.2...0.3).contains(Double(count) / Double(total))) }
+        // What waited in line was not silent.
+        await harness.engine.setRateLimits(RateLimits())
+        for (end, part) in zip(ends, parts) {
+            #expect(try await end.value.outcome.result == .complete)
+            #expect(try part.bytes == version.bytes)
+        }
+    }
+
+    @Test func aGroupAtItsLimitHoldsNobodyElseBack() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(151, length: Self.length))
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
+        await harness.engine.setRateLimits(RateLimits(receive: [.group("slow"): 1000]))
+        let (slow, fast) = (try PartFile(), try PartFile())
+        let held = await harness.engine.start(
+            try download(server, into: slow) { $0.rateScopes = [.service, .group("slow")] })
+        try await eventually("its first chunk") { held.progress.snapshot.received > 0 }
+        let free = try await harness.run(try download(server, into: fast) { $0.rateScopes = [.service, .group("other")] })
+        #expect(free.outcome.result == .complete)
+        #expect(held.progress.snapshot.received <= 32_768)
+        await harness.engine.stop(held.id)
+    }
+
+    @Test(arguments: [false, true]) func contentThatIsSentIsHeldToIt(asPart: Bool) async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "ok") }
+        let clock = ManualClock()
+        let harness = try Harness(clock: clock)
+        await harness.engine.setRateLimits(RateLimits(send: [.service: 64 << 10]))
+        let bytes = SourceVersion.tagged(152, length: 64 << 10).bytes
+        let content: AttemptContent = asPart ? .parts([AttemptPart(name: "a", content: .bytes(bytes))]) : .bytes(bytes)
+        var handles: [AttemptHandle] = []
+        for _ in 0..<2 { handles.append(await harness.engine.start(try .exchange(.put, server.url("/x"), content))) }
+        let ends = handles.map { handle in Task { try await harness.follow(handle) } }
+        func sent() -> Int64 { handles.reduce(0) { $0 + $1.progress.snapshot.sent } }
+        var steps = 0
+        var last: Int64 = -1
+        while sent() < 100_000, steps < 200 {
+            try await eventually("something more is sent") {
+                await harness.turn()
+                return sent() > last
+            }
+            last = sent()
+            #expect(last <= Int64(steps + 3) * 8192 + 2000)
+            clock.advance(by: .milliseconds(125))
+            steps += 1
+        }
+        #expect(steps >= 10)
+        await harness.engine.setRateLimits(RateLimits())
+        for end in ends { #expect(try await end.value.outcome.result == .complete) }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func anAnswerThatIsDecodedIsHeldToItToo() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(154, length: 400_000)
+        server.serve("/x", version, faults: [[.gzip]])
+        let harness = try Harness(clock: ManualClock())
+        await harness.engine.setRateLimits(RateLimits(receive: [.service: 100_000]))
+        let handle = await harness.engine.start(try .exchange(.get, server.url("/x")))
+        try await eventually("it waits") { await harness.engine.isPaused(handle.id) == true }
+        #expect(handle.progress.snapshot.received <= 65_536)
+        await harness.engine.setRateLimits(RateLimits())
+        let record = try await harness.follow(handle)
+        #expect(record.outcome.head?.contentEncoding == "gzip")
+        #expect(record.outcome.body == version.bytes)
+    }
+
+    @Test func whoEndsWhileItWaitsLeavesTheLine() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(153, length: Self.length))
+        let harness = try Harness(clock: ManualClock())
+        await harness.engine.setRateLimits(RateLimits(receive: [.service: 1000]))
+        let parts = try (0..<3).map { _ in try PartFile() }
+        var handles: [AttemptHandle] = []
+        for part in parts { handles.append(await harness.engine.start(try download(server, into: part))) }
+        try await eventually("somebody has the first chunk, the others wait") {
+            var waiting = 0
+            for handle in handles where await harness.engine.isPaused(handle.id) == true { waiting += 1 }
+            return waiting >= 2 && received(handles).contains { $0 > 0 }
+        }
+        for handle in handles {
+            await harness.engine.stop(handle.id)
+            #expect(try await harness.follow(handle).outcome.result == .stopped)
+        }
+    }
+}
