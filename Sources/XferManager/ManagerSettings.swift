@@ -63,6 +63,10 @@ public struct ManagerSettings: Hashable, Sendable {
     public var cacheMaxBytes: Int64 = 1 << 30
     /// Seconds since its last use for which a response is kept.
     public var cacheMaxAge: Int64 = 604_800
+    /// Bytes per second over all transfers; a timetable beats them while it has entries.
+    public var bandwidth = BandwidthLimits()
+    /// In the machine's own zone.
+    public var timetable = BandwidthSchedule()
     /// Where the time zone database is, and the machine's own zone.
     public var zoneDirectory = "/usr/share/zoneinfo"
     public var localZoneFile = "/etc/localtime"

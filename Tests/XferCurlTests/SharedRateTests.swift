@@ -70,15 +70,18 @@ import XferTestSupport
         server.serve("/file", .tagged(151, length: Self.length))
         let clock = ManualClock()
         let harness = try Harness(clock: clock)
-        await harness.engine.setRateLimits(RateLimits(receive: [.group("slow"): 1000]))
-        let (slow, fast) = (try PartFile(), try PartFile())
-        let held = await harness.engine.start(
-            try download(server, into: slow) { $0.rateScopes = [.service, .group("slow")] })
-        try await eventually("its first chunk") { held.progress.snapshot.received > 0 }
-        let free = try await harness.run(try download(server, into: fast) { $0.rateScopes = [.service, .group("other")] })
-        #expect(free.outcome.result == .complete)
-        #expect(held.progress.snapshot.received <= 32_768)
-        await harness.engine.stop(held.id)
+        let slow = GroupKey(owner: Owner(uid: 1000), name: "slow")
+        let other = GroupKey(owner: Owner(uid: 1000), name: "other")
+        await harness.engine.setRateLimits(RateLimits(receive: [.group(slow): 1000]))
+        let (held, free) = (try PartFile(), try PartFile())
+        let limited = await harness.engine.start(
+            try download(server, into: held) { $0.rateScopes = [.service, .group(slow)] })
+        try await eventually("its first chunk") { limited.progress.snapshot.received > 0 }
+        let record = try await harness.run(
+            try download(server, into: free) { $0.rateScopes = [.service, .group(other)] })
+        #expect(record.outcome.result == .complete)
+        #expect(limited.progress.snapshot.received <= 32_768)
+        await harness.engine.stop(limited.id)
     }
 
     @Test(arguments: [false, true]) func contentThatIsSentIsHeldToIt(asPart: Bool) async throws {

@@ -16,6 +16,8 @@ struct QueueText: Sendable {
         [
             entry("max active", "\(limits.maxActive)"), entry("max per host", "\(limits.maxActivePerHost)"),
             entry("order", SafeText.sanitised(limits.order.description)),
+            entry("receive limit", ByteText.limit(limits.maxReceiveRate)),
+            entry("send limit", ByteText.limit(limits.maxSendRate)),
         ]
     }
 

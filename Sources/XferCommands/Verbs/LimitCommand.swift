@@ -21,11 +21,21 @@ struct LimitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"))
     var order: LimitArgument<QueueOrder>?
 
+    @Option(
+        help: ArgumentHelp(
+            "Bytes per second received over all transfers, such as 2M; 0 is unlimited, or `default`.", valueName: "rate"))
+    var recv: RateArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes per second sent over all transfers, such as 512K; 0 is unlimited, or `default`.", valueName: "rate"))
+    var send: RateArgument?
+
     @OptionGroup var options: VerbOptions
 
     func run() throws {
         let daemon = try options.open()
-        guard maxActive != nil || maxActivePerHost != nil || order != nil else {
+        guard maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil else {
             return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
                 QueueText(style: terminal.style).lines(stats.limits)
             }
@@ -34,9 +44,25 @@ struct LimitCommand: ParsableCommand {
         params.maxActive = maxActive?.patch ?? .unchanged
         params.maxActivePerHost = maxActivePerHost?.patch ?? .unchanged
         params.order = order?.patch ?? .unchanged
+        params.maxReceiveRate = recv?.patch ?? .unchanged
+        params.maxSendRate = send?.patch ?? .unchanged
         options.show(try daemon.call(QueueSetLimits.self, params)) { result, terminal in
             QueueText(style: terminal.style).lines(result.limits)
         }
+    }
+}
+
+/// Bytes per second, or `default` for what the configuration and its timetable say.
+struct RateArgument: ExpressibleByArgument {
+    let patch: Patch<Int64>
+
+    init?(argument: String) {
+        guard argument != "default" else {
+            patch = .clear
+            return
+        }
+        guard let rate = ByteSizeText.parse(argument), (0...BandwidthLimits.highest).contains(rate) else { return nil }
+        patch = .set(rate)
     }
 }
 

@@ -43,6 +43,8 @@ struct Instance: Sendable {
         result.sharesBetweenOwners = settings.sharing.betweenOwners
         result.cacheMaxBytes = settings.cache.maxBytes
         result.cacheMaxAge = settings.cache.maxAge.components.seconds
+        result.bandwidth = settings.bandwidth.limits
+        result.timetable = settings.bandwidth.timetable
         result.forbiddenDirectories = paths.forbiddenDirectories
         result.reserve = settings.download.reserve
         result.fileMode = fileMode

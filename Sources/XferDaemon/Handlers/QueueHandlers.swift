@@ -40,6 +40,8 @@ struct QueueHandlers: Sendable {
             limits.maxActive = params.maxActive.applied(to: limits.maxActive)
             limits.maxActivePerHost = params.maxActivePerHost.applied(to: limits.maxActivePerHost)
             limits.order = params.order.applied(to: limits.order)
+            limits.maxReceiveRate = params.maxReceiveRate.applied(to: limits.maxReceiveRate)
+            limits.maxSendRate = params.maxSendRate.applied(to: limits.maxSendRate)
         }
         return QueueSetLimits.Result(limits: QueueLimits(try await manager.stats(for: context.caller.principal)))
     }
@@ -48,6 +50,7 @@ struct QueueHandlers: Sendable {
 extension QueueLimits {
     init(_ stats: XferManager.QueueStats) {
         self.init(
-            maxActive: stats.maxActive, maxActivePerHost: stats.maxActivePerHost, order: stats.order)
+            maxActive: stats.maxActive, maxActivePerHost: stats.maxActivePerHost, order: stats.order,
+            rates: stats.rates)
     }
 }

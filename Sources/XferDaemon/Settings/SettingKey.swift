@@ -50,7 +50,7 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + download + sharing + cache + trust + profiles + hooks + network + results + past + rpc + access + log
+        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + results + past + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -65,6 +65,18 @@ extension SettingKey {
         SettingKey(
             "queue.retry_for", \.queue.retryFor, .duration(.zero ... .years(10)), reload: true,
             "How long a failing transfer is tried again since its last progress"),
+    ]
+
+    private static let bandwidth: [SettingKey] = [
+        SettingKey(
+            "bandwidth.recv", \.bandwidth.limits.receive, .size(0...BandwidthLimits.highest), reload: true,
+            "Bytes per second that all transfers may receive together; 0 is unlimited"),
+        SettingKey(
+            "bandwidth.send", \.bandwidth.limits.send, .size(0...BandwidthLimits.highest), reload: true,
+            "Bytes per second that all transfers may send together; 0 is unlimited"),
+        SettingKey(
+            "bandwidth.timetable", \.bandwidth.timetable, .timetable, reload: true,
+            "Limits by the time of day in place of those two, each from its time until the next one's"),
     ]
 
     private static let download: [SettingKey] = [
@@ -200,7 +212,7 @@ extension SettingKey {
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
     static let reserved = [
-        "bandwidth", "download.segments",
+        "download.segments",
     ]
 }
 

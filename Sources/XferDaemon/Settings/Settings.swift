@@ -7,6 +7,7 @@ public import XferModel
 /// `--print-config`, what is accepted and whether a reload applies it: `SettingKey.all`, one entry for each property.
 public struct Settings: Hashable, Sendable {
     public var queue = Queue()
+    public var bandwidth = Bandwidth()
     public var download: Download
     public var sharing = Sharing()
     public var cache = Cache()
@@ -38,6 +39,13 @@ public struct Settings: Hashable, Sendable {
         public var order = QueueOrder.fifo
         /// How long a transfer is tried again since its last progress.
         public var retryFor = Duration.seconds(86_400)
+    }
+
+    public struct Bandwidth: Hashable, Sendable {
+        /// Bytes per second over all transfers; 0 is unlimited.
+        public var limits = BandwidthLimits()
+        /// Beats `limits` while it has entries.
+        public var timetable = BandwidthSchedule()
     }
 
     public struct Download: Hashable, Sendable {

@@ -29,6 +29,8 @@ extension TransferManager {
         timer.disarm()
         abandonment.timer.disarm()
         expiryTimer.disarm()
+        rateTimer.disarm()
+        await applyRates()
         await lookAtConditionsAgain()
         abandonUploads()
         await warnOfExpiry()

@@ -74,6 +74,7 @@ extension TransferManager {
         endFollowingNetwork()
         timer.arm(for: nil, now: now) { _ in }
         expiryTimer.arm(for: nil, now: now) { _ in }
+        rateTimer.arm(for: nil, now: now) { _ in }
         abandonment.timer.arm(for: nil, now: now) { _ in }
         await hookQueue.shutdown()
         await services.engine.shutdown()

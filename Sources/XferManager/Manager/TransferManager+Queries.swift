@@ -79,7 +79,7 @@ extension TransferManager {
             counts: counts, rate: progressOfAll(visibleTo: owner).reduce(0) { $0 + $1.rate },
             activeCount: scheduler.activeCount, maxActive: scheduler.limits.maxActive,
             maxActivePerHost: scheduler.limits.maxActivePerHost, order: scheduler.limits.order,
-            isPaused: scheduler.holds.contains(.pausedByOperator))
+            rates: rateLimits, isPaused: scheduler.holds.contains(.pausedByOperator))
     }
 
     /// Tasks by state, everybody's.
@@ -118,6 +118,8 @@ public struct QueueStats: Sendable {
     public var maxActive: Int
     public var maxActivePerHost: Int
     public var order: QueueOrder
+    /// Over all transfers, as the timetable has them now.
+    public var rates: BandwidthLimits
     public var isPaused: Bool
 }
 

@@ -208,7 +208,7 @@ extension TransferManager {
     /// what is deleted under its hands it would make anew.
     func isInUse(_ id: TaskID) -> Bool { runs[id] != nil || commits[id] != nil || stopsBeforeLaunch[id] != nil }
 
-    // MARK: Order and limits
+    // MARK: Order
 
     /// Moves unfinished tasks within their hosts; together they keep the order of `ids`.
     public func move(_ ids: [TaskID], to position: MovePosition, for principal: Principal) async throws -> VerbOutcome {
@@ -245,64 +245,6 @@ extension TransferManager {
         schedule()
         return isReversed ? outcome.reversed : outcome
     }
-
-    /// Holds starts back; with `stopsRunning` also pauses what runs. Survives a restart.
-    public func pauseQueue(stopsRunning: Bool) async throws {
-        scheduler.holds.insert(.pausedByOperator)
-        try await translatingStoreErrors {
-            try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
-        }
-        if stopsRunning { _ = try await apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
-    }
-
-    public func resumeQueue() async throws {
-        try await translatingStoreErrors {
-            try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }
-        }
-        scheduler.holds.remove(.pausedByOperator)
-        schedule()
-    }
-
-    /// Limits that beat the configuration until set to nil; they survive a restart.
-    public func setLimits(_ change: @Sendable (inout LimitOverrides) -> Void) async throws {
-        var changed = overrides
-        change(&changed)
-        let stored = changed
-        try await translatingStoreErrors {
-            try await store.write { tx in
-                try tx.setSetting(StoredSetting.maxActive, stored.maxActive.map(String.init))
-                try tx.setSetting(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
-                try tx.setSetting(StoredSetting.order, stored.order?.rawValue)
-            }
-        }
-        overrides = changed
-        applyLimits()
-        schedule()
-    }
-
-    /// What an earlier daemon was told over RPC.
-    func loadOverrides() async throws {
-        let (isPaused, loaded) = try await store.read { reader in
-            let maxActive = try reader.setting(StoredSetting.maxActive).flatMap { Int($0) }
-            let order = try reader.setting(StoredSetting.order).flatMap(QueueOrder.init)
-            let maxActivePerHost = try reader.setting(StoredSetting.maxActivePerHost).flatMap { Int($0) }
-            return (
-                try reader.setting(StoredSetting.queuePaused) != nil,
-                LimitOverrides(maxActive: maxActive, maxActivePerHost: maxActivePerHost, order: order)
-            )
-        }
-        overrides = loaded
-        if isPaused { scheduler.holds.insert(.pausedByOperator) }
-        applyLimits()
-    }
-}
-
-/// Keys under which the store keeps what was set over RPC.
-private enum StoredSetting {
-    static let queuePaused = "queue.paused"
-    static let maxActive = "queue.max_active"
-    static let maxActivePerHost = "queue.max_active_per_host"
-    static let order = "queue.order"
 }
 
 extension StoreReader {

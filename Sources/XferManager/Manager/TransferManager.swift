@@ -49,6 +49,8 @@ public actor TransferManager {
     /// Receive limits changed meanwhile, for the same launches.
     var ratesBeforeLaunch: [TaskID: (receive: Int64, send: Int64)] = [:]
     var timer = WakeTimer()
+    /// Wakes when the timetable says something else.
+    var rateTimer = WakeTimer()
     /// Wakes for warnings before a policy's expiry.
     var expiryTimer = WakeTimer()
     /// Tells servers of uploads that nobody will continue.
@@ -196,16 +198,9 @@ public actor TransferManager {
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         applyLimits()
+        await applyRates()
         followNetworkSettings()
         await lookAtConditionsAgain()
-    }
-
-    func applyLimits() {
-        var limits = settings.scheduler
-        limits.maxActive = overrides.maxActive ?? limits.maxActive
-        limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
-        limits.order = overrides.order ?? limits.order
-        scheduler.limits = limits
     }
 
     /// The database can, or cannot, be written. Nothing starts while it cannot; afterwards tasks whose runs could not
@@ -234,17 +229,4 @@ public actor TransferManager {
 
     /// Asks a run to stop at the next safe point.
     func stop(_ live: LiveRun) async { await live.run.stop() }
-}
-
-/// Limits set over RPC; nil follows the configuration.
-public struct LimitOverrides: Hashable, Sendable {
-    public var maxActive: Int?
-    public var maxActivePerHost: Int?
-    public var order: QueueOrder?
-
-    public init(maxActive: Int? = nil, maxActivePerHost: Int? = nil, order: QueueOrder? = nil) {
-        self.maxActive = maxActive
-        self.maxActivePerHost = maxActivePerHost
-        self.order = order
-    }
 }

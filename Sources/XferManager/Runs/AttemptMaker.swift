@@ -52,7 +52,8 @@ extension AttemptMaker {
         let rates = course.maxRates
         var attempt = Attempt(
             request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
-            maxReceiveRate: rates.receive, maxSendRate: rates.send, session: access.sessions(heldTo: trust),
+            maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
+            session: access.sessions(heldTo: trust),
             onServer: { [trust] in trust.note($0) })
         configure(&attempt)
         // Until the engine says otherwise.
@@ -105,5 +106,13 @@ extension AttemptMaker {
         guard let attempt = control.attempt else { return }
         await services.engine.setMaxReceiveRate(attempt.id, receive)
         await services.engine.setMaxSendRate(attempt.id, send)
+    }
+}
+
+extension TaskSpecification {
+    /// The limits on rates that its requests share with others'.
+    fileprivate var rateScopes: [RateScope] {
+        [.service] + (group.map { [.group(GroupKey(owner: owner, name: $0))] } ?? [])
+            + (profile.map { [.profile($0)] } ?? [])
     }
 }

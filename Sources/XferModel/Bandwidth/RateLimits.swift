@@ -16,7 +16,7 @@ public enum RateScope: Hashable, Sendable {
     /// Every transfer of the service.
     case service
     /// Those of a group's tasks.
-    case group(String)
+    case group(GroupKey)
     /// Those of the tasks that use a profile.
     case profile(String)
 }

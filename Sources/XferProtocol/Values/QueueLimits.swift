@@ -5,13 +5,17 @@ public struct QueueLimits: WireRecord, Hashable {
     public var maxActive = 6
     public var maxActivePerHost = 4
     public var order = OpenEnum(QueueOrder.fifo)
+    public var maxReceiveRate: Int64 = 0
+    public var maxSendRate: Int64 = 0
 
     public init() {}
 
-    public init(maxActive: Int, maxActivePerHost: Int, order: QueueOrder) {
+    public init(maxActive: Int, maxActivePerHost: Int, order: QueueOrder, rates: BandwidthLimits) {
         self.maxActive = maxActive
         self.maxActivePerHost = maxActivePerHost
         self.order = OpenEnum(order)
+        maxReceiveRate = rates.receive
+        maxSendRate = rates.send
     }
 
     public static let summary = "The limits that hold for the queue now."
@@ -19,5 +23,7 @@ public struct QueueLimits: WireRecord, Hashable {
         .required("max_active", \.maxActive, "Most transfers at once."),
         .required("max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host."),
         .required("order", \.order, "Which of a host's tasks start first."),
+        .required("max_recv_rate", \.maxReceiveRate, "Bytes per second received over all transfers; 0 is unlimited."),
+        .required("max_send_rate", \.maxSendRate, "Bytes per second sent over all transfers; 0 is unlimited."),
     ]
 }

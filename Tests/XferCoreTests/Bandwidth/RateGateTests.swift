@@ -58,6 +58,8 @@ private struct Loop {
     var total: Int64 { transfers.reduce(0) { $0 + $1.taken } }
 }
 
+private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
+
 @Suite struct RateGateTests {
     @Test(arguments: [64 << 10, 1 << 20, 50 << 20] as [Int64], [1, 4, 32])
     func aRateHoldsOverFiveSecondsForAnyNumber(rate: Int64, count: Int) {
@@ -87,10 +89,10 @@ private struct Loop {
     }
 
     @Test func everyLimitOfItsScopesHolds() {
-        let inGroup = Loop.Transfer(scopes: [.service, .group("a")])
-        let inBoth = Loop.Transfer(scopes: [.service, .group("a"), .profile("p")])
+        let inGroup = Loop.Transfer(scopes: [.service, .group(a)])
+        let inBoth = Loop.Transfer(scopes: [.service, .group(a), .profile("p")])
         var loop = Loop([inGroup, inGroup, inBoth, Loop.Transfer()])
-        loop.gate.setLimits([.service: 10 << 20, .group("a"): 1 << 20, .profile("p"): 100 << 10], now: loop.now)
+        loop.gate.setLimits([.service: 10 << 20, .group(a): 1 << 20, .profile("p"): 100 << 10], now: loop.now)
         loop.run(until: 10)
         let taken = loop.transfers.map(\.taken)
         #expect(Double(taken[2]) <= 10 * Double(100 << 10) * 1.1)
@@ -106,9 +108,9 @@ private struct Loop {
         let now = MonotonicInstant(nanoseconds: 1)
         #expect(gate.lowestRate(in: [.service]) == nil)
         for id in 0..<100 {
-            let isAdmitted = gate.mayTake(id, in: [.service, .group("g")], now: now)
+            let isAdmitted = gate.mayTake(id, in: [.service, .group(a)], now: now)
             #expect(isAdmitted)
-            gate.take(1 << 30, by: id, in: [.service, .group("g")], now: now)
+            gate.take(1 << 30, by: id, in: [.service, .group(a)], now: now)
         }
         let (deadline, next) = (gate.deadline(now), gate.next(now))
         #expect(deadline == nil && next == nil)
@@ -158,9 +160,9 @@ private struct Loop {
 
     /// Two limits whose lines everybody has to pass: a turn in one must not cost the place in the other for ever.
     @Test func nobodyStarvesBetweenTwoLines() {
-        let members = (0..<6).map { Loop.Transfer(scopes: $0.isMultiple(of: 2) ? [.service, .group("a")] : [.service]) }
+        let members = (0..<6).map { Loop.Transfer(scopes: $0.isMultiple(of: 2) ? [.service, .group(a)] : [.service]) }
         var loop = Loop(members)
-        loop.gate.setLimits([.service: 1 << 20, .group("a"): 512 << 10], now: loop.now)
+        loop.gate.setLimits([.service: 1 << 20, .group(a): 512 << 10], now: loop.now)
         loop.run(until: 30)
         for transfer in loop.transfers { #expect(transfer.taken > 2 << 20) }
     }

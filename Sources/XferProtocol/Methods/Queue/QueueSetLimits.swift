@@ -10,16 +10,18 @@ public enum QueueSetLimits: RPCMethod {
     public static let examples = [
         MethodExample(
             "two at once; per host as configured", params: ["max_active": 2, "max_active_per_host": nil],
-            result: ["limits": ["max_active": 2, "max_active_per_host": 4, "order": "fifo"]]),
+            result: ["limits": ["max_active": 2, "max_active_per_host": 4, "order": "fifo", "max_recv_rate": 0, "max_send_rate": 0]]),
         MethodExample(
             "the newest first", params: ["order": "lifo"],
-            result: ["limits": ["max_active": 6, "max_active_per_host": 4, "order": "lifo"]]),
+            result: ["limits": ["max_active": 6, "max_active_per_host": 4, "order": "lifo", "max_recv_rate": 0, "max_send_rate": 0]]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
         public var maxActive = Patch<Int>.unchanged
         public var maxActivePerHost = Patch<Int>.unchanged
         public var order = Patch<QueueOrder>.unchanged
+        public var maxReceiveRate = Patch<Int64>.unchanged
+        public var maxSendRate = Patch<Int64>.unchanged
 
         public init() {}
 
@@ -29,10 +31,21 @@ public enum QueueSetLimits: RPCMethod {
             .patch(
                 "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.", .range(1...10_000)),
             .patch("order", \.order, "Which of a host's tasks starts first: the oldest (fifo) or the newest (lifo)."),
+            .patch(
+                "max_recv_rate", \.maxReceiveRate,
+                "Bytes per second that all transfers may receive together; 0 is unlimited. Beats the timetable, too.",
+                .range(0...BandwidthLimits.highest)),
+            .patch(
+                "max_send_rate", \.maxSendRate,
+                "Bytes per second that all transfers may send together; 0 is unlimited. Beats the timetable, too.",
+                .range(0...BandwidthLimits.highest)),
         ]
 
         public func validate() throws(WireError) {
-            guard maxActive.isChange || maxActivePerHost.isChange || order.isChange else {
+            guard
+                maxActive.isChange || maxActivePerHost.isChange || order.isChange || maxReceiveRate.isChange
+                    || maxSendRate.isChange
+            else {
                 throw WireError(.missing, expected: "at least one limit to change")
             }
         }

@@ -1,0 +1,133 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// Holding the queue back, and its limits: what the configuration says, unless it was told otherwise over RPC.
+extension TransferManager {
+    /// Holds starts back; with `stopsRunning` also pauses what runs. Survives a restart.
+    public func pauseQueue(stopsRunning: Bool) async throws {
+        scheduler.holds.insert(.pausedByOperator)
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
+        }
+        if stopsRunning { _ = try await apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
+    }
+
+    public func resumeQueue() async throws {
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }
+        }
+        scheduler.holds.remove(.pausedByOperator)
+        schedule()
+    }
+
+    /// Limits that beat the configuration until set to nil; they survive a restart.
+    public func setLimits(_ change: @Sendable (inout LimitOverrides) -> Void) async throws {
+        var changed = overrides
+        change(&changed)
+        let stored = changed
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                try tx.setSetting(StoredSetting.maxActive, stored.maxActive.map(String.init))
+                try tx.setSetting(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
+                try tx.setSetting(StoredSetting.order, stored.order?.rawValue)
+                try tx.setSetting(StoredSetting.maxReceiveRate, stored.maxReceiveRate.map(String.init))
+                try tx.setSetting(StoredSetting.maxSendRate, stored.maxSendRate.map(String.init))
+            }
+        }
+        overrides = changed
+        applyLimits()
+        await applyRates()
+        schedule()
+    }
+
+    /// What an earlier daemon was told over RPC.
+    func loadOverrides() async throws {
+        let (isPaused, loaded) = try await store.read { reader in
+            func number<Number: LosslessStringConvertible>(_ key: String) throws -> Number? {
+                try reader.setting(key).flatMap { Number($0) }
+            }
+            return (
+                try reader.setting(StoredSetting.queuePaused) != nil,
+                LimitOverrides(
+                    maxActive: try number(StoredSetting.maxActive),
+                    maxActivePerHost: try number(StoredSetting.maxActivePerHost),
+                    order: try reader.setting(StoredSetting.order).flatMap(QueueOrder.init),
+                    maxReceiveRate: try number(StoredSetting.maxReceiveRate),
+                    maxSendRate: try number(StoredSetting.maxSendRate))
+            )
+        }
+        overrides = loaded
+        if isPaused { scheduler.holds.insert(.pausedByOperator) }
+        applyLimits()
+        await applyRates()
+    }
+
+    func applyLimits() {
+        var limits = settings.scheduler
+        limits.maxActive = overrides.maxActive ?? limits.maxActive
+        limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
+        limits.order = overrides.order ?? limits.order
+        scheduler.limits = limits
+    }
+
+    // MARK: Rates
+
+    /// Bytes per second over all transfers as they hold now: set over RPC, else by the timetable, else by the configuration.
+    var rateLimits: BandwidthLimits {
+        var limits = settings.bandwidth
+        if let zone = zones.rules(named: nil), let entry = settings.timetable.limits(at: clock(), in: zone) {
+            limits = entry
+        }
+        limits.receive = overrides.maxReceiveRate ?? limits.receive
+        limits.send = overrides.maxSendRate ?? limits.send
+        return limits
+    }
+
+    /// Puts the rates that hold now in force, and wakes when the timetable says something else.
+    func applyRates() async {
+        let limits = rateLimits
+        await services.engine.setRateLimits(
+            RateLimits(receive: [.service: limits.receive], send: [.service: limits.send]))
+        let now = clock()
+        let change = zones.rules(named: nil).flatMap { settings.timetable.nextChange(after: now, in: $0) }
+        rateTimer.arm(for: change, now: now) { [weak self] _ in await self?.onRateTimer() }
+    }
+
+    private func onRateTimer() async {
+        rateTimer.onFired()
+        await applyRates()
+    }
+}
+
+/// Limits set over RPC; nil follows the configuration.
+public struct LimitOverrides: Hashable, Sendable {
+    public var maxActive: Int?
+    public var maxActivePerHost: Int?
+    public var order: QueueOrder?
+    /// Bytes per second over all transfers, 0 is unlimited; beats the timetable, too.
+    public var maxReceiveRate: Int64?
+    /// Bytes of content per second over all transfers, 0 is unlimited; beats the timetable, too.
+    public var maxSendRate: Int64?
+
+    public init(
+        maxActive: Int? = nil, maxActivePerHost: Int? = nil, order: QueueOrder? = nil, maxReceiveRate: Int64? = nil,
+        maxSendRate: Int64? = nil
+    ) {
+        self.maxActive = maxActive
+        self.maxActivePerHost = maxActivePerHost
+        self.order = order
+        self.maxReceiveRate = maxReceiveRate
+        self.maxSendRate = maxSendRate
+    }
+}
+
+/// Keys under which the store keeps what was set over RPC.
+private enum StoredSetting {
+    static let queuePaused = "queue.paused"
+    static let maxActive = "queue.max_active"
+    static let maxActivePerHost = "queue.max_active_per_host"
+    static let order = "queue.order"
+    static let maxReceiveRate = "queue.max_recv_rate"
+    static let maxSendRate = "queue.max_send_rate"
+}

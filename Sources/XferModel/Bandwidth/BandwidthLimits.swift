@@ -1,0 +1,34 @@
+/// Bytes per second in both directions; 0 is unlimited.
+public struct BandwidthLimits: Hashable, Sendable, CustomStringConvertible {
+    public var receive: Int64
+    public var send: Int64
+
+    public init(receive: Int64 = 0, send: Int64 = 0) {
+        self.receive = receive
+        self.send = send
+    }
+
+    /// Reads a rate for both directions, `RECEIVED/SENT`, or `off`.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let receive = Self.rate(parts[0]),
+            let send = Self.rate(parts[parts.count - 1])
+        else { return nil }
+        self.init(receive: receive, send: send)
+    }
+
+    public var description: String {
+        receive == send ? Self.text(receive) : "\(Self.text(receive))/\(Self.text(send))"
+    }
+
+    /// Beyond it nobody means a limit, bytes per second.
+    public static let highest: Int64 = 1 << 50
+
+    private static func rate(_ text: some StringProtocol) -> Int64? {
+        if text == "off" || text == "0" { return 0 }
+        guard let rate = ByteSizeText.parse(String(text)), (1...highest).contains(rate) else { return nil }
+        return rate
+    }
+
+    private static func text(_ rate: Int64) -> String { rate == 0 ? "off" : ByteSizeText.format(rate) }
+}

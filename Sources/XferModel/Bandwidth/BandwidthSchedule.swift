@@ -1,0 +1,84 @@
+/// Limits by the time of day: each entry holds from its time until the next one's, the last one over midnight.
+///
+/// Times are what a clock on the wall shows: an entry whose time summer time skips holds from when it is over, and while
+/// an hour comes twice whatever holds at that time holds again.
+public struct BandwidthSchedule: Hashable, Sendable {
+    /// From a time of day on.
+    public struct Entry: Hashable, Sendable, CustomStringConvertible {
+        public var start: TimeOfDay
+        public var limits: BandwidthLimits
+
+        public init(start: TimeOfDay, limits: BandwidthLimits) {
+            self.start = start
+            self.limits = limits
+        }
+
+        /// As it is written.
+        public var description: String { "\(start) \(limits)" }
+    }
+
+    /// Why a timetable is refused.
+    public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        case malformed(index: Int)
+        /// Two entries begin at the same time: which of them holds?
+        case sameTime(TimeOfDay, index: Int)
+        case tooMany(limit: Int)
+
+        public var description: String {
+            switch self {
+            case .malformed: "expected \(BandwidthSchedule.expected)"
+            case .sameTime(let time, _): "two entries begin at \(time); each time of day may have one"
+            case .tooMany(let limit): "a timetable has \(limit) entries at most"
+            }
+        }
+
+        /// The entry at fault, if it is one.
+        public var index: Int? {
+            switch self {
+            case .malformed(let index), .sameTime(_, let index): index
+            case .tooMany: nil
+            }
+        }
+    }
+
+    public static let expected =
+        #"a time of day and a rate, such as "08:00 512K", "08:00 2M/64K" (received/sent) or "19:00 off""#
+    /// One for every minute of a day.
+    public static let mostEntries = 1440
+
+    /// By time of day.
+    public let entries: [Entry]
+
+    /// Says nothing at any time.
+    public init() { entries = [] }
+
+    public init(_ entries: [Entry]) throws(Fault) {
+        guard entries.count <= Self.mostEntries else { throw .tooMany(limit: Self.mostEntries) }
+        var seen: Set<TimeOfDay> = []
+        for (index, entry) in entries.enumerated() where !seen.insert(entry.start).inserted {
+            throw .sameTime(entry.start, index: index)
+        }
+        self.entries = entries.sorted { $0.start < $1.start }
+    }
+
+    /// Reads entries such as `08:00 512K`.
+    public init(parsing lines: [String]) throws(Fault) {
+        var entries: [Entry] = []
+        for (index, line) in lines.enumerated() {
+            guard let entry = Entry(line) else { throw .malformed(index: index) }
+            entries.append(entry)
+        }
+        try self.init(entries)
+    }
+}
+
+extension BandwidthSchedule.Entry {
+    /// Reads `HH:MM RATE`; 24:00 begins no day.
+    public init?(_ text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let start = TimeOfDay(parts[0]), start != .endOfDay,
+            let limits = BandwidthLimits(parts[1])
+        else { return nil }
+        self.init(start: start, limits: limits)
+    }
+}
