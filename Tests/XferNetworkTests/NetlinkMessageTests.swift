@@ -85,7 +85,8 @@ import XferTestSupport
         (body.ifa_family, body.ifa_index, body.ifa_prefixlen, body.ifa_scope) = (10, 2, 64, 253)
         body.ifa_flags = 0x40
         let text = Self.attribute(Int(IFA_ADDRESS), [0xFE, 0x80] + [UInt8](repeating: 1, count: 14))
-        let found = try #require(Self.facts(Self.message(Int(RTM_NEWADDR), Self.bytes(of: body) + text)).addresses.first)
+        let found = try #require(
+            Self.facts(Self.message(Int(RTM_NEWADDR), Self.bytes(of: body) + text)).addresses.first)
         #expect(!found.isUsable && !found.isGlobal && found.address.isIPv6)
     }
 

@@ -201,7 +201,8 @@ struct QueueTests {
             try await store.write { transaction throws in
                 for reason in [WaitReason.retry, .schedule] {
                     _ = try transaction.insertTask(
-                        specification(), state: .waiting, wait: Wait(reason, until: noon.advanced(by: .seconds(86_400))),
+                        specification(), state: .waiting,
+                        wait: Wait(reason, until: noon.advanced(by: .seconds(86_400))),
                         at: noon)
                 }
                 try transaction.setCooldown(host: "patient.example", until: noon.advanced(by: .seconds(86_400)))

@@ -18,7 +18,8 @@ struct NetworkCommand: ParsableCommand {
     func run() throws {
         let answer = try options.open().call(NetworkStatus.self, NetworkStatus.Params(host: host))
         options.show(answer) { status, terminal in
-            NetworkText(style: terminal.style).lines(status, width: terminal.isInteractive ? terminal.size.columns : nil)
+            NetworkText(style: terminal.style).lines(
+                status, width: terminal.isInteractive ? terminal.size.columns : nil)
         }
     }
 }

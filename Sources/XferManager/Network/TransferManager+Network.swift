@@ -163,7 +163,9 @@ extension TransferManager {
 
     /// Whether this run may not go on over the network as it is.
     func isKeptOffMetered(_ id: TaskID) -> Bool {
-        guard network.reachability.isMetered, let live = runs[id], !live.allowsMetered, live.mayStop else { return false }
+        guard network.reachability.isMetered, let live = runs[id], !live.allowsMetered, live.mayStop else {
+            return false
+        }
         // Its bytes have come already.
         return [.connecting, .transferring].contains(live.control.progress.phase)
     }

@@ -57,7 +57,8 @@ extension StoreTransaction {
         }
         try connection.run("UPDATE host_cooldown SET until = until + ?1", microseconds)
         try connection.run(
-            "UPDATE abandoned_upload SET next_try_at = next_try_at + ?1, abandoned_at = abandoned_at + ?1", microseconds)
+            "UPDATE abandoned_upload SET next_try_at = next_try_at + ?1, abandoned_at = abandoned_at + ?1", microseconds
+        )
         try capWaits(at: now)
     }
 

@@ -38,7 +38,8 @@ public final class NetworkNamespace: Sendable {
     /// A pair of links, each end in one of the namespaces and up.
     public func tie(_ interface: String, to other: NetworkNamespace, _ otherInterface: String) async throws {
         try await Self.run(
-            "link", "add", interface, "netns", name, "type", "veth", "peer", "name", otherInterface, "netns", other.name)
+            "link", "add", interface, "netns", name, "type", "veth", "peer", "name", otherInterface, "netns", other.name
+        )
         try await ip("link", "set", interface, "up")
         try await other.ip("link", "set", otherInterface, "up")
     }

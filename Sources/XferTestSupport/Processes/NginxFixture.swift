@@ -106,7 +106,10 @@ public final class NginxFixture: Sendable {
         var options = ChildProcess.Options()
         options.output = directory.file("output")
         options.errors = directory.file("output")
-        let arguments = command.dropFirst() + ["-p", directory.path, "-c", directory.file("nginx.conf"), "-e", directory.file("error.log")]
+        let arguments =
+            command.dropFirst() + [
+                "-p", directory.path, "-c", directory.file("nginx.conf"), "-e", directory.file("error.log"),
+            ]
         let process = try ChildProcess(command[0], Array(arguments), options: options)
         // The file with its number is written once the ports are bound.
         try await eventually("nginx starts") {

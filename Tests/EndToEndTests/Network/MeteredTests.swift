@@ -92,8 +92,10 @@ struct MeteredTests {
             let shown = try await daemon.ctl("network", NetworkWorld.server)
             #expect(shown.isSuccess && shown.output.hasPrefix("metered\n"), "\(shown)")
             #expect(shown.output.contains("203.0.113.80: reachable from 198.51.101.2 over wwan0"), "\(shown)")
-            let json = try JSONValue(parsing: Array(try await daemon.ctl("network", "192.0.2.77", "--json").output.utf8))
-            #expect(json["route"] == ["host": "192.0.2.77", "exists": true, "source": "198.51.101.2", "interface": "wwan0"])
+            let json = try JSONValue(
+                parsing: Array(try await daemon.ctl("network", "192.0.2.77", "--json").output.utf8))
+            #expect(
+                json["route"] == ["host": "192.0.2.77", "exists": true, "source": "198.51.101.2", "interface": "wwan0"])
             let wwan = try #require(json["interfaces"]?.arrayValue?.first { $0["name"] == "wwan0" })
             #expect(wwan["metered"] == true && wwan["default_route"] == true && wwan["running"] == true)
             #expect(try await daemon.ctl("network", "files.example").output.contains("names are not looked up"))

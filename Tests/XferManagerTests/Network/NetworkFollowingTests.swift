@@ -22,7 +22,9 @@ import XferTestSupport
     }
 
     private func states(_ manager: TransferManager) async throws -> [NetworkState] {
-        guard case .events(let events, _) = try await manager.events(since: 0, EventFilter(types: [.networkChanged]), limit: 100)
+        guard
+            case .events(let events, _) = try await manager.events(
+                since: 0, EventFilter(types: [.networkChanged]), limit: 100)
         else { return [] }
         return events.compactMap { if case .networkChanged(let state) = $0.payload { state } else { nil } }
     }

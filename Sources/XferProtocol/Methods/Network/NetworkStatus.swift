@@ -26,7 +26,8 @@ public enum NetworkStatus: RPCMethod {
         MethodExample(
             "a name", params: ["host": "example.org"],
             result: [
-                "state": "unknown", "monitored": false, "interfaces": [], "route": ["host": "example.org", "exists": nil],
+                "state": "unknown", "monitored": false, "interfaces": [],
+                "route": ["host": "example.org", "exists": nil],
             ]),
     ]
 
