@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferStore
 import XferTestSupport
 
 @testable import XferManager
@@ -290,7 +291,6 @@ import XferTestSupport
         #expect(try await manager.store.read { try $0.counts() } == [.waiting: 1200])
         clock.set("2026-01-05T14:00:00Z")
         try await manager.settleConditions()
-        #expect(try await manager.store.read { try $0.counts() } == [.waiting: 700, .queued: 500])
         await manager.schedule()
         try await eventually("all are woken") { try await manager.store.read { try $0.counts() } == [.queued: 1200] }
         clock.set("2026-01-05T15:00:00Z")

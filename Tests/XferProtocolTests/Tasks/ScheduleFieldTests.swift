@@ -61,7 +61,7 @@ struct ScheduleFieldTests {
             (["window": ["days": ["monday"]]], "window.days[0]", "one of"),
             (["window": ["days": ["mon"], "zone": "../passwd"]], "window.zone", "a time zone's name"),
             (["window": ["days": ["mon"], "zone": "/etc/localtime"]], "window.zone", "a time zone's name"),
-            (["window": ["days": ["mon"], "tz": "UTC"]], "window.tz", "a known field"),
+            (["window": ["days": ["mon"], "tz": "UTC"]], "window.tz", "times"),
             (["not_before": "tomorrow"], "not_before", "an RFC 3339 time"),
             (["deadline": 1_767_614_400], "deadline", "an RFC 3339 time"),
             (["after": [0]], "after[0]", "a task id"), (["after": [-10_001]], "after[0]", "a task id"),
