@@ -39,7 +39,8 @@ import XferTestSupport
         for url in 0..<Self.urls {
             let served = fixture.server.serve("/\(url)", Self.version(url))
             if isHeldBack {
-                served.always(.stall(at: 100_000, until: gate))
+                // So few at a time that however often it is continued, it does not end.
+                served.always(.stall(at: 1000, until: gate))
             } else {
                 served.next([.drop(after: 70_000)], [], [.drop(after: 20_000)])
             }
