@@ -39,7 +39,8 @@ extension TaskGlance {
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
-        case .taskAdded, .taskRedirected, .taskRemoved, .cacheHit, .taskRefreshed, .taskNotModified, .queueIdle, .activityChanged, .policyViolation, .policyExpiring,
+        case .taskAdded, .taskRedirected, .taskRemoved, .cacheHit, .taskRefreshed, .taskNotModified, .queueIdle,
+            .activityChanged, .policyViolation, .policyExpiring,
             .sessionInvalidated, .daemonStarted, .daemonStopping:
             break
         }

@@ -11,7 +11,9 @@ import XferTestSupport
         server.serve("/f", .cached(1, "max-age=600"))
         try await withGuest { daemon, guest in
             _ = try await daemon.fetch(server.url("/f"), .data, "protocol")
-            let miss = try await guest(["add", "--wait", "-d", ".", "--cache-policy", "only_if_cached", server.url("/f")])
+            let miss = try await guest([
+                "add", "--wait", "-d", ".", "--cache-policy", "only_if_cached", server.url("/f"),
+            ])
             #expect(miss.output.contains("only_if_cached_miss"), "\(miss)")
             let own = try await guest(["add", "--wait", "-d", ".", "--cache-policy", "protocol", server.url("/f")])
             #expect(own.exit == .code(0) && server.requests.count == 2, "\(own)")
@@ -80,7 +82,9 @@ import XferTestSupport
                     #expect(fetched.bytes == source.bytes, "\(path)")
                 }
             }
-            try await eventually("nginx has logged all") { try count("/ask/f").count == 3 && count("/never/f").count == 3 }
+            try await eventually("nginx has logged all") {
+                try count("/ask/f").count == 3 && count("/never/f").count == 3
+            }
             #expect(try count("/fresh/f") == [200])
             #expect(try count("/never/f") == [200, 200, 200])
             #expect(try count("/ask/f") == [200, 304, 304])

@@ -116,7 +116,8 @@ import XferTestSupport
                 try await daemon.complete(id)
                 #expect(try await daemon.result(of: id) == new.bytes)
                 let types = try await daemon.eventTypes(of: id)
-                #expect(types.filter { $0.hasPrefix("cache") || $0 == "task.refreshed" } == ["cache.hit", "task.refreshed"])
+                #expect(
+                    types.filter { $0.hasPrefix("cache") || $0 == "task.refreshed" } == ["cache.hit", "task.refreshed"])
                 #expect(types.last == "task.completed" || types.last == "queue.idle")
             }
         }

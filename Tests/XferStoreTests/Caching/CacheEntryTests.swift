@@ -106,7 +106,8 @@ import XferModel
                 #expect(try tx.cacheTotals() == CacheTotals(count: 6, byteCount: 21))
                 #expect(try tx.cacheTotals(of: even) == CacheTotals(count: 3, byteCount: 12))
                 #expect(try Self.all(tx, owner: odd) == [1, 3, 5])
-                #expect(try tx.removeCacheEntries([CacheEntryID(1), CacheEntryID(2)], of: even).map(\.id.rawValue) == [2])
+                #expect(
+                    try tx.removeCacheEntries([CacheEntryID(1), CacheEntryID(2)], of: even).map(\.id.rawValue) == [2])
                 #expect(try tx.removeCacheEntries(urlDigest: [4], of: odd).isEmpty)
                 #expect(try tx.removeCacheEntries(urlDigest: [4], of: even).map(\.name) == ["blob4"])
                 #expect(try tx.removeCacheEntries(urlDigest: [5, 1], of: nil).map(\.name) == ["blob5"])
