@@ -155,6 +155,22 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema9() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(9))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let entry = try #require(try reader.cacheEntries(key: [0xc0, 0xff, 0xee, 2]).first)
+            #expect(entry.id == CacheEntryID(1) && entry.owner == Owner(uid: 1000) && entry.blob == "blob-1")
+            #expect(entry.response.url.string == "https://example.com/list?token=x" && entry.response.isRedirected)
+            #expect(entry.response.variant == [HeaderField(name: "accept", value: "0102")])
+            #expect(entry.response.sources.map(\.chain) == [[[1, 2], [3]]])
+            #expect(try reader.cacheTotals() == CacheTotals(count: 1, byteCount: 4096))
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

@@ -110,7 +110,8 @@ import XferTestSupport
         try await withKept(.data) { daemon, server, _ in
             server.serve("/s?token=hunter2", .cached(3, "max-age=600"))
             let stats = try await daemon.ctl("cache")
-            #expect(stats.output == "1 responses, 586 KiB of 1.0 GiB, kept for 7d00h since their last use\n", "\(stats)")
+            #expect(
+                stats.output == "1 responses, 586 KiB of 1.0 GiB, kept for 7d00h since their last use\n", "\(stats)")
             let list = try await daemon.ctl("cache", "list")
             #expect(list.output.split(separator: "\n").count == 2 && list.output.contains("/f"), "\(list)")
             let entry = try #require(try await daemon.call("cache.list")["entries"]?.arrayValue?.first)
