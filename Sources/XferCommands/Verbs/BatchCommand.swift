@@ -41,6 +41,7 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup(title: "Destination") var destination: DestinationOptions
         @OptionGroup(title: "Content") var content: ContentOptions
         @OptionGroup(title: "Request") var request: RequestOptions
+        @OptionGroup(title: "Cache") var cache: CacheOptions
         @OptionGroup(title: "Access") var access: AccessOptions
         @OptionGroup(title: "Scheduling") var scheduling: SchedulingOptions
 
@@ -90,7 +91,7 @@ struct BatchCommand: ParsableCommand {
             scheduling.clientKey = nil
             let template = try TaskTemplate(
                 AddOptionSet(
-                    destination: destination, content: content, request: request, access: access,
+                    destination: destination, content: content, request: request, cache: cache, access: access,
                     scheduling: scheduling), count: entries.count)
             var params = BatchAdd.Params()
             params.tasks = entries.map { BatchEntry(template.task($0.url).url) }

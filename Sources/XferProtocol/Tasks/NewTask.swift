@@ -224,6 +224,7 @@ public struct NewTask: WireInput, Hashable {
         .patch(
             "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
             example: ["ignore_params": ["token"]]),
+        .patch(
             "allow_metered", \.allowMetered,
             "Whether it may go over links that cost money (network.metered_interfaces); if not, it waits for another. "
                 + "Default true."),
