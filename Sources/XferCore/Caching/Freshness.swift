@@ -48,13 +48,26 @@ public struct Freshness: Hashable, Sendable {
         let date = date(of: head, response)
         if head.has("Expires") {
             // An invalid one, 0 above all, has expired (§5.3), and so has one that contradicts another.
-            guard let expires = head.value("Expires").flatMap(HTTPDate.parse) else { return (.zero, .explicit) }
+            guard let text = head.value("Expires"), isWellFormed(text), let expires = HTTPDate.parse(text) else {
+                return (.zero, .explicit)
+            }
             return (max(.zero, date.duration(to: expires)), .explicit)
         }
         guard Heuristics.apply(toStatus: head.status) || directives.has("public"),
             let modified = head.lastModified.flatMap(HTTPDate.parse), modified < date
         else { return (.zero, .none) }
         return (min(modified.duration(to: date) / 10, longestGuess), .heuristic)
+    }
+
+    /// Whether a date of three forms keeps to its punctuation, which `HTTPDate` forgives: what is doubtful has expired.
+    private static func isWellFormed(_ text: String) -> Bool {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        switch words.count {
+        // Sun, 06 Nov 1994 08:49:37 GMT; Sunday, 06-Nov-94 08:49:37 GMT.
+        case 6, 4: return words[0].hasSuffix(",") && words.dropFirst().allSatisfy { !$0.isEmpty && !$0.contains(",") }
+        // Sun Nov  6 08:49:37 1994.
+        default: return !text.contains(",")
+        }
     }
 
     /// Without a `Date` the response is taken to be of when it came (RFC 9110 §6.6.1).

@@ -36,10 +36,16 @@ import XferModel
         #expect(lifetime([("Cache-Control", "max-age=99999999999999999999999")]) == 1 << 31)
     }
 
-    @Test(arguments: ["0", "-1", "soon", "Sun, 99 Nov 1994 08:49:37 GMT", ""])
+    @Test(arguments: [
+        "0", "-1", "soon", "Sun, 99 Nov 1994 08:49:37 GMT", "",
+        "Sun 06 Nov 2094 08:49:37 GMT", "Sun,  06 Nov 2094 08:49:37 GMT", "Sun, 06, Nov 2094 08:49:37 GMT",
+    ])
     func anInvalidExpiryHasPassed(_ text: String) {
         #expect(lifetime([("Expires", text), ("Last-Modified", Sample.date(-1_000_000))]) == 0)
     }
+
+    @Test(arguments: ["Mon, 07 Nov 1994 08:49:37 GMT", "Monday, 07-Nov-94 08:49:37 GMT", "Mon Nov  7 08:49:37 1994"])
+    func anExpiryIsReadInItsThreeForms(_ text: String) { #expect(lifetime([("Expires", text)]) == 86_400) }
 
     @Test func anExpiryBeforeTheDateHasPassed() { #expect(lifetime([("Expires", Sample.date(-5))]) == 0) }
 
