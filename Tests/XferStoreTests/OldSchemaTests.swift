@@ -140,6 +140,44 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema8() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(8))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            #expect(try reader.task(TaskID(1))?.coalesceKey == [0xc0, 0xff, 0xee, 1])
+            #expect(try reader.task(TaskID(3))?.coalesceKey == nil)
+            #expect(try reader.queued(coalescing: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TaskID(2)])
+            #expect(try reader.transfers(keptUnder: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TransferID(1)])
+            #expect(try reader.isHeld(TransferID(1)) && !reader.isHeld(TransferID(1), but: TaskID(1)))
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema9() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(9))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            try Self.expectAbandonedUpload(reader)
+            let ready = try #require(try reader.readyFile(of: TaskID(1)))
+            #expect(ready.name == ".xfer-5eed5eed-1-c0ffee.hook" && ready.finalName == "file" && ready.isProcessed)
+            #expect(ready.facts?.identity == FileIdentity(device: 1, inode: 77) && ready.facts?.length == 9)
+            #expect(ready.facts?.modifiedAt == 1_700_000_000_123_456_789 && ready.digest?.algorithm == .sha256)
+            #expect(
+                try reader.publishedFile(of: TaskID(3))
+                    == PublishedFile(identity: FileIdentity(device: 1, inode: 78), length: 9, version: "1.0"))
+            #expect(try reader.byteVersion(of: TransferID(2)) == "1.3")
+            #expect(try reader.byteVersion(of: TransferID(1)) == "1.0")
+            let hook = try #require(try reader.pendingHooks(limit: 9).first)
+            #expect(hook.id == 5 && hook.taskID == TaskID(3) && hook.occasion == .onError && hook.hook == "tell")
+            #expect(hook.description == "{\"id\":3}" && hook.path == nil)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

@@ -113,7 +113,9 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("on_error", \.onError, "The hook that is told once it has failed."),
         .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
-        .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
+        .optional(
+            "retry_for", \.retryFor,
+            "Seconds without progress for which it is tried again; pauses and other waits do not count."),
         .optional(
             "retry_non_idempotent", \.retryNonIdempotent,
             "Whether a request that is not idempotent is sent again after a failure."),
