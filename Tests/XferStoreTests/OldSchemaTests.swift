@@ -171,6 +171,78 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema10() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(10))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let ready = try #require(try reader.readyFile(of: TaskID(1)))
+            #expect(ready.name == ".xfer-5eed5eed-1-c0ffee.hook" && ready.finalName == "file" && ready.isProcessed)
+            #expect(ready.facts?.identity == FileIdentity(device: 1, inode: 77) && ready.facts?.length == 9)
+            #expect(ready.facts?.modifiedAt == 1_700_000_000_123_456_789 && ready.digest?.algorithm == .sha256)
+            #expect(
+                try reader.publishedFile(of: TaskID(3))
+                    == PublishedFile(identity: FileIdentity(device: 1, inode: 78), length: 9, version: "1.0"))
+            #expect(try reader.byteVersion(of: TransferID(2)) == "1.3")
+            #expect(try reader.byteVersion(of: TransferID(1)) == "1.0")
+            let hook = try #require(try reader.pendingHooks(limit: 9).first)
+            #expect(hook.id == 5 && hook.taskID == TaskID(3) && hook.occasion == .onError && hook.hook == "tell")
+            #expect(hook.description == "{\"id\":3}" && hook.path == nil)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema11() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(11))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let schedule = try #require(try reader.task(TaskID(2))?.specification.schedule)
+            let night = try #require(DailyTimes("22:00-06:00"))
+            #expect(
+                schedule
+                    == TaskSchedule(
+                        notBefore: noon,
+                        window: TimeWindow(times: [night], days: [.saturday, .sunday], zone: "Europe/Berlin"),
+                        deadline: noon.advanced(by: .seconds(86_400)), after: [TaskID(3), TaskID(77)]))
+            #expect(try reader.earliestCondition() == noon.advanced(by: .seconds(60)))
+            #expect(try reader.dependencies(of: TaskID(2)) == DependencyStanding(openCount: 1))
+            #expect(try reader.nextEndedTarget() == EndedTarget(id: TaskID(3), outcome: .failed))
+            #expect(try reader.openDependents(of: TaskID(3), limit: 9) == [TaskID(2)])
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema12() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(12))
+        let store = try directory.open()
+        let owner = Owner(uid: 1000)
+        try await store.read { reader throws in
+            #expect(
+                try reader.groups(limit: 9) == [
+                    TaskGroup(
+                        key: GroupKey(owner: owner, name: "batch-1"), limits: GroupLimits(maxActive: 3), batch: BatchID(1),
+                        counts: [.paused: 1, .completed: 1, .queued: 1]),
+                    TaskGroup(
+                        key: GroupKey(owner: owner, name: "group"),
+                        limits: GroupLimits(maxActive: 2, maxReceiveRate: 1 << 20), isPaused: true,
+                        counts: [.running: 1]),
+                ])
+            let batch = try #require(try reader.batch(BatchID(1)))
+            #expect(batch.total == 4 && batch.finished == 2 && batch.skipped == 1 && batch.completedAt == nil)
+            #expect(try reader.members(of: BatchID(1), limit: 9) == [TaskID(10), TaskID(11), TaskID(12)])
+            #expect(try reader.task(TaskID(11))?.batchID == BatchID(1))
+            #expect(try reader.nextLane(priority: .low)?.group?.name == "batch-1")
+            let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
+            #expect(earlier.id == BatchID(1) && !earlier.askedForTheSame && earlier.refused?.isEmpty == false)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

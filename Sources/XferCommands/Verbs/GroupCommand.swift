@@ -64,20 +64,38 @@ struct GroupCommand: ParsableCommand {
 
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set a group's limit.", discussion: "Holds over restarts. For operators.")
+            abstract: "Set a group's limits.", discussion: "Holds over restarts. For operators.")
 
         @OptionGroup var group: GroupArguments
 
         @Option(help: ArgumentHelp("Most of its transfers at once, or `default` for no limit.", valueName: "count"))
-        var maxActive: LimitArgument<Int>
+        var maxActive: LimitArgument<Int>?
+
+        @Option(
+            help: ArgumentHelp(
+                "Bytes per second its transfers may receive together, such as 2M, or `default`.", valueName: "rate"))
+        var recv: RateArgument?
+
+        @Option(
+            help: ArgumentHelp(
+                "Bytes per second its transfers may send together, such as 512K, or `default`.", valueName: "rate"))
+        var send: RateArgument?
 
         @OptionGroup var options: VerbOptions
+
+        func validate() throws {
+            guard maxActive != nil || recv != nil || send != nil else {
+                throw ValidationError("Give at least one of --max-active, --recv and --send.")
+            }
+        }
 
         func run() throws {
             var params = GroupSet.Params()
             params.name = group.name
             params.owner = group.ownerID
-            params.maxActive = maxActive.patch
+            params.maxActive = maxActive?.patch ?? .unchanged
+            params.maxReceiveRate = recv?.patch ?? .unchanged
+            params.maxSendRate = send?.patch ?? .unchanged
             options.show(try options.open().call(GroupSet.self, params)) { result, terminal in
                 GroupText(style: terminal.style).lines(result.group)
             }

@@ -52,8 +52,10 @@ struct GroupHandlers: Sendable {
 
     private func set(_ params: GroupSet.Params, _ context: CallContext) async throws -> GroupGet.Result {
         GroupGet.Result(
-            try await manager.setMaxActive(
-                params.maxActive.applied(to: nil), ofGroup: params.name, of: params.owner,
-                for: context.caller.principal))
+            try await manager.setLimits(ofGroup: params.name, of: params.owner, for: context.caller.principal) {
+                $0.maxActive = params.maxActive.applied(to: $0.maxActive)
+                $0.maxReceiveRate = params.maxReceiveRate.applied(to: $0.maxReceiveRate)
+                $0.maxSendRate = params.maxSendRate.applied(to: $0.maxSendRate)
+            })
     }
 }

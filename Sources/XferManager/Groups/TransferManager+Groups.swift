@@ -19,11 +19,16 @@ extension TransferManager {
         return group
     }
 
-    /// Sets the group's own limit, at least 1; nil takes it back. What runs above a lower one goes on.
-    public func setMaxActive(
-        _ maxActive: Int?, ofGroup name: String, of owner: Owner?, for principal: Principal
+    /// Changes the group's own limits. What runs above a lower number goes on; rates hold at once.
+    public func setLimits(
+        ofGroup name: String, of owner: Owner?, for principal: Principal,
+        _ change: @escaping @Sendable (inout GroupLimits) -> Void
     ) async throws -> TaskGroup {
-        try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setMaxActive(maxActive, of: key) }
+        let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
+            try tx.setLimits(of: key, change)
+        }
+        await applyRates()
+        return group
     }
 
     /// Holds back starts of the group until `resumeGroup`, over restarts too.
@@ -54,6 +59,7 @@ extension TransferManager {
                 return true
             }
         }
+        await applyRates()
         schedule()
         return existed
     }

@@ -86,8 +86,6 @@ struct Starting: Sendable {
         let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
-            // What was picked is of no paused group.
-            if let group = task.group, try tx.isPaused(group) { continue }
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
         if waiting.count == Self.mostJoins { starts.isIncomplete = true }

@@ -86,9 +86,17 @@ extension TransferManager {
 
     /// Puts the rates that hold now in force, and wakes when the timetable says something else.
     func applyRates() async {
-        let limits = rateLimits
-        await services.engine.setRateLimits(
-            RateLimits(receive: [.service: limits.receive], send: [.service: limits.send]))
+        var limits: RateLimits
+        do {
+            limits = try await store.read { try $0.groupRates() }
+        } catch {
+            logger.warning("the limits of groups cannot be read", metadata: ["error": "\(error)"])
+            limits = RateLimits()
+        }
+        let service = rateLimits
+        limits.receive[.service] = service.receive
+        limits.send[.service] = service.send
+        await services.engine.setRateLimits(limits)
         let now = clock()
         let change = zones.rules(named: nil).flatMap { settings.timetable.nextChange(after: now, in: $0) }
         rateTimer.arm(for: change, now: now) { [weak self] _ in await self?.onRateTimer() }

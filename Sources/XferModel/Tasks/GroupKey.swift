@@ -24,11 +24,26 @@ public struct QueueLane: Hashable, Sendable {
     }
 }
 
+/// A group's own limits; nil is bounded by what holds for all.
+public struct GroupLimits: Hashable, Sendable {
+    /// Transfers at once, at least 1.
+    public var maxActive: Int?
+    /// Bytes per second that its transfers may receive together; 0 is unlimited.
+    public var maxReceiveRate: Int64?
+    /// Bytes of content per second that its transfers may send together; 0 is unlimited.
+    public var maxSendRate: Int64?
+
+    public init(maxActive: Int? = nil, maxReceiveRate: Int64? = nil, maxSendRate: Int64? = nil) {
+        self.maxActive = maxActive
+        self.maxReceiveRate = maxReceiveRate
+        self.maxSendRate = maxSendRate
+    }
+}
+
 /// A group as it is kept: what was set for it, and how its tasks stand.
 public struct TaskGroup: Hashable, Sendable {
     public var key: GroupKey
-    /// Transfers of this group at once; nil is bounded by the queue's limits only.
-    public var maxActive: Int?
+    public var limits: GroupLimits
     /// Whether starts are held back.
     public var isPaused: Bool
     /// The batch it was made for.
@@ -36,11 +51,11 @@ public struct TaskGroup: Hashable, Sendable {
     public var counts: [TaskState: Int64]
 
     public init(
-        key: GroupKey, maxActive: Int? = nil, isPaused: Bool = false, batch: BatchID? = nil,
+        key: GroupKey, limits: GroupLimits = GroupLimits(), isPaused: Bool = false, batch: BatchID? = nil,
         counts: [TaskState: Int64] = [:]
     ) {
         self.key = key
-        self.maxActive = maxActive
+        self.limits = limits
         self.isPaused = isPaused
         self.batch = batch
         self.counts = counts

@@ -6,6 +6,8 @@ public struct GroupRecord: WireRecord, Hashable {
     public var owner = Owner(uid: 0)
     public var paused = false
     public var maxActive: Int?
+    public var maxReceiveRate: Int64?
+    public var maxSendRate: Int64?
     public var batch: BatchID?
     public var counts = StateCounts()
 
@@ -15,7 +17,9 @@ public struct GroupRecord: WireRecord, Hashable {
         name = group.key.name
         owner = group.key.owner
         paused = group.isPaused
-        maxActive = group.maxActive
+        maxActive = group.limits.maxActive
+        maxReceiveRate = group.limits.maxReceiveRate
+        maxSendRate = group.limits.maxSendRate
         batch = group.batch
         counts = StateCounts(group.counts)
     }
@@ -26,6 +30,8 @@ public struct GroupRecord: WireRecord, Hashable {
         .required("owner", \.owner, "The uid whose tasks they are."),
         .required("paused", \.paused, "Whether its starts are held back."),
         .nullable("max_active", \.maxActive, "Most of its transfers at once; null is as many as the queue lets."),
+        .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second its transfers may receive together."),
+        .optional("max_send_rate", \.maxSendRate, "Bytes per second its transfers may send together."),
         .optional("batch", \.batch, "The batch it was made for."),
         .required("counts", \.counts, "Its tasks by state."),
     ]

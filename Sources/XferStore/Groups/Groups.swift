@@ -15,7 +15,7 @@ extension StoreReader {
         let ceiling = owner.map { Int64($0.rawValue) } ?? Int64(UInt32.max)
         var groups = try connection.all(
             """
-            SELECT owner, name, max_active, paused, batch_id FROM queue_group
+            SELECT owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate FROM queue_group
             WHERE owner BETWEEN ?1 AND ?2 AND (owner, name) > (?3, ?4) ORDER BY owner, name LIMIT ?5
             """,
             .integer(floor), .integer(ceiling), .integer(after.map { Int64($0.owner.rawValue) } ?? -1),
@@ -29,18 +29,31 @@ extension StoreReader {
 
     /// Most transfers of the group at once; nil without a limit of its own.
     public func maxActive(of group: GroupKey) throws(StoreError) -> Int? {
-        try groupSettings(group)?.maxActive
+        try groupSettings(group)?.limits.maxActive
     }
 
-    /// Whether the group's starts are held back.
-    public func isPaused(_ group: GroupKey) throws(StoreError) -> Bool {
-        try groupSettings(group)?.isPaused ?? false
+    /// Groups whose transfers have a limit on their rate together.
+    public func groupRates() throws(StoreError) -> RateLimits {
+        let limited = try connection.all(
+            """
+            SELECT owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate FROM queue_group
+            INDEXED BY group_limited WHERE max_recv_rate IS NOT NULL OR max_send_rate IS NOT NULL
+            """
+        ) { TaskGroup($0) }
+        var rates = RateLimits()
+        for group in limited {
+            rates.receive[.group(group.key)] = group.limits.maxReceiveRate
+            rates.send[.group(group.key)] = group.limits.maxSendRate
+        }
+        return rates
     }
 
     private func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
         try connection.first(
-            "SELECT owner, name, max_active, paused, batch_id FROM queue_group WHERE owner = ?1 AND name = ?2",
-            Value(key.owner), .text(key.name)
+            """
+            SELECT owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate FROM queue_group
+            WHERE owner = ?1 AND name = ?2
+            """, Value(key.owner), .text(key.name)
         ) { TaskGroup($0) }
     }
 
@@ -61,10 +74,14 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Sets a group's own limit; nil takes it back. O(1), however many tasks the group has.
-    public func setMaxActive(_ maxActive: Int?, of key: GroupKey) throws(StoreError) {
+    /// Changes a group's own limits. O(1), however many tasks the group has.
+    public func setLimits(of key: GroupKey, _ change: (inout GroupLimits) -> Void) throws(StoreError) {
+        var limits = try groupSettings(key)?.limits ?? GroupLimits()
+        change(&limits)
         let id = try makeGroup(key)
-        try connection.run("UPDATE queue_group SET max_active = ?2 WHERE id = ?1", .integer(id), Value(maxActive))
+        try connection.run(
+            "UPDATE queue_group SET max_active = ?2, max_recv_rate = ?3, max_send_rate = ?4 WHERE id = ?1",
+            .integer(id), Value(limits.maxActive), Value(limits.maxReceiveRate), Value(limits.maxSendRate))
         try tidyGroup(id)
     }
 
@@ -83,7 +100,7 @@ extension StoreTransaction {
 
     /// Forgets what is set for the group, and the group when it has no tasks.
     public func resetGroup(_ key: GroupKey) throws(StoreError) {
-        try setMaxActive(nil, of: key)
+        try setLimits(of: key) { $0 = GroupLimits() }
         try setPaused(false, group: key)
     }
 
@@ -103,7 +120,9 @@ extension StoreTransaction {
         guard id != GroupRow.none else { return }
         try connection.run(
             """
-            DELETE FROM queue_group WHERE id = ?1 AND (max_active IS NULL AND paused = 0 OR batch_id IS NOT NULL)
+            DELETE FROM queue_group WHERE id = ?1 AND (
+                    max_active IS NULL AND max_recv_rate IS NULL AND max_send_rate IS NULL AND paused = 0
+                    OR batch_id IS NOT NULL)
                 AND NOT EXISTS (SELECT 1 FROM task INDEXED BY task_group_id WHERE group_id = ?1 AND group_id <> 0)
             """, .integer(id))
     }
@@ -115,11 +134,13 @@ enum GroupRow {
 }
 
 extension TaskGroup {
-    /// From owner, name, max_active, paused, batch_id.
+    /// From owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate.
     fileprivate init(_ row: ResultRow) {
         self.init(
             key: GroupKey(owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), name: row.text(1)),
-            maxActive: row.optionalInteger(2).map { Int($0) }, isPaused: row.flag(3),
-            batch: row.optionalInteger(4).map { BatchID($0) })
+            limits: GroupLimits(
+                maxActive: row.optionalInteger(2).map { Int($0) }, maxReceiveRate: row.optionalInteger(5),
+                maxSendRate: row.optionalInteger(6)),
+            isPaused: row.flag(3), batch: row.optionalInteger(4).map { BatchID($0) })
     }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import StrictJSON
 import Testing
+import XferModel
 import XferTestSupport
 
 /// AvoidAutoSetImage: the file appears when the client says so.

@@ -110,15 +110,40 @@ import XferTestSupport
         case .paused: return machine.onResume()
         case .running:
             let error = TransferError(.connectionLost, "reset")
-            switch Int.random(in: 0..<5, using: &generator) {
+            switch Int.random(in: 0..<6, using: &generator) {
             case 0: return machine.onWait(Wait(.retry, until: now), error: error)
             case 1: return machine.onRequeue()
             case 2: return machine.onRestore(at: now)
             case 3: return machine.onFail(error, at: now)
+            case 4: return machine.onStage(size: 1)
             default: return machine.onComplete(size: 1, at: now)
             }
-        case .staged, .completed, .failed, .cancelled: return .unchanged
+        case .staged: return machine.onCommit(size: 1, at: now)
+        case .completed, .failed, .cancelled: return .unchanged
         }
+    }
+
+    @Test(arguments: TaskState.allCases)
+    func onlyWhatIsStagedIsCommitted(state: TaskState) {
+        var machine = TaskStateMachine(Self.task(state))
+        machine.note { $0.finalPath = "/srv/f" }
+        let transition = machine.onCommit(size: 7, at: Self.now)
+        guard state == .staged else {
+            #expect(transition == .unchanged && machine.task.state == state)
+            return
+        }
+        #expect(machine.task.state == .completed && machine.task.finishedAt == Self.now && machine.task.total == 7)
+        #expect(
+            transition.event == .taskCompleted(path: "/srv/f", size: 7, skipped: false, notModified: false))
+        #expect(machine.onCommit(size: 7, at: Self.now) == .unchanged)
+    }
+
+    @Test func stagingIsNoEnd() {
+        var machine = TaskStateMachine(Self.task(.running))
+        let transition = machine.onStage(size: 9)
+        #expect(transition == TaskTransition(event: .taskStaged(size: 9), action: .schedule))
+        #expect(machine.task.state == .staged && machine.task.finishedAt == nil && machine.task.received == 9)
+        #expect(transition.event?.type.isTerminal == false)
     }
 
     @Test func progressResetsTheTriesAndASourceThatChangesDoesNot() {

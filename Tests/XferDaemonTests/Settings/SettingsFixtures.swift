@@ -40,6 +40,7 @@ let everyKeyChanged = """
     sharing: { negative_ttl: 90, between_owners: true }
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
+    hooks: { tell: { argv: [~/bin/tell, --now], timeout: 2m, guests: true } }
     network:
       deny_hosts: [bad.test, .evil.test]
       deny_addresses: [10.0.0.0/8, "fe80::/10"]

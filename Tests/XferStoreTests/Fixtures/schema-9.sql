@@ -15,7 +15,7 @@ INSERT INTO migration VALUES(5,'spool','2026-11-21 11:00:00');
 INSERT INTO migration VALUES(6,'abandoned uploads','2026-11-21 13:10:00');
 INSERT INTO migration VALUES(7,'slots and failed URLs','2026-11-21 13:00:00');
 INSERT INTO migration VALUES(8,'coalescing','2026-11-21 15:40:00');
-INSERT INTO migration VALUES(9,'cache','2026-11-21 15:50:00');
+INSERT INTO migration VALUES(9,'cache','2026-11-21 16:00:09');
 CREATE TABLE store (id TEXT NOT NULL, digest_key BLOB) STRICT;
 INSERT INTO store VALUES('dad9c46e3960d7572426b76f5444d436',X'4d89e62a91fe81ea4265c810a08e7ee2973e52a1b1179965e1e99ea78f0d0f96');
 CREATE TABLE setting (

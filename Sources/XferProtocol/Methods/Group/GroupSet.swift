@@ -7,7 +7,7 @@ public enum GroupSet: RPCMethod {
 
     public static let name = "group.set"
     public static let summary =
-        "Sets a group's own limit, over restarts too and before it has tasks; the queue's limits hold beside it. "
+        "Sets a group's own limits, over restarts too and before it has tasks; the queue's limits hold beside it. "
         + "What runs above a lower limit goes on. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -18,17 +18,30 @@ public enum GroupSet: RPCMethod {
         public var name = ""
         public var owner: Owner?
         public var maxActive = Patch<Int>.unchanged
+        public var maxReceiveRate = Patch<Int64>.unchanged
+        public var maxSendRate = Patch<Int64>.unchanged
 
         public init() {}
 
         public static let summary = "Which group, and what to set."
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
-            .patch("max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.", .range(1...10_000)),
+            .patch(
+                "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.", .range(1...10_000)),
+            .patch(
+                "max_recv_rate", \.maxReceiveRate,
+                "Bytes per second its transfers may receive together; null takes the limit back.",
+                .range(1...BandwidthLimits.highest)),
+            .patch(
+                "max_send_rate", \.maxSendRate,
+                "Bytes per second its transfers may send together; null takes the limit back.",
+                .range(1...BandwidthLimits.highest)),
         ]
 
         public func validate() throws(WireError) {
-            guard maxActive.isChange else { throw WireError(.missing, at: "max_active", expected: "a limit, or null") }
+            guard maxActive.isChange || maxReceiveRate.isChange || maxSendRate.isChange else {
+                throw WireError(.missing, expected: "at least one limit to change")
+            }
         }
     }
 }

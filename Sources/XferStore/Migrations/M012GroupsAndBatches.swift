@@ -10,6 +10,9 @@ extension Migration {
                 owner INTEGER NOT NULL,
                 name TEXT NOT NULL,
                 max_active INTEGER,
+                -- Bytes per second over its transfers.
+                max_recv_rate INTEGER,
+                max_send_rate INTEGER,
                 paused INTEGER NOT NULL DEFAULT 0,
                 -- Of the batch it was made for.
                 batch_id INTEGER,
@@ -17,6 +20,8 @@ extension Migration {
             ) STRICT;
 
             CREATE INDEX group_paused ON queue_group (id) WHERE paused = 1;
+            CREATE INDEX group_limited ON queue_group (id)
+                WHERE max_recv_rate IS NOT NULL OR max_send_rate IS NOT NULL;
 
             CREATE TABLE batch (
                 id INTEGER PRIMARY KEY AUTOINCREMENT,
