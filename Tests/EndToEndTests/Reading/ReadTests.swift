@@ -7,7 +7,7 @@ import XferTestSupport
 /// CacheMemoryOnly and ProgressiveDownload: bytes can be read while they arrive.
 @Suite(.serialized) struct ReadTests {
     private static let checkpoints = DaemonFixture.Options(settings: [
-        "download": ["checkpoint_bytes": "65536", "checkpoint_interval": "0.2"]
+        "download": ["checkpoint_bytes": "65536", "checkpoint_interval": "200ms"]
     ])
 
     private func page(

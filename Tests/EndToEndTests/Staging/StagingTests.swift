@@ -261,25 +261,15 @@ import XferTestSupport
                 // A directory that has no room for another entry of this length, on a disk that has none for it to grow.
                 let name = String(repeating: "n", count: 250)
                 let id = try await stage(server.url("/f"), daemon, ["output": .string(name)])
-                for index in 0..<400 {
-                    let size = FileTree.size(disk.path)
-                    let filler = String(repeating: "x", count: 246) + String(1000 + index)
-                    try FileTree.write("", to: "\(disk.path)/\(filler)")
-                    if index > 2, FileTree.size(disk.path) != size {
-                        // The first of a new block: fill it up to where one more does not fit.
-                        for more in 0..<64 {
-                            let long = String(repeating: "y", count: 246) + String(1000 + more)
-                            let before = FileTree.size(disk.path)
-                            try FileTree.write("", to: "\(disk.path)/\(long)")
-                            if FileTree.size(disk.path) != before {
-                                FileTree.remove("\(disk.path)/\(long)")
-                                break
-                            }
-                        }
-                        break
-                    }
-                }
                 fill(disk.path)
+                var failures = 0
+                for index in 0..<4000 where failures < 300 {
+                    let long = String(repeating: "x", count: 246) + String(1000 + index)
+                    let made = open("\(disk.path)/\(long)", O_WRONLY | O_CREAT, 0o600)
+                    failures = made < 0 ? failures + 1 : 0
+                    close(made)
+                }
+                try #require(failures == 300)
                 let refusal = await #expect(throws: RPCRefusal.self) { try await commit(id, on: daemon) }
                 #expect(refusal?.code == -32005 && refusal?.reason == "insufficient_space", "\(String(describing: refusal))")
                 #expect(try await daemon.view(id).state == "staged")
