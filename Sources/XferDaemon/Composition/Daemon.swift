@@ -64,7 +64,8 @@ public enum Daemon {
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
             + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
-            + HookHandlers(manager: manager).all + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
+            + HookHandlers(manager: manager).all + PolicyHandlers(manager: manager).all
+            + ProfileHandlers(manager: manager).all
             + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
             + DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,

@@ -8,7 +8,8 @@ public enum EventRegistry {
     public static let all: [any WireEvent.Type] = [
         TaskAddedEvent.self, TaskRestoredEvent.self, TaskStartedEvent.self, TaskResponseEvent.self,
         TaskRedirectedEvent.self, TaskWaitingEvent.self, TaskPausedEvent.self, TaskResumedEvent.self,
-        TaskSourceChangedEvent.self, TaskStagedEvent.self, TaskCompletedEvent.self, TaskFailedEvent.self, TaskCancelledEvent.self,
+        TaskSourceChangedEvent.self, TaskStagedEvent.self, TaskCompletedEvent.self, TaskFailedEvent.self,
+        TaskCancelledEvent.self,
         TaskSupersededEvent.self, TaskRemovedEvent.self, QueueIdleEvent.self, ActivityChangedEvent.self,
         PolicyViolationEvent.self,
         PolicyExpiringEvent.self, SessionInvalidatedEvent.self, DaemonStartedEvent.self, DaemonStoppingEvent.self,

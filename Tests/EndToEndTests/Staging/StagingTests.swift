@@ -81,7 +81,8 @@ import XferTestSupport
             let other = try await stage(server.url("/f"), daemon, ["output": "free"])
             try FileTree.write("mine", to: "\(daemon.downloads)/f")
             let refusal = await #expect(throws: RPCRefusal.self) { try await commit(other, id, on: daemon) }
-            #expect(refusal?.code == -32005 && refusal?.reason == "destination_exists", "\(String(describing: refusal))")
+            #expect(
+                refusal?.code == -32005 && refusal?.reason == "destination_exists", "\(String(describing: refusal))")
             #expect(refusal?.data["task_id"] == .integer(id) && refusal?.data["state"] == "staged")
             // All were looked at before the first got its name.
             for id in [id, other] { #expect(try await daemon.view(id).state == "staged") }
@@ -159,7 +160,9 @@ import XferTestSupport
             try expectFile(try await daemon.view(id), is: source)
 
             let lost = try await stage(server.url("/f"), daemon, ["output": "lost"])
-            for name in try daemon.downloaded where name.hasPrefix(".xfer") { FileTree.remove("\(daemon.downloads)/\(name)") }
+            for name in try daemon.downloaded where name.hasPrefix(".xfer") {
+                FileTree.remove("\(daemon.downloads)/\(name)")
+            }
             let refusal = await #expect(throws: RPCRefusal.self) { try await commit(lost, on: daemon) }
             #expect(refusal?.code == -32005 && refusal?.reason == "file_move_failed")
         }
@@ -200,7 +203,8 @@ import XferTestSupport
             let second = try await stage(server.url("/f"), daemon, ["output": "b"])
             let changed = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<16 {
-                    let ids: JSONValue = index % 2 == 0 ? [.integer(first), .integer(second)] : [.integer(second), .integer(first)]
+                    let ids: JSONValue =
+                        index % 2 == 0 ? [.integer(first), .integer(second)] : [.integer(second), .integer(first)]
                     group.addTask {
                         try await daemon.call("task.commit", ["ids": ids])["changed"]?.arrayValue?.count ?? 0
                     }
@@ -271,7 +275,9 @@ import XferTestSupport
                 }
                 try #require(failures == 300)
                 let refusal = await #expect(throws: RPCRefusal.self) { try await commit(id, on: daemon) }
-                #expect(refusal?.code == -32005 && refusal?.reason == "insufficient_space", "\(String(describing: refusal))")
+                #expect(
+                    refusal?.code == -32005 && refusal?.reason == "insufficient_space", "\(String(describing: refusal))"
+                )
                 #expect(try await daemon.view(id).state == "staged")
                 for file in try FileTree.names(in: disk.path) where !file.hasPrefix(".xfer") && file != "lost+found" {
                     FileTree.remove("\(disk.path)/\(file)")
