@@ -44,7 +44,8 @@ struct DestinationOptions: ParsableArguments {
     var finalize: WordArgument<FinalizeMode>?
 
     @Option(
-        help: ArgumentHelp("Let this hook of the operator's work on the file before it is published.", valueName: "hook"))
+        help: ArgumentHelp(
+            "Let this hook of the operator's work on the file before it is published.", valueName: "hook"))
     var postProcess: String?
 
     mutating func validate() throws {

@@ -10,9 +10,11 @@ extension SettingForm where Value == [HookDefinition] {
         guard let members = node.members else { throw SettingMismatch(expected: expectation, found: node) }
         var hooks: Value = []
         for member in members {
-            guard let name = member.key.text, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNamePart) else {
+            guard let name = member.key.text, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNamePart)
+            else {
                 throw SettingMismatch(
-                    expected: "a hook's name: up to 64 letters, digits, dots, dashes and underscores", found: member.key)
+                    expected: "a hook's name: up to 64 letters, digits, dots, dashes and underscores", found: member.key
+                )
             }
             hooks.append(try hook(named: name, member, context))
         }

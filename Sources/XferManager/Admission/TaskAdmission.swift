@@ -110,7 +110,8 @@ struct TaskAdmission: Sendable {
             throw ManagerError.invalidField(
                 path: path + occasion.rawValue, reason: "there is no hook \"\(name)\"",
                 expected: known.isEmpty
-                    ? "the field to be left out: no hooks are configured" : "one of \(known.sorted().joined(separator: ", "))")
+                    ? "the field to be left out: no hooks are configured"
+                    : "one of \(known.sorted().joined(separator: ", "))")
         }
     }
 

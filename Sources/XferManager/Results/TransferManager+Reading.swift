@@ -110,7 +110,8 @@ extension TransferManager {
                 source.length = published.length
                 source.version = published.version
             case .staged:
-                guard let transferID = task.transferID, let ready = try reader.readyFile(of: id), let facts = ready.facts
+                guard let transferID = task.transferID, let ready = try reader.readyFile(of: id),
+                    let facts = ready.facts
                 else { throw ManagerError.noBytes(id, task.state, reason: "its file is not known any more") }
                 source.transfer = try reader.transfer(transferID)
                 source.name = ready.name

@@ -68,7 +68,8 @@ struct StagedFile: Sendable {
         guard found == digest else {
             throw TransferError(
                 .checksumMismatch,
-                "\(file.path) was changed since it was staged: it had \(digest.description), it has \(found.description)")
+                "\(file.path) was changed since it was staged: it had \(digest.description), it has \(found.description)"
+            )
         }
         let mode = task.specification.destination.mode ?? settings.fileMode
         try await services.pool.run {

@@ -76,7 +76,12 @@ extension TransferManager {
     private func publish(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
         var outcome = VerbOutcome()
         var staged: [StagedFile] = []
-        defer { for file in staged { file.file.close() } }
+        /// A cancel leaves it to the commit under way to delete the bytes; what is held is not deleted.
+        var touched: [TransferID] = []
+        defer {
+            for file in staged { file.file.close() }
+            discard(touched)
+        }
         for id in ids {
             guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
                 outcome.missing.append(id)
@@ -86,6 +91,7 @@ extension TransferManager {
                 outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
                 continue
             }
+            if let transfer = task.transferID { touched.append(transfer) }
             do {
                 // A commit that was interrupted may have got through.
                 if try await settle(id) {
@@ -107,7 +113,6 @@ extension TransferManager {
                 outcome.unchanged.append(VerbOutcome.Unchanged(id: file.taskID, state: state))
             }
         }
-        discard(ended.orphans)
         if let refusal = published.refusal { throw refusal }
         takeCare()
         return outcome
@@ -235,8 +240,6 @@ extension TransferManager {
         var completed: Set<TaskID> = []
         /// States of tasks that were cancelled meanwhile.
         var others: [TaskID: TaskState] = [:]
-        /// Transfers whose bytes nobody wants any more.
-        var orphans: [TransferID] = []
     }
 
     private func complete(_ named: Named) async throws -> Ended {
@@ -255,14 +258,10 @@ extension TransferManager {
                 guard let task = try tx.task(file.id), task.transferID == file.transfer, task.state == .staged else {
                     // A cancel wins, and takes a published file back.
                     ended.others[file.id] = try tx.task(file.id)?.state
-                    ended.orphans.append(file.transfer)
                     continue
                 }
-                if try Self.complete(
+                _ = try Self.complete(
                     task, size: file.length, path: file.path, isSkipped: file.isSkipped, failedURLs, in: tx, at: now)
-                {
-                    ended.orphans.append(file.transfer)
-                }
                 ended.completed.insert(file.id)
             }
             if !ended.completed.isEmpty { try tx.noteIdle(at: now) }

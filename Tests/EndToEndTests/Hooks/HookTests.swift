@@ -31,9 +31,13 @@ import XferTestSupport
         let server = try await FaultServer()
         server.on("/t") { _ in Reply(200, headers: [], text: "some words\n") }
         let hooks = [
-            "inplace": try scripts.define("inplace", "tr a-z A-Z < \"$1\" > \(scripts.file("x")); cat \(scripts.file("x")) > \"$1\""),
-            "rename": try scripts.define("rename", "echo 'other words, and more of them' > \"$XFER_FILE.new\"; mv \"$XFER_FILE.new\" \"$XFER_FILE\""),
-            "keep": try scripts.define("keep", "test \"$XFER_NAME\" = kept && test \"$1\" = \"$XFER_FILE\" && grep -q '\"id\":'"),
+            "inplace": try scripts.define(
+                "inplace", "tr a-z A-Z < \"$1\" > \(scripts.file("x")); cat \(scripts.file("x")) > \"$1\""),
+            "rename": try scripts.define(
+                "rename",
+                "echo 'other words, and more of them' > \"$XFER_FILE.new\"; mv \"$XFER_FILE.new\" \"$XFER_FILE\""),
+            "keep": try scripts.define(
+                "keep", "test \"$XFER_NAME\" = kept && test \"$1\" = \"$XFER_FILE\" && grep -q '\"id\":'"),
         ]
         try await withDaemon(options(hooks)) { daemon in
             for (hook, text) in [
@@ -75,7 +79,8 @@ import XferTestSupport
                 ("fails", "exit code 7"), ("killed", "signal 9"), ("hangs", "in time"), ("removes", "no file"),
                 ("links", "not a regular file"), ("absent", "could not be started"),
             ] {
-                let id = try await daemon.add(server.url("/f"), ["post_process": .string(hook), "output": .string(hook)])
+                let id = try await daemon.add(
+                    server.url("/f"), ["post_process": .string(hook), "output": .string(hook)])
                 let view = try await daemon.fails(id, "post_process_failed")
                 #expect(view.errorMessage.contains(words) && view.errorMessage.contains(hook), "\(view.errorMessage)")
                 #expect(!FileTree.exists("\(daemon.downloads)/\(hook)"))
@@ -162,7 +167,10 @@ import XferTestSupport
         server.on("/gone") { _ in Reply(404, text: "") }
         let out = scripts.file("told")
         let hooks = [
-            "tell": try scripts.define("tell", "echo \"$XFER_OCCASION $XFER_TASK $XFER_FILE $XFER_NAME $#\" >> \(out)-$XFER_TASK; cat >> \(out)-$XFER_TASK")
+            "tell": try scripts.define(
+                "tell",
+                "echo \"$XFER_OCCASION $XFER_TASK $XFER_FILE $XFER_NAME $#\" >> \(out)-$XFER_TASK; cat >> \(out)-$XFER_TASK"
+            )
         ]
         try await withDaemon(options(hooks)) { daemon in
             let file = try await daemon.add(
@@ -265,7 +273,9 @@ import XferTestSupport
             let refused = try await guest.call(
                 "task.add", ["url": "http://127.0.0.1:9/", "dir": root, "paused": true, "on_error": "mine"])
             #expect(refused.result == nil && refused.error.contains("on_error"), "\(refused.error)")
-            #expect(try await guest.add(["url": "http://127.0.0.1:9/", "dir": root, "paused": true, "on_error": "theirs"]) > 0)
+            #expect(
+                try await guest.add(["url": "http://127.0.0.1:9/", "dir": root, "paused": true, "on_error": "theirs"])
+                    > 0)
             #expect(try await guest.call("hook.list").result == nil)
         }
     }

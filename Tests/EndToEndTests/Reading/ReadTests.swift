@@ -7,7 +7,7 @@ import XferTestSupport
 /// CacheMemoryOnly and ProgressiveDownload: bytes can be read while they arrive.
 @Suite(.serialized) struct ReadTests {
     private static let checkpoints = DaemonFixture.Options(settings: [
-        "download": ["checkpoint_bytes": "65536", "checkpoint_interval": "0.2"]
+        "download": ["checkpoint_bytes": "65536", "checkpoint_interval": "200ms"]
     ])
 
     private func page(
@@ -57,10 +57,13 @@ import XferTestSupport
             let path = "\(daemon.downloads)/f"
             rename(path, path + ".old")
             try source.write(to: path)
-            for (state, change) in [("another file", {}), ("none", { FileTree.remove(path) })] as [(String, () -> Void)] {
+            for (state, change) in [("another file", {}), ("none", { FileTree.remove(path) })] as [(String, () -> Void)]
+            {
                 change()
                 let refusal = await #expect(throws: RPCRefusal.self) { try await page(id, daemon) }
-                #expect(refusal?.code == -32002 && refusal?.reason == "no_bytes", "\(state): \(String(describing: refusal))")
+                #expect(
+                    refusal?.code == -32002 && refusal?.reason == "no_bytes", "\(state): \(String(describing: refusal))"
+                )
             }
             symlink(path + ".old", path)
             _ = await #expect(throws: RPCRefusal.self) { try await page(id, daemon) }
@@ -85,7 +88,8 @@ import XferTestSupport
         let served = server.serve("/f", source)
         served.always(.drop(after: 100_000))
         try await withDaemon(Self.checkpoints) { daemon in
-            let id = try await daemon.add(server.url("/f"), ["max_retries": 0, "checksum": .string(source.checksum().description)])
+            let id = try await daemon.add(
+                server.url("/f"), ["max_retries": 0, "checksum": .string(source.checksum().description)])
             let view = try await daemon.finish(id)
             #expect(view.state == "failed")
             let kept = try await page(id, daemon)
@@ -138,7 +142,8 @@ import XferTestSupport
             var options = ChildProcess.Options()
             options.environment = daemon.environment
             options.output = out
-            let cat = try ChildProcess("\(Command.productsDirectory)/xferctl", ["cat", "-f", "\(id)"], options: options)
+            let cat = try ChildProcess(
+                "\(Command.productsDirectory)/xferctl", ["cat", "-f", "\(id)"], options: options)
             try await eventually("what has come is written") { (FileTree.size(out) ?? 0) >= 300_000 }
             #expect(cat.isRunning)
             // The daemon may go away and come back meanwhile.
@@ -165,7 +170,8 @@ import XferTestSupport
             var options = ChildProcess.Options()
             options.environment = daemon.environment
             options.output = out
-            let cat = try ChildProcess("\(Command.productsDirectory)/xferctl", ["cat", "-f", "\(id)"], options: options)
+            let cat = try ChildProcess(
+                "\(Command.productsDirectory)/xferctl", ["cat", "-f", "\(id)"], options: options)
             try await eventually("something is written") { (FileTree.size(out) ?? 0) > 0 }
             _ = try await daemon.call("task.cancel", ["ids": [.integer(id)]])
             #expect(await cat.exit() == .code(1))
@@ -192,7 +198,8 @@ import XferTestSupport
             var options = ChildProcess.Options()
             options.environment = daemon.environment
             (options.output, options.errors) = (out, errors)
-            let cat = try ChildProcess("\(Command.productsDirectory)/xferctl", ["cat", "-f", "\(id)"], options: options)
+            let cat = try ChildProcess(
+                "\(Command.productsDirectory)/xferctl", ["cat", "-f", "\(id)"], options: options)
             try await eventually("the old version is written") { (FileTree.size(out) ?? 0) >= 200_000 }
             served.replace(with: new)
             gate.open()

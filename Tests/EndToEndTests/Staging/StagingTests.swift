@@ -81,7 +81,8 @@ import XferTestSupport
             let other = try await stage(server.url("/f"), daemon, ["output": "free"])
             try FileTree.write("mine", to: "\(daemon.downloads)/f")
             let refusal = await #expect(throws: RPCRefusal.self) { try await commit(other, id, on: daemon) }
-            #expect(refusal?.code == -32005 && refusal?.reason == "destination_exists", "\(String(describing: refusal))")
+            #expect(
+                refusal?.code == -32005 && refusal?.reason == "destination_exists", "\(String(describing: refusal))")
             #expect(refusal?.data["task_id"] == .integer(id) && refusal?.data["state"] == "staged")
             // All were looked at before the first got its name.
             for id in [id, other] { #expect(try await daemon.view(id).state == "staged") }
@@ -159,7 +160,9 @@ import XferTestSupport
             try expectFile(try await daemon.view(id), is: source)
 
             let lost = try await stage(server.url("/f"), daemon, ["output": "lost"])
-            for name in try daemon.downloaded where name.hasPrefix(".xfer") { FileTree.remove("\(daemon.downloads)/\(name)") }
+            for name in try daemon.downloaded where name.hasPrefix(".xfer") {
+                FileTree.remove("\(daemon.downloads)/\(name)")
+            }
             let refusal = await #expect(throws: RPCRefusal.self) { try await commit(lost, on: daemon) }
             #expect(refusal?.code == -32005 && refusal?.reason == "file_move_failed")
         }
@@ -200,7 +203,8 @@ import XferTestSupport
             let second = try await stage(server.url("/f"), daemon, ["output": "b"])
             let changed = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<16 {
-                    let ids: JSONValue = index % 2 == 0 ? [.integer(first), .integer(second)] : [.integer(second), .integer(first)]
+                    let ids: JSONValue =
+                        index % 2 == 0 ? [.integer(first), .integer(second)] : [.integer(second), .integer(first)]
                     group.addTask {
                         try await daemon.call("task.commit", ["ids": ids])["changed"]?.arrayValue?.count ?? 0
                     }
@@ -261,27 +265,19 @@ import XferTestSupport
                 // A directory that has no room for another entry of this length, on a disk that has none for it to grow.
                 let name = String(repeating: "n", count: 250)
                 let id = try await stage(server.url("/f"), daemon, ["output": .string(name)])
-                for index in 0..<400 {
-                    let size = FileTree.size(disk.path)
-                    let filler = String(repeating: "x", count: 246) + String(1000 + index)
-                    try FileTree.write("", to: "\(disk.path)/\(filler)")
-                    if index > 2, FileTree.size(disk.path) != size {
-                        // The first of a new block: fill it up to where one more does not fit.
-                        for more in 0..<64 {
-                            let long = String(repeating: "y", count: 246) + String(1000 + more)
-                            let before = FileTree.size(disk.path)
-                            try FileTree.write("", to: "\(disk.path)/\(long)")
-                            if FileTree.size(disk.path) != before {
-                                FileTree.remove("\(disk.path)/\(long)")
-                                break
-                            }
-                        }
-                        break
-                    }
-                }
                 fill(disk.path)
+                var failures = 0
+                for index in 0..<4000 where failures < 300 {
+                    let long = String(repeating: "x", count: 246) + String(1000 + index)
+                    let made = open("\(disk.path)/\(long)", O_WRONLY | O_CREAT, 0o600)
+                    failures = made < 0 ? failures + 1 : 0
+                    close(made)
+                }
+                try #require(failures == 300)
                 let refusal = await #expect(throws: RPCRefusal.self) { try await commit(id, on: daemon) }
-                #expect(refusal?.code == -32005 && refusal?.reason == "insufficient_space", "\(String(describing: refusal))")
+                #expect(
+                    refusal?.code == -32005 && refusal?.reason == "insufficient_space", "\(String(describing: refusal))"
+                )
                 #expect(try await daemon.view(id).state == "staged")
                 for file in try FileTree.names(in: disk.path) where !file.hasPrefix(".xfer") && file != "lost+found" {
                     FileTree.remove("\(disk.path)/\(file)")

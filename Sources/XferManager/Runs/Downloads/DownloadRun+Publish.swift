@@ -88,7 +88,8 @@ extension DownloadRun {
         case .done:
             await onBodyEnd()
             outcome.finalPath = directory.path(of: intent.finalName)
-            return .completed(size: ready?.facts?.length ?? transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
+            return .completed(
+                size: ready?.facts?.length ?? transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
         case .lost:
             throw FileError.publishLost(path: directory.path(of: intent.finalName))
         }
