@@ -140,6 +140,21 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema8() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(8))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            #expect(try reader.task(TaskID(1))?.coalesceKey == [0xc0, 0xff, 0xee, 1])
+            #expect(try reader.task(TaskID(3))?.coalesceKey == nil)
+            #expect(try reader.queued(coalescing: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TaskID(2)])
+            #expect(try reader.transfers(keptUnder: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TransferID(1)])
+            #expect(try reader.isHeld(TransferID(1)) && !reader.isHeld(TransferID(1), but: TaskID(1)))
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))
@@ -149,6 +164,33 @@ struct OldSchemaTests {
         #expect(upload.taskID == TaskID(9) && upload.url.string == "https://up.example/uploads/7")
         #expect(upload.specification.upload.uploadProtocol == .tus && upload.specification.profile == "api")
         #expect(upload.specification.policy == "bank" && upload.abandonedAt == noon && upload.attempts == 2)
+    }
+
+    @Test func opensADatabaseOfSchema9() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(9))
+        let store = try directory.open()
+        let owner = Owner(uid: 1000)
+        try await store.read { reader throws in
+            #expect(
+                try reader.groups(limit: 9) == [
+                    TaskGroup(
+                        key: GroupKey(owner: owner, name: "batch-1"), maxActive: 3, batch: BatchID(1),
+                        counts: [.paused: 1, .completed: 1, .queued: 1]),
+                    TaskGroup(
+                        key: GroupKey(owner: owner, name: "group"), maxActive: 2, isPaused: true,
+                        counts: [.running: 1]),
+                ])
+            let batch = try #require(try reader.batch(BatchID(1)))
+            #expect(batch.total == 4 && batch.finished == 2 && batch.skipped == 1 && batch.completedAt == nil)
+            #expect(try reader.members(of: BatchID(1), limit: 9) == [TaskID(10), TaskID(11), TaskID(12)])
+            #expect(try reader.task(TaskID(11))?.batchID == BatchID(1))
+            #expect(try reader.nextLane(priority: .low)?.group?.name == "batch-1")
+            let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
+            #expect(earlier.id == BatchID(1) && !earlier.askedForTheSame && earlier.refused?.isEmpty == false)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
     /// What schema 3 brought.

@@ -75,13 +75,19 @@ extension TransferManager {
 
     /// Before the last one leaves a transfer, whoever waits to join it does: the bytes go on to come.
     func letOthersJoin(_ live: LiveRun) async {
-        guard scheduler.holds.isEmpty, let transfer = transfers[live.transfer], let key = transfer.key,
-            transfer.tasks.allSatisfy({ runs[$0]?.control.isStopRequested ?? true || $0 == live.run.taskID }),
+        guard isLast(live) else { return }
+        // Somebody may have been started on it who is not here yet.
+        await passEnded()
+        guard isLast(live), let key = transfers[live.transfer]?.key, scheduler.holds.isEmpty,
             let found = try? await store.read({ try $0.queued(coalescing: key, limit: 1) }), !found.isEmpty
         else { return }
-        // One that has begun may have looked before they were there.
-        await passEnded()
         schedule()
         await passEnded()
+    }
+
+    /// Whether everybody else on its transfer was told to stop, and somebody could still join.
+    private func isLast(_ live: LiveRun) -> Bool {
+        guard let transfer = transfers[live.transfer], transfer.key != nil else { return false }
+        return transfer.tasks.allSatisfy { $0 == live.run.taskID || runs[$0]?.control.isStopRequested ?? true }
     }
 }

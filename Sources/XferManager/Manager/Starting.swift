@@ -45,6 +45,8 @@ struct Starting: Sendable {
     mutating func startAll(in tx: StoreTransaction) throws {
         for (id, transfer) in live.sorted(by: { $0.key < $1.key }) { try joinAll(id, transfer, in: tx) }
         while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            // Of many that join, the pass left some over.
+            if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             let transfer = try transfer(of: task, in: tx)
             try start(task, transfer, in: tx)
             try tx.markServed(task.lane)
@@ -54,6 +56,14 @@ struct Starting: Sendable {
             live[transfer.id] = started
             try joinAll(transfer.id, started, in: tx)
         }
+    }
+
+    private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        guard let key = task.coalesceKey else { return false }
+        let found = live.filter { $0.value.key == key && mayShare(task, with: $0.value) }.keys.min()
+        guard let found, let transfer = try tx.transfer(found) else { return false }
+        try start(task, transfer, in: tx)
+        return true
     }
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {

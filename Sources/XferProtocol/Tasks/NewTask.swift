@@ -128,7 +128,8 @@ public struct NewTask: WireInput, Hashable {
             "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",
             .range(0...1_000_000)),
         .optional(
-            "retry_for", \.retryFor, "Seconds since the last progress within which it is tried again.",
+            "retry_for", \.retryFor,
+            "Seconds without progress for which it is tried again; pauses and other waits do not count.",
             .range(0...TaskLimits.longestWait)),
         .optional(
             "retry_non_idempotent", \.retryNonIdempotent,

@@ -38,7 +38,8 @@ public struct TaskChanges: WireInput, Hashable {
         .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
         .patch("max_retries", \.maxRetries, "Tries after the first; null is unlimited.", .range(0...1_000_000)),
         .optional(
-            "retry_for", \.retryFor, "Seconds since the last progress within which it is tried again.",
+            "retry_for", \.retryFor,
+            "Seconds without progress for which it is tried again; pauses and other waits do not count.",
             .range(0...TaskLimits.longestWait)),
         .optional(
             "retry_non_idempotent", \.retryNonIdempotent,

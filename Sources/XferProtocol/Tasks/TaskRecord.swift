@@ -107,7 +107,9 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
         .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
         .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
-        .optional("retry_for", \.retryFor, "Seconds since the last progress within which it is tried again."),
+        .optional(
+            "retry_for", \.retryFor,
+            "Seconds without progress for which it is tried again; pauses and other waits do not count."),
         .optional(
             "retry_non_idempotent", \.retryNonIdempotent,
             "Whether a request that is not idempotent is sent again after a failure."),

@@ -12,7 +12,7 @@ import XferTestSupport
         server.serve("/a", source).always(.stall(at: 100_000, until: gate))
         try await withDaemon { daemon in
             var ids: [Int64] = []
-            for index in 0..<10 { ids.append(try await daemon.add(server.url("/a"), ["name": .string("f\(index)")])) }
+            for index in 0..<10 { ids.append(try await daemon.add(server.url("/a"), ["output": .string("f\(index)")])) }
             for id in ids { try await daemon.waitForBytes(100_000, of: id) }
             let alone = try await daemon.ctl("add", "--no-coalesce", "-o", "alone", server.url("/a"))
             #expect(alone.isSuccess, "\(alone)")
@@ -38,7 +38,7 @@ import XferTestSupport
         ])
         try await withDaemon(options) { daemon in
             var ids: [Int64] = []
-            for index in 0..<5 { ids.append(try await daemon.add(server.url("/a"), ["name": .string("f\(index)")])) }
+            for index in 0..<5 { ids.append(try await daemon.add(server.url("/a"), ["output": .string("f\(index)")])) }
             for id in ids { try await daemon.waitForBytes(2 << 20, of: id) }
             try await eventually("some of it is durable") {
                 try FileTree.entries(below: daemon.downloads).count == 1
@@ -70,7 +70,7 @@ import XferTestSupport
                 let names = (0..<30).map { "f\($0)" }
                 let other = try daemon.directory.makeDirectory("downloads/other")
                 let entries = names.enumerated().map { index, name in
-                    var entry: JSONObject = ["url": .string(server.url(path)), "name": .string(name)]
+                    var entry: JSONObject = ["url": .string(server.url(path)), "output": .string(name)]
                     if index % 3 == 1 { entry["dir"] = .string(other) }
                     return JSONValue.object(entry)
                 }

@@ -20,7 +20,8 @@ import XferTestSupport
 
     private static func principal(_ client: Int) -> Principal {
         client % 4 == 0
-            ? ManagerFixture.caller : Principal(owner: Owner(uid: UInt32(1000 + client % 4)), isOperator: false, roots: ["/"])
+            ? ManagerFixture.caller
+            : Principal(owner: Owner(uid: UInt32(1000 + client % 4)), isOperator: false, roots: ["/"])
     }
 
     /// A task and what it is about.
@@ -38,15 +39,16 @@ import XferTestSupport
         for url in 0..<Self.urls {
             let served = fixture.server.serve("/\(url)", Self.version(url))
             if isHeldBack {
-                served.always(.stall(at: 100_000, until: gate))
+                // So few at a time that however often it is continued, it does not end.
+                served.always(.stall(at: 1000, until: gate))
             } else {
                 served.next([.drop(after: 70_000)], [], [.drop(after: 20_000)])
             }
         }
-        let manager = try await fixture.open { settings in
+        let manager = try await fixture.open(change: { settings in
             settings.sharesBetweenOwners = true
             settings.grantedRoots = settings.roots
-        }
+        })
         try await manager.start()
         let added = try await withThrowingTaskGroup(of: [Added].self) { group in
             for client in 0..<Self.clients {
@@ -56,8 +58,9 @@ import XferTestSupport
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        gate.open()
         _ = try await manager.apply(.resume, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
+        try await eventually("everybody is on the way") { try await manager.counts()[.queued] == nil }
+        gate.open()
         let seed = "episode \(episode)"
         var published: Set<String> = []
         for task in added {
@@ -65,7 +68,8 @@ import XferTestSupport
             _ = try await manager.apply(.resume, to: [task.id], for: ManagerFixture.caller)
             let end = try await fixture.end(of: task.id, in: manager)
             let terminal = try await fixture.events(of: task.id, in: manager).filter(\.isTerminal)
-            #expect(terminal == [end.state == .completed ? .taskCompleted : .taskCancelled], "\(seed), \(task.id): \(end)")
+            #expect(
+                terminal == [end.state == .completed ? .taskCompleted : .taskCancelled], "\(seed), \(task.id): \(end)")
             guard end.state == .completed else { continue }
             published.insert(task.name)
             #expect(try Self.version(task.url).equals(file: "\(fixture.downloads)/\(task.name)"), "\(seed), \(task.id)")
@@ -79,8 +83,7 @@ import XferTestSupport
             let requests = fixture.server.requests(to: "/\(url)").count
             #expect(requests <= begun[url], "\(seed): \(requests) requests for \(begun[url]) transfers")
         }
-        #expect(await manager.runs.isEmpty && manager.transfers.isEmpty)
-        #expect(await manager.scheduler.activeCount == 0 && manager.scheduler.runningCount == 0)
+        try await eventually("nothing lives") { await manager.isAtRest }
         await manager.shutdown(.suspend)
     }
 
@@ -198,8 +201,14 @@ import XferTestSupport
         try await eventually("no transfer is left", within: Patience.long) {
             try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
         }
-        #expect(await manager.transfers.isEmpty && manager.stopsBeforeLaunch.isEmpty)
-        #expect(await manager.scheduler.activeCount == 0)
+        try await eventually("nothing lives") { await manager.isAtRest }
         await manager.shutdown(.suspend)
+    }
+}
+
+extension TransferManager {
+    fileprivate var isAtRest: Bool {
+        runs.isEmpty && transfers.isEmpty && stopsBeforeLaunch.isEmpty && scheduler.activeCount == 0
+            && scheduler.runningCount == 0
     }
 }

@@ -1,0 +1,76 @@
+import Testing
+import XferCore
+import XferModel
+
+struct SharingRulesTests {
+    private static let identity = FileIdentity(device: 1, inode: 2)
+
+    private static func key(_ change: (inout TaskSpecification) -> Void = { _ in }) -> [UInt8]? {
+        var specification = TaskSpecification(
+            owner: Owner(uid: 1),
+            request: TransferRequest(url: HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/")),
+            destination: Destination(directory: "/srv"))
+        change(&specification)
+        // Collisions are the digest's affair, not the rules'.
+        return SharingRules.key(of: specification, isSharedBetweenOwners: false) { $0 }
+    }
+
+    @Test func whatEachDecidesForItselfIsNotOfTheKey() {
+        #expect(Self.key() != nil)
+        #expect(
+            Self.key()
+                == Self.key {
+                    $0.destination = Destination(directory: "/elsewhere", name: "b", onConflict: .fail)
+                    $0.checksum = try? Checksum(parsing: "md5:00112233445566778899aabbccddeeff")
+                    $0.retry = RetryLimits(maxRetries: 1)
+                    $0.priority = .high
+                    $0.maxReceiveRate = 5
+                    $0.request.acceptedTypes = ["image/png"]
+                })
+    }
+
+    @Test func whoSharesWithNobodyHasNone() {
+        #expect(Self.key { $0.coalesces = false } == nil)
+        #expect(Self.key { $0.kind = .data } == nil)
+        #expect(Self.key { $0.destination.onConflict = .update } == nil)
+        #expect(Self.key { $0.request.method = .post } == nil)
+    }
+
+    @Test func bytesThatMayBeSplicedAreNotForOthers() {
+        #expect(Self.key() != Self.key { $0.resumesUnsafely = true })
+        #expect(Self.key() != Self.key { $0.owner = Owner(uid: 2) })
+    }
+
+    private static func transfer(committed: Int64, of total: Int64?, etag: String? = "\"a\"") -> Transfer {
+        var data = ResumeData(validators: Validators(etag: etag), totalLength: total)
+        data.finalURL = HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/")
+        data.segments = [Segment(start: 0, committed: committed)]
+        return Transfer(
+            id: TransferID(1), tag: "t", partial: PartialLocation(directory: "/srv", identity: identity),
+            resumeData: data, createdAt: Timestamp(rawValue: 0))
+    }
+
+    @Test func keptBytesAreContinuedWhereTheServerCanSayThatTheyAreStillRight() {
+        #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: Self.identity))
+        #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: nil), in: Self.identity))
+        // Nobody would ask whether they are.
+        #expect(!SharingRules.canContinue(Self.transfer(committed: 10, of: 10), in: Self.identity))
+        #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10, etag: nil), in: Self.identity))
+        #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: FileIdentity(device: 1, inode: 3)))
+        var publishing = Self.transfer(committed: 5, of: 10)
+        publishing.publishIntent = PublishIntent(finalName: "a", part: Self.identity)
+        #expect(!SharingRules.canContinue(publishing, in: Self.identity))
+    }
+
+    @Test func whatIsWholeIsNotJoined() {
+        #expect(SharingRules.mayBeJoined(Self.transfer(committed: 9, of: 10)))
+        #expect(SharingRules.mayBeJoined(Self.transfer(committed: 9, of: nil)))
+        #expect(!SharingRules.mayBeJoined(Self.transfer(committed: 10, of: 10)))
+    }
+
+    @Test func theHighestLimitHolds() {
+        #expect(SharingRules.highestRate([1, 7, 3]) == 7)
+        #expect(SharingRules.highestRate([1, 0, 3]) == 0)
+        #expect(SharingRules.highestRate([]) == 0)
+    }
+}
