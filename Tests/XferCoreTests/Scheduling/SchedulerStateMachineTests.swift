@@ -147,8 +147,6 @@ import XferTestSupport
         #expect(served.map(\.rawValue) == Array(1...20))
     }
 }
-<<<<<<< HEAD
-=======
 
 /// Tasks that share a transfer take one slot.
 struct SharedSlotTests {
@@ -177,13 +175,3 @@ struct SharedSlotTests {
         #expect(scheduler.activeCount == 0 && scheduler.runningCount == 0)
     }
 }
-
-/// Each task with a transfer of its own.
-extension SchedulerStateMachine {
-    fileprivate mutating func onStart(_ task: TaskID, host: String) {
-        onStart(task, of: TransferID(task.rawValue), host: host)
-    }
-
-    fileprivate mutating func onBodyEnd(_ task: TaskID) { onBodyEnd(TransferID(task.rawValue)) }
-}
->>>>>>> ce17431e81408b0953b9402bf878bc4b31c63ff6
