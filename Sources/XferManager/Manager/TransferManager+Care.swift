@@ -114,15 +114,24 @@ extension TransferManager {
         try await services.cache.trim()
         try await trimResults(olderThan: ago(retention.keepResults))
         try await trimSpooledSources(olderThan: ago(retention.keepFailed))
-        let expired = try await store.read { try $0.expiredFailed(olderThan: ago(retention.keepFailed), limit: 1000) }
-        guard !expired.isEmpty else { return }
-        try await store.write { tx in
-            for task in expired {
-                var machine = TaskStateMachine(task)
-                machine.unsubscribe()
-                try tx.update(machine.task)
+        try await trimFailed(olderThan: ago(retention.keepFailed))
+    }
+
+    /// Lets go of the bytes of tasks that failed before then. Read and changed in one transaction: a task may be tried again
+    /// meanwhile.
+    private func trimFailed(olderThan time: Timestamp) async throws {
+        while true {
+            let expired = try await store.write { tx in
+                let expired = try tx.expiredFailed(olderThan: time, limit: 200)
+                for task in expired {
+                    var machine = TaskStateMachine(task)
+                    machine.unsubscribe()
+                    try tx.update(machine.task)
+                }
+                return expired.compactMap(\.transferID)
             }
+            guard !expired.isEmpty else { return }
+            discard(expired)
         }
-        discard(expired.compactMap(\.transferID))
     }
 }

@@ -34,7 +34,11 @@ extension TransferManager {
         }
         try requireTargets(targets, for: principal, field: field, in: tx)
         try tx.setDependencies(of: task.id, on: targets)
-        guard let circle = try circle(through: task.id, in: tx) else { return }
+    }
+
+    /// Refuses changed dependencies that would make tasks wait for each other; those of a new task cannot, nobody knows it yet.
+    static func requireNoCircle(through task: TaskID, field: String, in tx: StoreTransaction) throws {
+        guard let circle = try circle(through: task, in: tx) else { return }
         let named = circle.map(\.description).joined(separator: " → ")
         throw ManagerError.invalidField(
             path: field, reason: "tasks would wait for each other: \(named)", expected: "no circle")

@@ -36,6 +36,7 @@ extension TransferManager {
                 )
             }
             try setDependencies(of: machine.task, for: principal, field: path + "after", in: tx)
+            try requireNoCircle(through: machine.task.id, field: path + "after", in: tx)
         }
         try requireChance(of: schedule, path: path, zones, at: now)
         return try applyConditions(to: &machine, zones, in: tx, at: now)

@@ -209,7 +209,9 @@ import XferTestSupport
         try await eventually("all have failed", within: Patience.long) {
             try await manager.store.read { try $0.counts() } == [.failed: 3000, .cancelled: 1]
         }
-        #expect(try await manager.store.read { try $0.nextEndedTarget() } == nil)
+        try await eventually("everybody was told") {
+            try await manager.store.read { try $0.nextEndedTarget() } == nil
+        }
         await manager.shutdown(.suspend)
     }
 }
