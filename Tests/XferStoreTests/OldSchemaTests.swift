@@ -254,33 +254,6 @@ struct OldSchemaTests {
         #expect(upload.specification.policy == "bank" && upload.abandonedAt == noon && upload.attempts == 2)
     }
 
-    @Test func opensADatabaseOfSchema9() async throws {
-        let directory = try StoreDirectory()
-        try directory.execute(SchemaFixture.sql(9))
-        let store = try directory.open()
-        let owner = Owner(uid: 1000)
-        try await store.read { reader throws in
-            #expect(
-                try reader.groups(limit: 9) == [
-                    TaskGroup(
-                        key: GroupKey(owner: owner, name: "batch-1"), maxActive: 3, batch: BatchID(1),
-                        counts: [.paused: 1, .completed: 1, .queued: 1]),
-                    TaskGroup(
-                        key: GroupKey(owner: owner, name: "group"), maxActive: 2, isPaused: true,
-                        counts: [.running: 1]),
-                ])
-            let batch = try #require(try reader.batch(BatchID(1)))
-            #expect(batch.total == 4 && batch.finished == 2 && batch.skipped == 1 && batch.completedAt == nil)
-            #expect(try reader.members(of: BatchID(1), limit: 9) == [TaskID(10), TaskID(11), TaskID(12)])
-            #expect(try reader.task(TaskID(11))?.batchID == BatchID(1))
-            #expect(try reader.nextLane(priority: .low)?.group?.name == "batch-1")
-            let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
-            #expect(earlier.id == BatchID(1) && !earlier.askedForTheSame && earlier.refused?.isEmpty == false)
-        }
-        try store.close()
-        try TaskStore.check(at: directory.database, thoroughly: true)
-    }
-
     /// What schema 3 brought.
     private static func expectRequestsAndUploads(_ reader: StoreReader) throws {
         let data = try #require(try reader.task(TaskID(5)))

@@ -289,7 +289,8 @@ struct QueueTests {
                         try transaction.setPaused(Bool.random(using: &random), group: key)
                     case 12:
                         let key = GroupKey(owner: Owner(uid: owner), name: group ?? "z")
-                        try transaction.setMaxActive(Bool.random(using: &random) ? 2 : nil, of: key)
+                        let limit = Bool.random(using: &random) ? 2 : nil
+                        try transaction.setLimits(of: key) { $0.maxActive = limit }
                     default:
                         guard let lane = try transaction.nextLane(priority: priority) else { continue }
                         try transaction.markServed(lane)

@@ -48,7 +48,7 @@ extension StoreReader {
         return rates
     }
 
-    private func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
+    fileprivate func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
         try connection.first(
             """
             SELECT owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate FROM queue_group

@@ -77,7 +77,7 @@ import XferTestSupport
         }
         let manager = try await fixture.open { $0.scheduler.maxActive = 4 }
         try await manager.start()
-        _ = try await manager.setMaxActive(2, ofGroup: "g", of: nil, for: Self.caller)
+        _ = try await manager.setLimits(ofGroup: "g", of: nil, for: Self.caller) { $0.maxActive = 2 }
         var ids: [TaskID] = []
         for index in 0..<4 {
             ids.append(try await fixture.add("/\(index)", as: "\(index)", to: manager) { $0.group = "g" })

@@ -33,7 +33,7 @@ struct GroupTests {
                 #expect(
                     try transaction.group(Self.key("g"))
                         == TaskGroup(key: Self.key("g"), counts: [.queued: 2]))
-                try transaction.setMaxActive(3, of: Self.key("g"))
+                try transaction.setLimits(of: Self.key("g")) { $0.maxActive = 3 }
                 try transaction.setPaused(true, group: Self.key("later"))
                 #expect(try transaction.maxActive(of: Self.key("g")) == 3)
                 #expect(try transaction.maxActive(of: Self.key("g", 2000)) == nil)
@@ -44,7 +44,7 @@ struct GroupTests {
                 #expect(try transaction.groups(owner: Owner(uid: 2000), limit: 9).map(\.key.name) == ["g"])
                 #expect(try transaction.groups(after: Self.key("g"), limit: 1).map(\.key.name) == ["later"])
                 for id in ids { try transaction.deleteTask(id) }
-                #expect(try transaction.group(Self.key("g"))?.maxActive == 3)
+                #expect(try transaction.group(Self.key("g"))?.limits.maxActive == 3)
                 try transaction.resetGroup(Self.key("g"))
                 try transaction.setPaused(false, group: Self.key("later"))
                 #expect(try transaction.groups(limit: 9).map(\.key) == [Self.key("g", 2000)])
@@ -59,7 +59,7 @@ struct GroupTests {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
-            try transaction.setMaxActive(2, of: Self.key("g"))
+            try transaction.setLimits(of: Self.key("g")) { $0.maxActive = 2 }
             try transaction.setPaused(true, group: Self.key("g"))
         }
         try store.close()
@@ -149,7 +149,7 @@ struct GroupTests {
     @Test func whatAChangeSetThatFailedSetIsForgotten() async throws {
         struct Refused: Error {}
         try await withStore { store in
-            try await store.write { try $0.setMaxActive(1, of: Self.key("g")) }
+            try await store.write { try $0.setLimits(of: Self.key("g")) { $0.maxActive = 1 } }
             let bad = Task {
                 try await store.write { transaction throws in
                     try transaction.setPaused(true, group: Self.key("g"))
@@ -176,7 +176,7 @@ struct GroupTests {
                     try Self.add(1, "host\(number % 10_000)", group: "full", in: transaction)
                 }
                 try transaction.setPaused(true, group: Self.key("paused"))
-                try transaction.setMaxActive(1, of: Self.key("full"))
+                try transaction.setLimits(of: Self.key("full")) { $0.maxActive = 1 }
             }
             let steps = try await store.write { transaction throws in
                 let handle = transaction.connection.database.sqliteConnection
@@ -203,7 +203,7 @@ struct GroupTests {
                         priority: .normal, withoutGroups: [Self.key("full")], withoutHosts: ["free", "host0"])?.host
                         == "host1")
                 try transaction.setPaused(true, group: Self.key("paused"))
-                try transaction.setMaxActive(2, of: Self.key("full"))
+                try transaction.setLimits(of: Self.key("full")) { $0.maxActive = 2 }
                 try transaction.resetGroup(Self.key("full"))
                 _ = try transaction.group(Self.key("full"))
                 return work() - before
