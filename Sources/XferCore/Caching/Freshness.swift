@@ -61,13 +61,10 @@ public struct Freshness: Hashable, Sendable {
 
     /// Whether a date of three forms keeps to its punctuation, which `HTTPDate` forgives: what is doubtful has expired.
     private static func isWellFormed(_ text: String) -> Bool {
+        // Sun Nov  6 08:49:37 1994; the other two end with their zone.
+        guard text.hasSuffix(" GMT") else { return !text.contains(",") }
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        switch words.count {
-        // Sun, 06 Nov 1994 08:49:37 GMT; Sunday, 06-Nov-94 08:49:37 GMT.
-        case 6, 4: return words[0].hasSuffix(",") && words.dropFirst().allSatisfy { !$0.isEmpty && !$0.contains(",") }
-        // Sun Nov  6 08:49:37 1994.
-        default: return !text.contains(",")
-        }
+        return words[0].hasSuffix(",") && words.dropFirst().allSatisfy { !$0.isEmpty && !$0.contains(",") }
     }
 
     /// Without a `Date` the response is taken to be of when it came (RFC 9110 §6.6.1).

@@ -207,9 +207,6 @@ final class RunTrust: Sendable {
         return try judge(&sources, from: urls)
     }
 
-    /// The run's bytes come from the cache, and who sent them was judged. Whoever answered in this attempt only confirmed them.
-    func adopt(_ sources: [SourceEvidence]) { state.withLockedValue { $0.kept = sources } }
-
     /// Everybody who had a part in what the run received.
     var sources: [SourceEvidence] { state.withLockedValue(\.sources) }
 

@@ -41,6 +41,9 @@ import XferTestSupport
         Change("accepted types") { $0.request.acceptedTypes = ["image/png"] },
         Change("parse") { $0.response.parsers = [.json] },
         Change("retry") { $0.retry = RetryLimits(maxRetries: 0, retryFor: 1) },
+        Change("caching") {
+            $0.request.caching = CachingOptions(policy: .protocol, stores: true, key: CacheKeyRule(ignoresQuery: true))
+        },
         Change("timeouts") { $0.request.timeouts = Timeouts(connect: 1, idle: 2, total: 3) },
         Change("HTTP version") { $0.request.httpVersion = .http1 },
         Change("rates") { ($0.maxReceiveRate, $0.maxSendRate) = (1, 2) },
@@ -134,7 +137,7 @@ import XferTestSupport
             names(request) == [
                 "url", "method", "headers", "headerRules", "bodySummary", "credential", "usesProfileCredential",
                 "usesProfileCertificate", "clientCertificate", "usesCookies", "proxy", "redirect", "allowsDowngrade",
-                "httpVersion", "timeouts", "acceptedStatus", "acceptedTypes", "allowsMetered",
+                "httpVersion", "timeouts", "acceptedStatus", "acceptedTypes", "allowsMetered", "caching",
             ])
         #expect(
             names(Self.specification()) == [

@@ -113,7 +113,7 @@ struct SettingsFileTests {
             ("queue: { reserve: 1G }", "/c.yaml:1:10: queue.reserve: unknown key, did you mean download.reserve?"),
             ("zebra: 1", "/c.yaml:1:1: zebra: unknown key"),
             ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
-            ("cache: { max_bytes: 1Gi }", "/c.yaml:1:1: cache: not supported by this version"),
+            ("bandwidth: { recv: 1Mi }", "/c.yaml:1:1: bandwidth: not supported by this version"),
             (
                 "trust: { policies: {} }",
                 "/c.yaml:1:20: trust.policies: expected a list of policies, each a mapping with name, mode, pins, hosts, "

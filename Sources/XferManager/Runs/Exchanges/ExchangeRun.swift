@@ -18,6 +18,10 @@ actor ExchangeRun: AnsweredRun, TransferMember {
 
     /// Who asks for it and for others that want the same answer; nil asks by itself.
     private let shared: SharedTransfer?
+    /// It asks by itself after all.
+    private var isAlone = false
+    /// The answer that is shared.
+    private var received: HeadNews?
 
     init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer?) {
         self.context = context
@@ -29,27 +33,23 @@ actor ExchangeRun: AnsweredRun, TransferMember {
     var isResumable: Bool { false }
 
     func run() async throws -> RunEnd {
-        guard let shared else { return try await bringHome() }
         let end: Result<RunEnd, any Error>
         do {
             end = .success(try await bringHome())
         } catch {
             end = .failure(error)
         }
-        await shared.forget(taskID)
+        await shared?.forget(taskID)
         return try end.get()
     }
 
-    /// The kept answer if it may be used, else the server's.
     private func bringHome() async throws -> RunEnd {
         while true {
             guard !control.isStopRequested else { return .stopped }
             switch try await consultCache() {
             case .fetch, .miss:
-                if let shared { return try await hear(shared) }
                 return try await ask()
             case .use(let lease):
-                trust.adopt(lease.entry.response.sources)
                 let event = hit(lease.entry.response)
                 guard let end = try await finish(with: lease, as: lease.entry.response) else { continue }
                 pendingEvents.append(event)
@@ -57,13 +57,23 @@ actor ExchangeRun: AnsweredRun, TransferMember {
             case .validate(let lease, let conditions):
                 let isShown = specification.request.caching.policy == .revalidate
                 if isShown, try await !show(lease) { continue }
-                return try await ask(about: lease, conditions, isShown: isShown)
+                guard !conditions.isEmpty else { return try await ask(isShown: isShown) }
+                if let end = try await confirm(lease, conditions, isShown: isShown) { return end }
+                // The word was about another response, or the kept one is damaged.
+                return try await ask(isShown: isShown)
             }
         }
     }
 
-    /// The answer that others may hear, too.
-    private func hear(_ shared: SharedTransfer) async throws -> RunEnd {
+    // MARK: Asking
+
+    /// Gets the whole answer: one that others may hear, too, or that of a request of its own.
+    ///
+    /// - Parameter isShown: a kept one was told of already.
+    private func ask(isShown: Bool = false) async throws -> RunEnd {
+        guard let shared, !isAlone else {
+            return try await judge(try await exchange([]), isShown: isShown)
+        }
         control.follow(shared.control)
         let delivery = await shared.body(for: self, in: nil)
         control.follow(nil)
@@ -71,77 +81,45 @@ actor ExchangeRun: AnsweredRun, TransferMember {
         case .left: return .stopped
         case .failed(let error): throw error
         case .answered(let answer):
-            return try await judge(answer.outcome, answer.times, spill: try await answer.copy(for: self))
+            let now = services.clock()
+            let own = OwnAnswer(
+                ended: answer.outcome, times: received?.times ?? ExchangeTimes(asked: now, answered: now),
+                spill: try await answer.copy(for: self))
+            return try await judge(own, isShown: isShown)
         case .whole, .notModified: throw TransferError(.internalError, "an exchange got a body")
         }
     }
 
-    // MARK: As a member
-
-    /// The claim of the transfer it shares is the transfer's.
-    var claimant: TransferID? { shared == nil ? transfer.id : nil }
-
-    func stop() async {
-        let attempt = control.requestStop()
-        if let shared { await shared.leave(taskID) } else if let attempt { await services.engine.stop(attempt.id) }
-    }
-
-    func setMaxRates(receive: Int64, send: Int64) async {
-        guard let shared else { return await setOwnMaxRates(receive: receive, send: send) }
-        course.maxRates = MaxRates(receive: receive, send: send)
-        await shared.setMaxRates(course.maxRates, of: taskID)
-    }
-
-    func take(_ news: HeadNews) -> Bool {
-        pendingEvents.append(
-            .taskResponse(status: news.head.status, total: news.total, etag: news.head.etag, resumed: false))
-        return true
-    }
-
-    func note(_ head: ResponseHead, from url: HTTPURL?) {}
-
-    func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {
-        let total = specification.kind == .upload ? progress.sendTotal : progress.total
-        control.note(sent: progress.sent, total: total ?? control.progress.total)
-    }
-
-    // MARK: Asking
-
-    /// Makes the request, for the whole answer or for word that the kept one is right.
-    ///
-    /// - Parameter isShown: the kept one was told of already.
-    private func ask(
-        about lease: CacheLease? = nil, _ conditions: [HeaderField] = [], isShown: Bool = false
-    ) async throws -> RunEnd {
-        let (ended, times, spill) = try await exchange(conditions)
-        let isConfirmed = ended.result == .complete && ended.head?.status == 304 && !conditions.isEmpty
-        if let lease, isConfirmed {
-            if let end = try await confirm(lease, ended, times, isShown: isShown) { return end }
-            // The word was about another response, or the kept one is damaged.
-            return try await ask(isShown: isShown)
-        }
-        let end = try await judge(ended, times, spill: spill)
-        if isShown, case .completed = end { pendingEvents.append(.taskRefreshed) }
-        return end
-    }
-
+    /// Asks whether the kept answer is right; nil when the word is of no use. What another answer says is not for those who
+    /// share a transfer: the question is the task's own.
     private func confirm(
-        _ lease: CacheLease, _ ended: AttemptOutcome, _ times: ExchangeTimes, isShown: Bool
+        _ lease: CacheLease, _ conditions: [HeaderField], isShown: Bool
     ) async throws -> RunEnd? {
-        let received = ResponseCache.Received(
-            head: ended.head ?? ResponseHead(status: 304), finalURL: ended.finalURL, requestTime: times.asked,
-            responseTime: times.answered, length: 0, sources: trust.sources)
-        guard let renewed = try await services.cache.renew(lease, by: received, of: specification.request),
+        isAlone = true
+        await shared?.forget(taskID)
+        let answer = try await exchange(conditions)
+        guard answer.ended.result == .complete, let head = answer.ended.head, head.status == 304 else {
+            return try await judge(answer, isShown: isShown)
+        }
+        let word = ResponseCache.Received(
+            head: head, finalURL: answer.ended.finalURL, requestTime: answer.times.asked,
+            responseTime: answer.times.answered, length: 0, sources: trust.sources)
+        guard let renewed = try await services.cache.renew(lease, by: word, of: specification.request),
             let end = try await finish(with: lease, as: renewed)
         else { return nil }
-        trust.adopt(renewed.sources)
         pendingEvents += (isShown ? [] : [hit(renewed)]) + [.taskNotModified]
         return end
     }
 
-    private func exchange(
-        _ conditions: [HeaderField]
-    ) async throws -> (ended: AttemptOutcome, times: ExchangeTimes, spill: SpoolFile) {
+    /// An answer, its times, and the file it lies in if it is large.
+    struct OwnAnswer {
+        let ended: AttemptOutcome
+        let times: ExchangeTimes
+        let spill: SpoolFile
+    }
+
+    /// Makes a request of its own.
+    private func exchange(_ conditions: [HeaderField]) async throws -> OwnAnswer {
         let content = try await OpenedContent.open(for: taskID, specification, services)
         control.note(sent: 0, total: specification.kind == .upload ? content.length : nil)
         let (pool, spool) = (services.pool, services.spool)
@@ -157,15 +135,53 @@ actor ExchangeRun: AnsweredRun, TransferMember {
             pendingEvents.append(
                 .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
         }
-        return (ended, times, spill)
+        return OwnAnswer(ended: ended, times: times, spill: spill)
+    }
+
+    // MARK: As a member
+
+    /// The claim of the transfer it shares is the transfer's.
+    var claimant: TransferID? { shared == nil ? transfer.id : nil }
+
+    func stop() async {
+        let attempt = control.requestStop()
+        if let shared, !isAlone {
+            await shared.leave(taskID)
+        } else if let attempt {
+            await services.engine.stop(attempt.id)
+        }
+    }
+
+    func setMaxRates(receive: Int64, send: Int64) async {
+        guard let shared, !isAlone else { return await setOwnMaxRates(receive: receive, send: send) }
+        course.maxRates = MaxRates(receive: receive, send: send)
+        await shared.setMaxRates(course.maxRates, of: taskID)
+    }
+
+    func take(_ news: HeadNews) -> Bool {
+        received = news
+        pendingEvents.append(
+            .taskResponse(status: news.head.status, total: news.total, etag: news.head.etag, resumed: false))
+        return true
+    }
+
+    func note(_ head: ResponseHead, from url: HTTPURL?) {}
+
+    func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {
+        let total = specification.kind == .upload ? progress.sendTotal : progress.total
+        control.note(sent: progress.sent, total: total ?? control.progress.total)
     }
 
     // MARK: The answer
 
-    private func judge(_ ended: AttemptOutcome, _ times: ExchangeTimes, spill: SpoolFile) async throws -> RunEnd {
-        let end = try await judge(ended, spill: spill)
+    private func judge(_ answer: OwnAnswer, isShown: Bool) async throws -> RunEnd {
+        let ended = answer.ended
+        let end = try await judge(ended, spill: answer.spill)
         guard case .complete = ended.result, let head = ended.head else { return end }
-        if case .completed = end { await keepInCache(ended, times, spill: spill) }
+        if case .completed = end {
+            await keepInCache(ended, answer.times, spill: answer.spill)
+            if isShown { pendingEvents.append(.taskRefreshed) }
+        }
         await services.cache.invalidate(
             after: head, to: specification.request, at: ended.finalURL, owner: specification.owner)
         return end

@@ -31,7 +31,7 @@ extension SharedTransfer {
         case .complete:
             control.note(received: outcome.offset, total: outcome.total)
             await onBodyEnd()
-            return .answered(WholeAnswer(outcome: outcome, times: times, spill: spill))
+            return .answered(WholeAnswer(outcome: outcome, spill: spill))
         case .stopped: return .left
         case .failed(let error): return .failed(error)
         case .notModified, .startOver, .restartWithHTTP1:
@@ -49,7 +49,6 @@ extension SharedTransfer {
 /// An answer that is complete, not yet judged. What was too large for memory lies in a file nobody but its readers knows.
 struct WholeAnswer: Sendable {
     let outcome: AttemptOutcome
-    let times: ExchangeTimes
     let spill: SpoolFile
 
     /// The answer's body as a member's own file.

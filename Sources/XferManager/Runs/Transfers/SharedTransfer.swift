@@ -196,18 +196,16 @@ actor SharedTransfer: AttemptMaker {
             let left = leaving
             leaving = [:]
             for member in left.values { member.asking.resume(returning: .left) }
-            if case .notModified = end {
+            switch end {
+            case .whole, .answered:
+                state = .whole(end)
+            case .notModified:
                 answerAsked(end)
                 head = nil
                 // Who joined with other conditions, or with none, is not answered.
                 if !members.isEmpty { continue }
                 state = .idle
-                return
-            }
-            switch end {
-            case .whole, .answered:
-                state = .whole(end)
-            case .notModified, .failed, .left:
+            case .failed, .left:
                 head = nil
                 // Somebody joined while the attempt was being stopped because nobody was there.
                 if case .left = end, wasToldToStop, !members.isEmpty { continue }
