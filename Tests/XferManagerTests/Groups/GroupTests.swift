@@ -1,4 +1,5 @@
 import Testing
+import XferCore
 import XferModel
 import XferStore
 import XferTestSupport
@@ -75,7 +76,7 @@ import XferTestSupport
             fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 20_000)).always(
                 .stall(at: 10_000, until: gate))
         }
-        let manager = try await fixture.open { $0.scheduler.maxActive = 4 }
+        let manager = try await fixture.open(change: { $0.maxActive = 4 })
         try await manager.start()
         _ = try await manager.setMaxActive(2, ofGroup: "g", of: nil, for: Self.caller)
         var ids: [TaskID] = []
