@@ -23,7 +23,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self, LimitCommand.self, PolicyCommand.self,
+                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
+                    LimitCommand.self, PolicyCommand.self,
                     ProfileCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,

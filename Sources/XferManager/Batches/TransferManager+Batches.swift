@@ -63,7 +63,8 @@ extension TransferManager {
                     if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
                     var aftermath = AddAftermath()
                     let answer = try Self.insert(
-                        admitted, refusals, options, failedURLs, coalesceKeys, of: owner, wording: wording, in: tx, at: now,
+                        admitted, refusals, options, failedURLs, coalesceKeys, of: owner, wording: wording, in: tx,
+                        at: now,
                         followedBy: &aftermath)
                     if aftermath.hasEnded { try tx.noteIdle(at: now) }
                     try Self.requireRoom(of: principal, in: tx)
@@ -122,7 +123,8 @@ extension TransferManager {
 
     private static func insert(
         _ admitted: [AdmittedEntry], _ refused: [Int: ManagerError], _ options: BatchOptions,
-        _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys, of owner: Owner, wording: ([Int: ManagerError]) -> String?,
+        _ failedURLs: FailedURLList, _ coalesceKeys: CoalesceKeys, of owner: Owner,
+        wording: ([Int: ManagerError]) -> String?,
         in tx: StoreTransaction, at now: Timestamp, followedBy aftermath: inout AddAftermath
     ) throws -> AddedBatch {
         let (id, group) = try tx.insertBatch(

@@ -47,7 +47,8 @@ enum Recovery {
         "task_result": "task_id", "upload": "transfer_id", "queue_group": "id", "batch": "id",
     ]
     private static let tables = [
-        "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment", "upload", "task",
+        "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
+        "upload", "task",
         "request_body", "task_result", "spooled_source", "reservation", "event",
     ]
 

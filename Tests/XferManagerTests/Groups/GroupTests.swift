@@ -139,8 +139,10 @@ import XferTestSupport
             try await manager.group("none", of: nil, for: Self.caller)
         }
         _ = try await manager.resumeGroup("g", of: user.owner, for: Self.caller)
-        #expect(try await manager.group("g", of: nil, for: user) == TaskGroup(
-            key: GroupKey(owner: user.owner, name: "g"), counts: [.paused: 1]))
+        #expect(
+            try await manager.group("g", of: nil, for: user)
+                == TaskGroup(
+                    key: GroupKey(owner: user.owner, name: "g"), counts: [.paused: 1]))
         _ = try await manager.apply(.cancel, to: [theirs], for: user)
         await manager.shutdown(.suspend)
     }

@@ -11,7 +11,8 @@ public enum GroupSet: RPCMethod {
         + "What runs above a lower limit goes on. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("two at once", params: ["name": "isos", "max_active": 2], result: ["group": GroupExample.running])
+        MethodExample(
+            "two at once", params: ["name": "isos", "max_active": 2], result: ["group": GroupExample.running])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -24,7 +25,9 @@ public enum GroupSet: RPCMethod {
         public static let summary = "Which group, and what to set."
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
-            .patch("max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.", .range(1...10_000)),
+            .patch(
+                "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.",
+                .range(1...10_000)),
         ]
 
         public func validate() throws(WireError) {
