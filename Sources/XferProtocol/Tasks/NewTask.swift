@@ -120,7 +120,8 @@ public struct NewTask: WireInput, Hashable {
         .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
         .optional("priority", \.priority, "Strict order of starting; default normal."),
         .optional(
-            "group", \.group, "A group of yours to hold back, limit and select tasks by.", .length(1...TaskLimits.nameLength), .printable),
+            "group", \.group, "A group of yours to hold back, limit and select tasks by.",
+            .length(1...TaskLimits.nameLength), .printable),
         .optional(
             "label", \.label, "A text for people and a name to select tasks by.",
             .length(1...TaskLimits.labelLength), .printable),

@@ -62,10 +62,11 @@ import XferTestSupport
             #expect(added["ids"] == [1, 2] && added["batch"]?["total"] == 2 && added["existing"] == nil)
             let errors = added["errors"]?.arrayValue ?? []
             #expect(errors.map { $0["index"] } == [1, 2, 3, 5, 6, 7, 8])
-            #expect(errors.map { $0["data"]?["path"]?.stringValue } == [
-                "tasks[1]", "tasks[2]", "tasks[3].url", "tasks[5].url", "tasks[6].group", "tasks[7].client_key",
-                "tasks[8].colour",
-            ])
+            #expect(
+                errors.map { $0["data"]?["path"]?.stringValue } == [
+                    "tasks[1]", "tasks[2]", "tasks[3].url", "tasks[5].url", "tasks[6].group", "tasks[7].client_key",
+                    "tasks[8].colour",
+                ])
             let tasks = [try await daemon.task(1), try await daemon.task(2)]
             #expect(tasks.map { $0["label"] } == ["shared", "own"])
             #expect(tasks.map { $0["priority"] } == ["low", "high"])
@@ -141,7 +142,9 @@ import XferTestSupport
         let server = try await FaultServer()
         try await withGuest { daemon, guest in
             let mine = try await daemon.add(server.url("/a"), ["group": "g", "paused": true])
-            let theirs = try await guest.add(["url": .string(server.url("/b")), "group": "g", "paused": true])
+            let theirs = try await guest.add([
+                "url": .string(server.url("/b")), "group": "g", "paused": true, "dir": .string(guest.root),
+            ])
             #expect(theirs != mine)
             #expect(try await guest(["group", "pause", "g"]).exit == .code(0))
             #expect(try await daemon.call("group.get", ["name": "g"])["group"]?["paused"] == false)
@@ -158,7 +161,8 @@ import XferTestSupport
             let added = try await daemon.call("batch.add", ["tasks": ["http://127.0.0.1:9/x"]])
             let batch = try #require(added["batch"]?["id"])
             #expect(try await guest.call("batch.get", ["id": batch]).error.contains("no batch"))
-            let own = try await guest.call("batch.add", ["tasks": [.string(server.url("/c"))], "options": ["dir": .string(guest.root)]])
+            let own = try await guest.call(
+                "batch.add", ["tasks": [.string(server.url("/c"))], "options": ["dir": .string(guest.root)]])
             #expect(own.result?["batch"]?["owner"] == .integer(guest.uid), "\(own.error)")
         }
     }

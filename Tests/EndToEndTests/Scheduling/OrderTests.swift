@@ -11,7 +11,8 @@ import XferTestSupport
         let gate = Gate()
         for number in 1...14 { server.serve("/\(number)", .tagged(UInt64(number), length: 100)) }
         server.serve("/7", .tagged(7, length: 20_000)).always(.stall(at: 10_000, until: gate))
-        try await withDaemon(DaemonFixture.Options(settings: ["queue": ["max_active": "1", "order": "lifo"]])) { daemon in
+        try await withDaemon(DaemonFixture.Options(settings: ["queue": ["max_active": "1", "order": "lifo"]])) {
+            daemon in
             func add(_ numbers: ClosedRange<Int>) async throws {
                 let tasks = numbers.map { JSONValue.object(["url": .string(server.url("/\($0)"))]) }
                 _ = try await daemon.call("task.add", ["tasks": .array(tasks)])
@@ -65,6 +66,7 @@ import XferTestSupport
             options.directory = daemon.downloads
             let client = try ChildProcess(
                 "\(Command.productsDirectory)/xferctl", ["add", "--wait", server.url("/file")], options: options)
+            try await eventually("it asks") { server.requests.count == 1 }
             try await daemon.waitForBytes(20_000, of: 1)
             client.signal(SIGKILL)
             #expect(await client.exit() == .signal(SIGKILL))

@@ -1,4 +1,5 @@
 import Testing
+import XferCore
 import XferModel
 import XferStore
 import XferTestSupport
@@ -17,7 +18,8 @@ import XferTestSupport
             TaskDraft(url: url) { request in
                 TaskSpecification(
                     owner: principal.owner, request: request,
-                    destination: Destination(directory: directory, name: "file\(index)"), priority: priority, slot: slot)
+                    destination: Destination(directory: directory, name: "file\(index)"), priority: priority, slot: slot
+                )
             }
         }
     }

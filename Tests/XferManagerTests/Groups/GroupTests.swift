@@ -1,4 +1,5 @@
 import Testing
+import XferCore
 import XferModel
 import XferStore
 import XferTestSupport
@@ -75,7 +76,7 @@ import XferTestSupport
             fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 20_000)).always(
                 .stall(at: 10_000, until: gate))
         }
-        let manager = try await fixture.open { $0.scheduler.maxActive = 4 }
+        let manager = try await fixture.open(change: { $0.maxActive = 4 })
         try await manager.start()
         _ = try await manager.setLimits(ofGroup: "g", of: nil, for: Self.caller) { $0.maxActive = 2 }
         var ids: [TaskID] = []
@@ -138,8 +139,10 @@ import XferTestSupport
             try await manager.group("none", of: nil, for: Self.caller)
         }
         _ = try await manager.resumeGroup("g", of: user.owner, for: Self.caller)
-        #expect(try await manager.group("g", of: nil, for: user) == TaskGroup(
-            key: GroupKey(owner: user.owner, name: "g"), counts: [.paused: 1]))
+        #expect(
+            try await manager.group("g", of: nil, for: user)
+                == TaskGroup(
+                    key: GroupKey(owner: user.owner, name: "g"), counts: [.paused: 1]))
         _ = try await manager.apply(.cancel, to: [theirs], for: user)
         await manager.shutdown(.suspend)
     }

@@ -83,7 +83,8 @@ struct GroupTests {
     @Test func lanesTakeTurnsAcrossGroups() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
-                for (host, group) in [("a", nil), ("b", "g"), ("c", nil), ("d", "g"), ("e", "h")] as [(String, String?)] {
+                for (host, group) in [("a", nil), ("b", "g"), ("c", nil), ("d", "g"), ("e", "h")] as [(String, String?)]
+                {
                     try Self.add(9, host, group: group, in: transaction)
                 }
                 func serve(_ count: Int, without hosts: Set<String> = []) throws -> [String] {

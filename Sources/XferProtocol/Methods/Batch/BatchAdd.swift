@@ -69,7 +69,8 @@ public enum BatchAdd: RPCMethod {
         public func validate() throws(WireError) {
             for (name, value) in options.members {
                 if name == "url" || BatchEntry.ownedByBatch.contains(name) {
-                    throw WireError(.conflictingFields, at: name, expected: "no \(name) for all entries").under("options")
+                    throw WireError(.conflictingFields, at: name, expected: "no \(name) for all entries").under(
+                        "options")
                 }
                 do throws(WireError) {
                     try NewTask.check(name, value)

@@ -11,7 +11,8 @@ public enum GroupSet: RPCMethod {
         + "What runs above a lower limit goes on. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
-        MethodExample("two at once", params: ["name": "isos", "max_active": 2], result: ["group": GroupExample.running])
+        MethodExample(
+            "two at once", params: ["name": "isos", "max_active": 2], result: ["group": GroupExample.running])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
