@@ -41,6 +41,8 @@ let everyKeyChanged = """
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
     network:
+      monitor: false
+      metered_interfaces: [wwan0, "usb*"]
       deny_hosts: [bad.test, .evil.test]
       deny_addresses: [10.0.0.0/8, "fe80::/10"]
       allow_hosts: [.test]

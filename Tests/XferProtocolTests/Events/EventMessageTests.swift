@@ -23,6 +23,7 @@ private let payloads: [EventPayload] = [
     .taskRemoved,
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
+    .networkChanged(state: .metered),
     .policyViolation(
         failure: TrustFailure(
             reason: .pinMismatch, host: "h", port: 443, policy: "p", policyVersion: 3, code: 19, problem: "no pin",
