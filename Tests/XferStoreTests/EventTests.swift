@@ -15,6 +15,7 @@ struct EventTests {
         .taskCompleted(path: "/a", size: 5, skipped: false, notModified: true),
         .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)), .taskCancelled, .taskRemoved,
         .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
+        .networkChanged(state: .offline),
         .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),
     ]
 
