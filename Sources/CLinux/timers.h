@@ -17,9 +17,9 @@ static inline int xfer_timerfd_set(int timer, long seconds, long nanoseconds) {
 }
 
 // timerfd_settime(2) for a timer on CLOCK_REALTIME: its read fails with ECANCELED when the clock is set, and else waits
-// (until the year 2100, say).
+// (until the year 2255, near the end of the kernel's time).
 static inline int xfer_timerfd_watch_clock(int timer) {
-    struct { long interval[2], value[2]; } when = {{0, 0}, {4102444800, 0}};
+    struct { long interval[2], value[2]; } when = {{0, 0}, {9000000000, 0}};
     return (int)syscall(SYS_timerfd_settime, timer, 3 /* TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET */, &when, (void *)0);
 }
 

@@ -82,7 +82,7 @@ struct NetworkMonitorTests {
 
     @Test func routesOverSeveralLinksAndOfOtherTablesAreSeen() async throws {
         let home = try await NetworkNamespace()
-        for (name, address) in [("a", "198.51.100.2/24"), ("b", "203.0.113.2/24")] {
+        for (name, address) in [("one", "198.51.100.2/24"), ("two", "203.0.113.2/24")] {
             try await home.tie(name, to: home, "peer-\(name)")
             try await home.ip("addr", "add", address, "dev", name)
         }

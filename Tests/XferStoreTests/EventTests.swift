@@ -16,6 +16,7 @@ struct EventTests {
         .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)), .taskCancelled, .taskRemoved,
         .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
         .queueIdle(completed: 1, failed: 2), .activityChanged(active: true),
+        .networkChanged(state: .offline),
         .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),
     ]
 

@@ -11,9 +11,13 @@ enum WallClockWatch {
         guard timer >= 0 else { throw SystemError(call: "timerfd_create") }
         try ServiceThread.start("xferd-clock") {
             var expirations: UInt64 = 0
-            while xfer_timerfd_watch_clock(timer) == 0 {
-                let count = read(timer, &expirations, MemoryLayout.size(ofValue: expirations))
-                if count < 0, errno == ECANCELED { onSet() } else if count < 0, errno != EINTR { break }
+            // Either call says so: a clock that is set between them is not missed.
+            while xfer_timerfd_watch_clock(timer) == 0
+                && read(timer, &expirations, MemoryLayout.size(ofValue: expirations)) >= 0
+                || errno == ECANCELED || errno == EINTR
+            {
+                if errno == ECANCELED { onSet() }
+                errno = 0
             }
             close(timer)
         }

@@ -100,8 +100,9 @@ struct WaitingForNetworkTests {
             try await world.home.ip("addr", "add", "198.51.100.3/24", "dev", "eth0")
             try await world.home.ip("route", "add", "default", "via", "198.51.100.1", "metric", "100")
             try await daemon.completes(id, source)
+            // Of the first request the server may not know yet that it has ended.
             let log = try world.nginx.log
-            #expect(log.count == 2 && log.last?.status == 206)
+            #expect(log.count { $0.status == 206 && $0.range != "-" } == 1, "\(log)")
             #expect(try await daemon.task(id)["attempts"] == 1)
         }
     }

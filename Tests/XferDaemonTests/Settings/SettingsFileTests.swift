@@ -49,6 +49,8 @@ struct SettingsFileTests {
             deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
             allowedHosts: [try HostPattern(".test")])
         expected.network.proxyFromEnvironment = true
+        expected.network.monitor = false
+        expected.network.meteredInterfaces = ["wwan0", "usb*"].compactMap { InterfacePattern($0) }
         expected.results = .init(maxBytes: 64 << 20)
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)

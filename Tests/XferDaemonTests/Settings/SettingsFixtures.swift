@@ -42,6 +42,8 @@ let everyKeyChanged = """
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
     hooks: { tell: { argv: [~/bin/tell, --now], timeout: 2m, guests: true } }
     network:
+      monitor: false
+      metered_interfaces: [wwan0, "usb*"]
       deny_hosts: [bad.test, .evil.test]
       deny_addresses: [10.0.0.0/8, "fe80::/10"]
       allow_hosts: [.test]

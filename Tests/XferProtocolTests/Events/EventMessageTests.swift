@@ -24,6 +24,7 @@ private let payloads: [EventPayload] = [
     .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
+    .networkChanged(state: .metered),
     .policyViolation(
         failure: TrustFailure(
             reason: .pinMismatch, host: "h", port: 443, policy: "p", policyVersion: 3, code: 19, problem: "no pin",
