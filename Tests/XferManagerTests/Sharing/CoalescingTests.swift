@@ -310,11 +310,13 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.version, faults: [[.drop(after: 100_000)]])
         let manager = try await fixture.open()
+        try await manager.start()
+        try await manager.pauseQueue(stopsRunning: false)
         let impatient = try await fixture.add("/a", as: "impatient", to: manager) {
             $0.retry = RetryLimits(maxRetries: 0, retryFor: 0)
         }
         let patient = try await fixture.add("/a", as: "patient", to: manager)
-        try await manager.start()
+        try await manager.resumeQueue()
         #expect(try await fixture.end(of: patient, in: manager).state == .completed)
         let failed = try await fixture.end(of: impatient, in: manager)
         #expect(failed.state == .failed)
