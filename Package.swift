@@ -80,7 +80,8 @@ let package = Package(
         library(
             "XferManager",
             [
-                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging, metrics,
+                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging,
+                metrics,
                 nioLocks,
             ]),
         library(

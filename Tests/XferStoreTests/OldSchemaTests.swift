@@ -224,7 +224,8 @@ struct OldSchemaTests {
             #expect(
                 try reader.groups(limit: 9) == [
                     TaskGroup(
-                        key: GroupKey(owner: owner, name: "batch-1"), limits: GroupLimits(maxActive: 3), batch: BatchID(1),
+                        key: GroupKey(owner: owner, name: "batch-1"), limits: GroupLimits(maxActive: 3),
+                        batch: BatchID(1),
                         counts: [.paused: 1, .completed: 1, .queued: 1]),
                     TaskGroup(
                         key: GroupKey(owner: owner, name: "group"),

@@ -23,7 +23,8 @@ struct LimitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second received over all transfers, such as 2M; 0 is unlimited, or `default`.", valueName: "rate"))
+            "Bytes per second received over all transfers, such as 2M; 0 is unlimited, or `default`.", valueName: "rate"
+        ))
     var recv: RateArgument?
 
     @Option(

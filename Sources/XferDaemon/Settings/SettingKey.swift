@@ -50,7 +50,8 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + results + past + rpc + access + log
+        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + results + past + rpc
+        + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -212,7 +213,7 @@ extension SettingKey {
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
     static let reserved = [
-        "download.segments",
+        "download.segments"
     ]
 }
 

@@ -118,7 +118,8 @@ extension TransferManager {
         }
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued, coalesceKey: rules.coalesceKeys.key(of: specification),
+            state: specification.startsPaused ? .paused : .queued,
+            coalesceKey: rules.coalesceKeys.key(of: specification),
             batch: batch, at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(

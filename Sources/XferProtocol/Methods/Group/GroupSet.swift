@@ -28,7 +28,8 @@ public enum GroupSet: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .groupName(\.name), .groupOwner(\.owner),
             .patch(
-                "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.", .range(1...10_000)),
+                "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.",
+                .range(1...10_000)),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second its transfers may receive together; null takes the limit back.",

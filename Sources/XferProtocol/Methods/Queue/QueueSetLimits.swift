@@ -10,10 +10,18 @@ public enum QueueSetLimits: RPCMethod {
     public static let examples = [
         MethodExample(
             "two at once; per host as configured", params: ["max_active": 2, "max_active_per_host": nil],
-            result: ["limits": ["max_active": 2, "max_active_per_host": 4, "order": "fifo", "max_recv_rate": 0, "max_send_rate": 0]]),
+            result: [
+                "limits": [
+                    "max_active": 2, "max_active_per_host": 4, "order": "fifo", "max_recv_rate": 0, "max_send_rate": 0,
+                ]
+            ]),
         MethodExample(
             "the newest first", params: ["order": "lifo"],
-            result: ["limits": ["max_active": 6, "max_active_per_host": 4, "order": "lifo", "max_recv_rate": 0, "max_send_rate": 0]]),
+            result: [
+                "limits": [
+                    "max_active": 6, "max_active_per_host": 4, "order": "lifo", "max_recv_rate": 0, "max_send_rate": 0,
+                ]
+            ]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {

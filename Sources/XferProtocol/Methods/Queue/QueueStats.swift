@@ -16,7 +16,9 @@ public enum QueueStats: RPCMethod {
                     "cancelled": 0,
                 ],
                 "rates": ["recv": 10_485_760, "send": 0], "paused": false,
-                "limits": ["max_active": 6, "max_active_per_host": 4, "order": "fifo", "max_recv_rate": 0, "max_send_rate": 0],
+                "limits": [
+                    "max_active": 6, "max_active_per_host": 4, "order": "fifo", "max_recv_rate": 0, "max_send_rate": 0,
+                ],
             ])
     ]
 
