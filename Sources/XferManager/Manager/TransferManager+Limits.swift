@@ -1,4 +1,6 @@
+import Logging
 import XferCore
+import XferCurl
 public import XferModel
 import XferStore
 

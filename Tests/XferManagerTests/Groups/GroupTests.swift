@@ -94,7 +94,7 @@ import XferTestSupport
         gate.open()
         for id in ids { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
         #expect(try await manager.resetGroup("g", of: nil, for: Self.caller))
-        #expect(try await manager.groups(after: nil, limit: 9, for: Self.caller).map(\.maxActive) == [nil])
+        #expect(try await manager.groups(after: nil, limit: 9, for: Self.caller).map(\.limits.maxActive) == [nil])
         await manager.shutdown(.suspend)
     }
 

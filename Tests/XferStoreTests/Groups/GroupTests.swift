@@ -161,7 +161,7 @@ struct GroupTests {
             try await store.write { _ = try Self.add(1, group: "g", in: $0) }
             await #expect(throws: Refused.self) { try await bad.value }
             let groups = try await store.read { try $0.groups(limit: 9) }
-            #expect(groups == [TaskGroup(key: Self.key("g"), maxActive: 1, counts: [.queued: 1])])
+            #expect(groups == [TaskGroup(key: Self.key("g"), limits: GroupLimits(maxActive: 1), counts: [.queued: 1])])
             #expect(try await store.read { try $0.nextLane(priority: .normal)?.host } == "a")
         }
     }
