@@ -72,6 +72,29 @@ import XferTestSupport
         }
     }
 
+    /// Tasks that join one transfer before, while and after the policy changes: nobody gets bytes under the old one.
+    @Test func whoJoinsWhileThePolicyChangesIsHeldToTheNewOne() async throws {
+        let body = String(repeating: "0123456789abcdef", count: 16_384)
+        let server = try trust.server(leaf) { $0.body = body }
+        let host = "localhost:\(server.port)"
+        try await withDaemon(options("[]")) { daemon in
+            try await daemon.pin("site", host, [leaf.keyPin])
+            let fields: JSONObject = ["max_recv_rate": 10_000]
+            let first = try await daemon.add("https://\(host)/f", fields)
+            try await daemon.waitForBytes(10_000, of: first)
+            let adding = Task {
+                var ids: [Int64] = []
+                for _ in 0..<40 { ids.append(try await daemon.add("https://\(host)/f", fields)) }
+                return ids
+            }
+            try await daemon.pin("site", host, [TrustFixture.foreignPin])
+            for id in [first] + (try await adding.value) { try await daemon.fails(id, "pin_mismatch") }
+            #expect(try await counts(daemon, "task.completed") == 0)
+            try await eventually("no bytes are left") { try daemon.downloaded.isEmpty }
+            #expect(server.counts.requests.count == 1)
+        }
+    }
+
     @Test(.enabled(if: NginxFixture.isInstalled)) func anEditThatStillBelievesTheServerKeepsTheBytes() async throws {
         var nginxOptions = NginxFixture.Options()
         nginxOptions.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
