@@ -20,7 +20,7 @@ private let payloads: [EventPayload] = [
     .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)),
     .taskCancelled,
     .taskSuperseded(by: TaskID(4)),
-    .taskRemoved,
+    .taskRemoved, .taskRefreshed, .taskNotModified, .cacheHit(age: 9, fresh: true),
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
     .policyViolation(
@@ -35,7 +35,7 @@ private let payloads: [EventPayload] = [
 ]
 
 private func event(_ payload: EventPayload) -> Event {
-    let isAboutTask = payload.type.rawValue.hasPrefix("task.")
+    let isAboutTask = payload.type.rawValue.hasPrefix("task.") || payload.type == .cacheHit
     return Event(
         seq: 7, time: Timestamp(seconds: 0), taskID: isAboutTask ? TaskID(3) : nil,
         owner: isAboutTask ? Owner(uid: 1000) : nil, payload: payload)
