@@ -168,7 +168,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, download, sharing, trust, profiles, network, results, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, download, sharing, cache, trust, profiles, network, results, events, history, rpc, access, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {

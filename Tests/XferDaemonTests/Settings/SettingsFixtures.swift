@@ -38,6 +38,7 @@ let everyKeyChanged = """
       checkpoint_bytes: 8Mi
       checkpoint_interval: 500ms
     sharing: { negative_ttl: 90, between_owners: true }
+    cache: { max_bytes: 2Mi, max_age: 60 }
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
     hooks: { tell: { argv: [~/bin/tell, --now], timeout: 2m, guests: true } }

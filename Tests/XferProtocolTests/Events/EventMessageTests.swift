@@ -22,6 +22,7 @@ private let payloads: [EventPayload] = [
     .taskSuperseded(by: TaskID(4)),
     .taskRemoved,
     .batchCompleted(batch: BatchID(3), total: 5, finished: 5, skipped: 2),
+    .taskRemoved, .taskRefreshed, .taskNotModified, .cacheHit(age: 9, fresh: true),
     .queueIdle(completed: 3, failed: 1),
     .activityChanged(active: true),
     .networkChanged(state: .metered),
@@ -37,7 +38,7 @@ private let payloads: [EventPayload] = [
 ]
 
 private func event(_ payload: EventPayload) -> Event {
-    let isAboutTask = payload.type.rawValue.hasPrefix("task.")
+    let isAboutTask = payload.type.rawValue.hasPrefix("task.") || payload.type == .cacheHit
     return Event(
         seq: 7, time: Timestamp(seconds: 0), taskID: isAboutTask ? TaskID(3) : nil,
         owner: isAboutTask ? Owner(uid: 1000) : nil, payload: payload)
