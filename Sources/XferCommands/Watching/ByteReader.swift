@@ -110,9 +110,15 @@ struct ByteReader {
 
     private mutating func reconnect() throws(CommandFailure) {
         Output.error.line("xferctl: the daemon went away; looking for it")
-        if try session.reconnect(until: Readiness.now + LiveSession.patience) != nil {
-            throw CommandFailure(.interrupted)
+        let end = Readiness.now + LiveSession.patience
+        while true {
+            if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }
+            do throws(CommandFailure) {
+                return try subscribe()
+            } catch {
+                // It was still going away, or went away again while starting.
+                guard error.status == .noDaemon, Readiness.now < end else { throw error }
+            }
         }
-        try subscribe()
     }
 }
