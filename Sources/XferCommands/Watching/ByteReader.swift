@@ -42,14 +42,19 @@ struct ByteReader {
 
     /// Reads what is there; the state when nothing follows.
     private mutating func readOn() throws(CommandFailure) -> TaskState? {
+        var hasRepeated = false
         while true {
             let page: TaskRead.Result
             do throws(CommandFailure) {
                 page = try session.daemon.call(TaskRead.self, TaskRead.Params(id: id, offset: offset)).value
             } catch {
+                guard error.status == .refused, let end = try endState() else { throw error }
                 // It was cancelled, say: its end tells how to exit.
-                if version != nil, error.status == .refused, let end = try endState() { return end }
-                throw error
+                if end == .cancelled || end == .failed, version != nil { return end }
+                // It may have ended just now: its file is asked for once more.
+                guard end == .completed, !hasRepeated else { throw error }
+                hasRepeated = true
+                continue
             }
             guard let bytes = page.bytes else {
                 throw CommandFailure(.refused, "the daemon's answer to task.read is not understood: data is damaged")
