@@ -12,16 +12,18 @@ public enum SharingRules {
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
-        guard specification.coalesces, specification.kind == .download,
-            specification.destination.onConflict != .update,
+        guard specification.coalesces, specification.destination.onConflict != .update,
             let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
         else { return nil }
-        return key.bytes + [Way.download.rawValue, specification.resumesUnsafely ? 1 : 0]
+        return key.bytes + [Way(specification.kind).rawValue, specification.resumesUnsafely ? 1 : 0]
     }
 
     /// Kept in keys: never changed.
     private enum Way: UInt8 {
-        case download = 1
+        case file = 1
+        case answer = 2
+
+        init(_ kind: TaskKind) { self = kind == .download ? .file : .answer }
     }
 
     /// Whether a task that starts may go on from bytes others keep: they are a part only, and the server can say whether they

@@ -5,7 +5,7 @@ import XferStore
 
 /// A transfer while tasks run on it.
 struct LiveTransfer {
-    /// Who makes the requests, of a download; other tasks make their own.
+    /// Who makes the requests; nil where a task makes its own, which nobody shares.
     let shared: SharedTransfer?
     let trust: RunTrust
     /// Tasks with this key may join; nil when none may any more.
@@ -38,10 +38,11 @@ extension TransferManager {
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
         let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
-        guard task.specification.kind == .download else {
+        let kind = task.specification.kind
+        guard kind == .download || kind == .data && key != nil else {
             return LiveTransfer(shared: nil, trust: trust, key: key, owner: task.owner)
         }
-        let context = context(of: task, transfer.id, RunControl(kind: .download), trust)
+        let context = context(of: task, transfer.id, RunControl(kind: kind), trust)
         return LiveTransfer(shared: SharedTransfer(context, transfer), trust: trust, key: key, owner: task.owner)
     }
 

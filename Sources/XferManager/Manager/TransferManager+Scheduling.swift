@@ -100,10 +100,12 @@ extension TransferManager {
     ) -> any TaskRun {
         let context = context(of: task, transfer.id, control, live.trust)
         let facts = RunFacts(task, transfer)
-        if let shared = live.shared { return DownloadRun(context, facts, shared) }
+        if task.specification.kind == .download, let shared = live.shared {
+            return DownloadRun(context, facts, shared)
+        }
         return switch task.specification.kind {
         case .upload where task.specification.upload.uploadProtocol != .plain: UploadRun(context, facts)
-        case .download, .data, .upload: ExchangeRun(context, facts)
+        case .download, .data, .upload: ExchangeRun(context, facts, live.shared)
         }
     }
 
@@ -200,6 +202,11 @@ extension TransferManager {
                 transition = try Self.retryOrFail(
                     &machine, after: error, requestWasSent: result.requestWasSent, retry, in: tx, at: now,
                     using: &generator)
+                if result.leavesTransfer {
+                    machine.unsubscribe()
+                    machine.onBytesLost()
+                    aftermath.discardsBytes = true
+                }
                 // There is nothing to keep for a later try.
                 if machine.task.state == .failed, !result.isResumable {
                     machine.unsubscribe()
@@ -211,7 +218,9 @@ extension TransferManager {
             }
             try tx.update(machine.task)
             try failedURLs.note(machine.task, in: tx, at: now)
-            if case .completed = result.end, !aftermath.discardsBytes { try tx.deleteTransfer(transfer) }
+            if case .completed = result.end, !aftermath.discardsBytes, try !tx.isHeld(transfer) {
+                try tx.deleteTransfer(transfer)
+            }
             aftermath.spoolFiles = try Self.settleSpool(machine.task, result.keptResponse, in: tx, at: now)
             if let event = transition?.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             if machine.task.state.isTerminal || machine.task.state == .staged { try tx.noteIdle(at: now) }

@@ -100,7 +100,10 @@ extension AttemptMaker {
     }
 
     /// Bytes per second, 0 is unlimited; takes effect on the live attempt at once.
-    func setMaxRates(receive: Int64, send: Int64) async {
+    func setMaxRates(receive: Int64, send: Int64) async { await setOwnMaxRates(receive: receive, send: send) }
+
+    /// As `setMaxRates`, for whoever makes the attempts itself.
+    func setOwnMaxRates(receive: Int64, send: Int64) async {
         course.maxRates = MaxRates(receive: receive, send: send)
         guard let attempt = control.attempt else { return }
         await services.engine.setMaxReceiveRate(attempt.id, receive)

@@ -23,6 +23,8 @@ struct RunResult: Sendable {
     /// The transfer whose bytes it left.
     var transferID: TransferID
     var outcome: TaskOutcome
+    /// Whether the task is to get a transfer of its own with its next try.
+    var leavesTransfer = false
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload]
     /// What was kept of the response, also of one that was refused.

@@ -15,6 +15,9 @@ protocol TaskRun: AttemptMaker {
     /// Whether a later try can go on from what this one achieved, so that its transfer stays when the task fails.
     var isResumable: Bool { get }
 
+    /// Whether the next try should be made on a transfer of its own.
+    var leavesTransfer: Bool { get }
+
     /// Whose claims to space end with the run.
     var claimant: TransferID? { get }
 
@@ -44,6 +47,7 @@ extension TaskRun {
 
     var keptResponse: KeptResponse? { nil }
     var claimant: TransferID? { transfer.id }
+    var leavesTransfer: Bool { false }
 
     func stop() async {
         if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
@@ -70,7 +74,8 @@ extension TaskRun {
         }
         if let claimant { services.space.withLockedValue { $0.remove(claimant) } }
         return RunResult(
-            end: end, transferID: transfer.id, outcome: outcome, pendingEvents: pendingEvents,
+            end: end, transferID: transfer.id, outcome: outcome, leavesTransfer: leavesTransfer,
+            pendingEvents: pendingEvents,
             keptResponse: keptResponse,
             requestWasSent: course.requestWasSent, isResumable: isResumable, progress: control.progress)
     }

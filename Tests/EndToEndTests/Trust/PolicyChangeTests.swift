@@ -38,7 +38,8 @@ import XferTestSupport
             var ids: [Int64] = []
             for index in 0..<50 {
                 let rate = 1_000 + Int64(index) * 1_500
-                ids.append(try await daemon.add("https://\(host)/f", ["max_recv_rate": .integer(rate), "coalesce": false]))
+                ids.append(
+                    try await daemon.add("https://\(host)/f", ["max_recv_rate": .integer(rate), "coalesce": false]))
             }
             try await eventually("some are done and others are not") {
                 try await counts(daemon, "task.completed") >= 5

@@ -139,7 +139,7 @@ import XferTestSupport
             names(Self.specification()) == [
                 "owner", "kind", "request", "destination", "checksum", "retry", "startsPaused", "priority", "group",
                 "label", "clientKey", "maxReceiveRate", "progressInterval", "resumesUnsafely", "meta", "policy",
-                "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot",
+                "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot", "coalesces",
             ])
     }
 

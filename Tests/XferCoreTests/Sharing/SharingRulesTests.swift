@@ -31,13 +31,14 @@ struct SharingRulesTests {
 
     @Test func whoSharesWithNobodyHasNone() {
         #expect(Self.key { $0.coalesces = false } == nil)
-        #expect(Self.key { $0.kind = .data } == nil)
+        #expect(Self.key { $0.kind = .upload } == nil)
         #expect(Self.key { $0.destination.onConflict = .update } == nil)
         #expect(Self.key { $0.request.method = .post } == nil)
     }
 
     @Test func bytesThatMayBeSplicedAreNotForOthers() {
         #expect(Self.key() != Self.key { $0.resumesUnsafely = true })
+        #expect(Self.key() != Self.key { $0.kind = .data } && Self.key { $0.kind = .data } != nil)
         #expect(Self.key() != Self.key { $0.owner = Owner(uid: 2) })
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import XferCore
 import XferModel
@@ -309,11 +310,13 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.version, faults: [[.drop(after: 100_000)]])
         let manager = try await fixture.open()
+        try await manager.start()
+        try await manager.pauseQueue(stopsRunning: false)
         let impatient = try await fixture.add("/a", as: "impatient", to: manager) {
             $0.retry = RetryLimits(maxRetries: 0, retryFor: 0)
         }
         let patient = try await fixture.add("/a", as: "patient", to: manager)
-        try await manager.start()
+        try await manager.resumeQueue()
         #expect(try await fixture.end(of: patient, in: manager).state == .completed)
         let failed = try await fixture.end(of: impatient, in: manager)
         #expect(failed.state == .failed)
@@ -363,6 +366,27 @@ import XferTestSupport
         try await stalled.completed(ids, names: ["a", "b"])
         #expect(stalled.requests == 3)
         try await stalled.end(with: ["a", "b"])
+    }
+
+    /// The bytes lie in a directory of somebody else's that is gone: who does not need it goes on without them.
+    @Test func whoseDirectoryIsThereDoesNotWaitForAnothers() async throws {
+        let stalled = try await Stalled()
+        let theirs = try stalled.fixture.directory.makeDirectory("theirs")
+        let first = try await stalled.add("first") { $0.destination.directory = theirs }
+        let second = try await stalled.add("second")
+        try await stalled.halfWay([first, second])
+        for id in [first, second] { try await stalled.apply(.pause, id) }
+        try await stalled.runsEnded(first, second)
+        #expect(rename(theirs, theirs + "-away") == 0)
+        stalled.gate.open()
+        try await stalled.apply(.resume, second)
+        try await eventually("it waits") { try await stalled.task(second).state == .waiting }
+        try await stalled.completed([second], names: ["second"])
+        #expect(rename(theirs + "-away", theirs) == 0)
+        try await stalled.apply(.resume, first)
+        #expect(try await stalled.fixture.end(of: first, in: stalled.manager).state == .completed)
+        #expect(try Self.version.equals(file: theirs + "/first"))
+        try await stalled.end(with: ["second"])
     }
 
     /// After a restart the five are still one transfer, which goes on where it was.

@@ -9,7 +9,7 @@ import XferStore
 /// bytes as its own, verifies and publishes them.
 ///
 /// Who else wants the same bytes it does not know.
-actor DownloadRun: TaskRun {
+actor DownloadRun: TransferMember {
     let context: RunContext
     var facts: RunFacts
     let shared: SharedTransfer
@@ -22,6 +22,7 @@ actor DownloadRun: TaskRun {
     /// How it ended at the head.
     private var early: Result<RunEnd, any Error>?
     private var isRefused = false
+    private(set) var leavesTransfer = false
     private var ownDirectory: DirectoryHandle?
     /// Whether the transfer is still the one it shared.
     var isOriginal = true
@@ -34,7 +35,6 @@ actor DownloadRun: TaskRun {
 
     /// What was refused by its head is of no use to a later try.
     var isResumable: Bool { !isRefused && control.progress.received > 0 }
-    var maxRates: MaxRates { course.maxRates }
     /// The claim of the transfer it shares is the transfer's.
     var claimant: TransferID? { nil }
 
@@ -60,7 +60,13 @@ actor DownloadRun: TaskRun {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
+            // Where somebody else's directory is gone, the task goes on in its own.
+            leavesTransfer =
+                (error as? TransferError)?.reason == .destinationUnavailable
+                && transfer.partial.directory != specification.destination.directory
             throw error
+        case .answered:
+            throw TransferError(.internalError, "a download got an answer")
         case .notModified:
             outcome.notModified = true
             return try already(published: finalName, in: directory)
@@ -114,13 +120,6 @@ actor DownloadRun: TaskRun {
     }
 
     // MARK: What the transfer tells
-
-    func add(_ events: [EventPayload]) { pendingEvents += events }
-
-    func takeNews() -> SharedTransfer.MemberNews {
-        defer { pendingEvents = [] }
-        return SharedTransfer.MemberNews(events: pendingEvents, outcome: outcome)
-    }
 
     func note(_ head: ResponseHead, from url: HTTPURL?) {
         outcome.httpStatus = head.status

@@ -101,12 +101,3 @@ extension AnsweredRun {
         }
     }
 }
-
-extension ResponseRules {
-    static func refusal(
-        of head: ResponseHead, from url: HTTPURL, acceptedStatus: ClosedRange<Int>, acceptedTypes: [String],
-        now: Timestamp
-    ) -> TransferError? {
-        acceptedStatus.contains(head.status) ? nil : failure(head, from: url, now: now)
-    }
-}

@@ -45,7 +45,7 @@ actor SharedTransfer: AttemptMaker {
 
     /// Somebody who waits for the body.
     struct Member {
-        let run: DownloadRun
+        let run: any TransferMember
         let maxRates: MaxRates
         /// For `on_conflict: update`, which shares with nobody.
         let conditions: [HeaderField]
@@ -57,6 +57,8 @@ actor SharedTransfer: AttemptMaker {
     /// What a member gets for its waiting.
     enum Delivery: Sendable {
         case whole(WholeBody)
+        /// Of a `data` task's request.
+        case answered(WholeAnswer)
         /// `on_conflict: update` and the published file is current.
         case notModified
         case failed(any Error)
@@ -67,7 +69,8 @@ actor SharedTransfer: AttemptMaker {
     enum State {
         case idle
         case bringing
-        case whole(WholeBody)
+        /// The body, or the answer.
+        case whole(Delivery)
     }
 
     init(_ context: RunContext, _ transfer: Transfer) {
@@ -83,7 +86,11 @@ actor SharedTransfer: AttemptMaker {
 
     /// Waits for the body together with whoever else does. The partial file lies in the member's directory or in that of
     /// somebody who was here before.
-    func body(for run: DownloadRun, in directory: DirectoryHandle, _ conditions: [HeaderField]) async -> Delivery {
+    ///
+    /// - Parameter directory: the member's; nil when it wants an answer and no file.
+    func body(
+        for run: any TransferMember, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
+    ) async -> Delivery {
         var toldHead = 0
         while true {
             if run.control.isStopRequested { return .left }
@@ -92,11 +99,13 @@ actor SharedTransfer: AttemptMaker {
                 guard await run.take(head) else { return .left }
                 continue
             }
-            guard case .whole(let body) = state else { break }
+            guard case .whole(let delivery) = state else { break }
             await onBodyEnd()
-            return .whole(body)
+            return delivery
         }
-        if self.directory == nil, directory.path == transfer.partial.directory { self.directory = directory }
+        if self.directory == nil, let directory, directory.path == transfer.partial.directory {
+            self.directory = directory
+        }
         let rates = await run.maxRates
         // Nothing is awaited between this look at the wish to stop and being known to `leave`.
         if run.control.isStopRequested { return .left }
@@ -114,9 +123,9 @@ actor SharedTransfer: AttemptMaker {
     /// What came between the member's last look and its joining.
     private func welcome(_ id: TaskID) async {
         guard let member = members[id] else { return }
-        if case .whole(let body) = state {
+        if case .whole(let delivery) = state {
             members[id] = nil
-            member.asking.resume(returning: .whole(body))
+            member.asking.resume(returning: delivery)
             return
         }
         if let head { await tell(head) }
@@ -183,9 +192,10 @@ actor SharedTransfer: AttemptMaker {
             let left = leaving
             leaving = [:]
             for member in left.values { member.asking.resume(returning: .left) }
-            if case .whole(let body) = end {
-                state = .whole(body)
-            } else {
+            switch end {
+            case .whole, .answered:
+                state = .whole(end)
+            case .notModified, .failed, .left:
                 head = nil
                 // Somebody joined while the attempt was being stopped because nobody was there.
                 if case .left = end, wasToldToStop, !members.isEmpty { continue }
@@ -209,6 +219,7 @@ actor SharedTransfer: AttemptMaker {
                 trust.beginAnew(kept: found.sources)
             }
             hasBegun = true
+            if specification.kind == .data { return try await answer() }
             let directory = try await openDirectory()
             let part = try await openPart(in: directory)
             try await judgeKeptBytes(in: part)

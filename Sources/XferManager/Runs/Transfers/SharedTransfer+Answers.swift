@@ -1,0 +1,69 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+
+/// One answer for all: a `data` task's request is asked once, and each task judges, parses and keeps the answer by itself.
+extension SharedTransfer {
+    func answer() async throws -> Delivery {
+        let (pool, spool) = (services.pool, services.spool)
+        let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
+        let request = specification.request
+        let sink = BodySink.spilling(
+            limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
+        let outcome = try await attempt(request, into: sink) { attempt in
+            attempt.mode = .exchange
+        } onEvent: { event, _ in
+            await passOnEvents()
+            guard case .response(let head) = event else { return }
+            headCount += 1
+            let news = HeadNews(
+                number: headCount, head: head, url: nil, total: head.contentLength, isResumed: false)
+            self.head = news
+            await tell(news)
+            if request.method != .head { try await makeRoom(forAnswer: head.contentLength) }
+        }
+        switch outcome.result {
+        case .complete:
+            control.note(received: outcome.offset, total: outcome.total)
+            await onBodyEnd()
+            return .answered(WholeAnswer(outcome: outcome, spill: spill))
+        case .stopped: return .left
+        case .failed(let error): return .failed(error)
+        case .notModified, .startOver, .restartWithHTTP1:
+            throw TransferError(.internalError, "an exchange ended as \(outcome.result)")
+        }
+    }
+
+    /// Refuses an answer that is known not to fit before it fills the disk the database lies on.
+    private func makeRoom(forAnswer length: Int64?) async throws {
+        guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
+        try await claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
+    }
+}
+
+/// An answer that is complete, not yet judged. What was too large for memory lies in a file nobody but its readers knows.
+struct WholeAnswer: Sendable {
+    let outcome: AttemptOutcome
+    let spill: SpoolFile
+
+    /// The answer's body as a member's own file.
+    func copy(for member: any TransferMember) async throws -> SpoolFile {
+        let (services, control, id) = (member.services, member.control, await member.transfer.id)
+        let spool = services.spool
+        guard let length = outcome.spilledLength else {
+            return try await services.pool.run { () throws(FileError) in try spool.makeFile() }
+        }
+        try await member.claim(length, by: id, in: spool.directory, for: "a copy of a response of \(length)")
+        // What was written by then is no longer free.
+        defer { services.space.withLockedValue { $0.remove(id) } }
+        return try await services.pool.run { () throws(FileError) in
+            let own = try spool.makeFile()
+            _ = try FileCopy.copy(
+                from: spill.descriptor, to: own.descriptor, length: length,
+                isCancelled: { control.isStopRequested })
+            return own
+        }
+    }
+}
