@@ -42,14 +42,19 @@ struct ByteReader {
 
     /// Reads what is there; the state when nothing follows.
     private mutating func readOn() throws(CommandFailure) -> TaskState? {
+        var hasRepeated = false
         while true {
             let page: TaskRead.Result
             do throws(CommandFailure) {
                 page = try session.daemon.call(TaskRead.self, TaskRead.Params(id: id, offset: offset)).value
             } catch {
+                guard error.status == .refused, let end = try endState() else { throw error }
                 // It was cancelled, say: its end tells how to exit.
-                if version != nil, error.status == .refused, let end = try endState() { return end }
-                throw error
+                if end == .cancelled || end == .failed, version != nil { return end }
+                // It may have ended just now: its file is asked for once more.
+                guard end == .completed, !hasRepeated else { throw error }
+                hasRepeated = true
+                continue
             }
             guard let bytes = page.bytes else {
                 throw CommandFailure(.refused, "the daemon's answer to task.read is not understood: data is damaged")
@@ -110,9 +115,15 @@ struct ByteReader {
 
     private mutating func reconnect() throws(CommandFailure) {
         Output.error.line("xferctl: the daemon went away; looking for it")
-        if try session.reconnect(until: Readiness.now + LiveSession.patience) != nil {
-            throw CommandFailure(.interrupted)
+        let end = Readiness.now + LiveSession.patience
+        while true {
+            if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }
+            do throws(CommandFailure) {
+                return try subscribe()
+            } catch {
+                // It was still going away, or went away again while starting.
+                guard error.status == .noDaemon, Readiness.now < end else { throw error }
+            }
         }
-        try subscribe()
     }
 }

@@ -38,7 +38,11 @@ extension TransferManager {
             } catch FileError.missing(let path) {
                 // It may just have been given its name.
                 guard try await byteSource(of: id, for: principal).isSame(as: source) else { continue }
-                throw ManagerError.noBytes(id, source.task.state, reason: "\(path) is gone")
+                guard source.task.state == .running else {
+                    throw ManagerError.noBytes(id, source.task.state, reason: "\(path) is gone")
+                }
+                // The completion is yet to be committed.
+                bytes = []
             }
             // What is read is right only if it was not given up meanwhile: that is committed before a byte is overwritten.
             guard try await byteSource(of: id, for: principal).isWhole(source, upTo: offset + Int64(bytes.count)) else {

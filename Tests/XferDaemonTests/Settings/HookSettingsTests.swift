@@ -28,7 +28,7 @@ import XferModel
         ("hooks: [a]", "/c.yaml:1:8"), ("hooks: { a: }", "argv"), ("hooks: { a: { timeout: 5 } }", "argv is missing"),
         ("hooks: { a: { argv: [] } }", "absolute"), ("hooks: { a: { argv: /bin/true } }", "a list"),
         ("hooks: { a: { argv: [true] } }", "absolute"), ("hooks: { a: { argv: [/bin/a, [b]] } }", "a text"),
-        ("hooks: { a: { argv: [/bin/true], timeout: 0 } }", "/c.yaml:1:44"),
+        ("hooks: { a: { argv: [/bin/true], timeout: 0 } }", "timeout"),
         ("hooks: { a: { argv: [/bin/true], shell: yes } }", "shell"),
         ("hooks: { a: { argv: [/bin/true], guests: maybe } }", "guests"),
         ("hooks: { 'a b': { argv: [/bin/true] } }", "name"),
