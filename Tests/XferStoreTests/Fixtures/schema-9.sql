@@ -15,7 +15,7 @@ INSERT INTO migration VALUES(5,'spool','2026-11-21 11:00:00');
 INSERT INTO migration VALUES(6,'abandoned uploads','2026-11-21 13:10:00');
 INSERT INTO migration VALUES(7,'slots and failed URLs','2026-11-21 13:00:00');
 INSERT INTO migration VALUES(8,'coalescing','2026-11-21 15:40:00');
-INSERT INTO migration VALUES(9,'groups and batches','2026-11-21 15:50:03');
+INSERT INTO migration VALUES(9,'groups and batches','2026-11-21 16:14:20');
 CREATE TABLE store (id TEXT NOT NULL, digest_key BLOB) STRICT;
 INSERT INTO store VALUES('dad9c46e3960d7572426b76f5444d436',X'4d89e62a91fe81ea4265c810a08e7ee2973e52a1b1179965e1e99ea78f0d0f96');
 CREATE TABLE setting (
@@ -324,11 +324,21 @@ CREATE TABLE group_queue (
     group_id INTEGER NOT NULL,
     held INTEGER NOT NULL,
     turn INTEGER,
+    only_host TEXT NOT NULL,
     PRIMARY KEY (priority, group_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO group_queue VALUES(0,2,0,1);
-INSERT INTO group_queue VALUES(1,0,0,1);
-INSERT INTO group_queue VALUES(2,0,0,1);
+INSERT INTO group_queue VALUES(0,2,0,1,'images.example');
+INSERT INTO group_queue VALUES(1,0,0,1,'up.example');
+INSERT INTO group_queue VALUES(2,0,0,1,'b.example:8080');
+CREATE TABLE only_host_queue (
+    priority INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (priority, host)
+) STRICT, WITHOUT ROWID;
+INSERT INTO only_host_queue VALUES(0,'images.example',1);
+INSERT INTO only_host_queue VALUES(1,'up.example',1);
+INSERT INTO only_host_queue VALUES(2,'b.example:8080',1);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('task',12);
 INSERT INTO sqlite_sequence VALUES('event',3);
@@ -378,5 +388,6 @@ CREATE INDEX task_batch ON task (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX task_queue ON task (priority, group_id, host, rank) WHERE state = 'queued';
 CREATE INDEX host_turn ON host_queue (priority, group_id, cooling, turn);
 CREATE INDEX host_lane ON host_queue (host);
-CREATE INDEX group_turn ON group_queue (priority, held, turn);
+CREATE INDEX group_turn ON group_queue (priority, held, only_host, turn);
+CREATE INDEX only_host_turn ON only_host_queue (priority, turn);
 COMMIT;
