@@ -57,7 +57,9 @@ enum IntegrityCheck {
             "SELECT priority, group_id, host, queued FROM host_queue",
             "SELECT priority, group_id, host, count(*) FROM task WHERE state = 'queued' GROUP BY 1, 2, 3", db)
         let fronts = try mismatches(
-            "SELECT priority, group_id, held, turn FROM group_queue", DerivedTables.fronts, db)
+            "SELECT priority, group_id, held, turn, only_host FROM group_queue", DerivedTables.fronts, db)
+        let onlyHosts = try mismatches(
+            "SELECT priority, host, turn FROM only_host_queue", DerivedTables.onlyHosts, db)
         let batches = try mismatches(
             "SELECT batch_id, state, count FROM batch_count", DerivedTables.batches, db)
         let groups = try mismatches(
@@ -69,7 +71,8 @@ enum IntegrityCheck {
         let counts = try mismatches(
             "SELECT owner, group_name, state, count FROM task_count WHERE count <> 0", DerivedTables.counts, db)
         let found = [
-            ("host_queue", queues), ("group_queue", fronts), ("task_count", counts), ("batch_count", batches),
+            ("host_queue", queues), ("group_queue", fronts), ("only_host_queue", onlyHosts), ("task_count", counts),
+            ("batch_count", batches),
             ("queue_group", groups),
         ]
         return found.compactMap { table, count in
@@ -104,8 +107,14 @@ enum DerivedTables {
     /// Rows of `group_queue`, from `host_queue`.
     static let fronts = """
         SELECT priority, group_id, EXISTS (SELECT 1 FROM queue_group WHERE id = group_id AND paused = 1) AS held,
-            min(turn) FILTER (WHERE cooling = 0) AS turn
+            min(turn) FILTER (WHERE cooling = 0) AS turn, CASE count(*) WHEN 1 THEN min(host) ELSE '' END AS only_host
         FROM host_queue GROUP BY priority, group_id
+        """
+
+    /// Rows of `only_host_queue`, from `group_queue`.
+    static let onlyHosts = """
+        SELECT priority, only_host, min(turn) FROM group_queue
+        WHERE held = 0 AND only_host <> '' AND turn IS NOT NULL GROUP BY priority, only_host
         """
 
     /// Rows of `batch_count`.
@@ -131,7 +140,9 @@ enum DerivedTables {
                         EXISTS (SELECT 1 FROM host_cooldown WHERE host = task.host)
                     FROM task WHERE state = 'queued' GROUP BY priority, group_id, host;
                 DELETE FROM group_queue;
-                INSERT INTO group_queue (priority, group_id, held, turn) \(fronts);
+                INSERT INTO group_queue (priority, group_id, held, turn, only_host) \(fronts);
+                DELETE FROM only_host_queue;
+                INSERT INTO only_host_queue (priority, host, turn) \(onlyHosts);
                 DELETE FROM rotation;
                 INSERT INTO rotation (priority, last) SELECT priority, max(turn) FROM host_queue GROUP BY priority;
                 """)

@@ -90,11 +90,7 @@ extension StoreTransaction {
         try settleHosts()
         let id = try makeGroup(key)
         try connection.run("UPDATE queue_group SET paused = ?2 WHERE id = ?1", .integer(id), Value(isPaused))
-        for priority in Priority.allCases {
-            try connection.run(
-                "UPDATE group_queue SET held = ?3 WHERE priority = ?1 AND group_id = ?2",
-                .integer(Int64(priority.rawValue)), .integer(id), Value(isPaused))
-        }
+        for priority in Priority.allCases { try refreshFront(ofGroup: id, priority) }
         try tidyGroup(id)
     }
 

@@ -90,16 +90,32 @@ extension Migration {
             CREATE INDEX host_lane ON host_queue (host);
 
             -- One row per group and priority with queued tasks. `turn` is that of its first lane that is not cooling
-            -- down, null without one; `held` while the group is paused.
+            -- down, null without one; `held` while the group is paused; `only_host` where it has one lane, else ''.
             CREATE TABLE group_queue (
                 priority INTEGER NOT NULL,
                 group_id INTEGER NOT NULL,
                 held INTEGER NOT NULL,
                 turn INTEGER,
+                only_host TEXT NOT NULL,
                 PRIMARY KEY (priority, group_id)
             ) STRICT, WITHOUT ROWID;
-            INSERT INTO group_queue (priority, group_id, held, turn)
-                SELECT priority, group_id, 0, min(turn) FILTER (WHERE cooling = 0) FROM host_queue GROUP BY 1, 2;
-            CREATE INDEX group_turn ON group_queue (priority, held, turn);
+            INSERT INTO group_queue (priority, group_id, held, turn, only_host)
+                SELECT priority, group_id, 0, min(turn) FILTER (WHERE cooling = 0),
+                    CASE count(*) WHEN 1 THEN min(host) ELSE '' END
+                FROM host_queue GROUP BY 1, 2;
+            CREATE INDEX group_turn ON group_queue (priority, held, only_host, turn);
+
+            -- One row per host that is the only one of groups which are not held: the first turn among them, so that a
+            -- blocked host is passed over with all of them.
+            CREATE TABLE only_host_queue (
+                priority INTEGER NOT NULL,
+                host TEXT NOT NULL,
+                turn INTEGER NOT NULL,
+                PRIMARY KEY (priority, host)
+            ) STRICT, WITHOUT ROWID;
+            INSERT INTO only_host_queue (priority, host, turn)
+                SELECT priority, only_host, min(turn) FROM group_queue
+                WHERE only_host <> '' AND turn IS NOT NULL GROUP BY 1, 2;
+            CREATE INDEX only_host_turn ON only_host_queue (priority, turn);
             """)
 }

@@ -20,11 +20,6 @@ extension StoreTransaction {
                 "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND host = ?3", priority, group,
                 .text(key.host))
             try refreshFront(ofGroup: key.group, key.priority)
-            try connection.run(
-                """
-                DELETE FROM group_queue WHERE priority = ?1 AND group_id = ?2 AND turn IS NULL
-                    AND NOT EXISTS (SELECT 1 FROM host_queue WHERE priority = ?1 AND group_id = ?2)
-                """, priority, group)
         case nil:
             try addLane(key, queued: amount)
         }
@@ -40,13 +35,11 @@ extension StoreTransaction {
             """,
             priority, .integer(key.group), .text(key.host), .integer(queued), .integer(turn), Value(isCooling))
         // The newest turn is the first only where there is no other.
-        try connection.run(
-            """
-            INSERT INTO group_queue (priority, group_id, held, turn)
-            VALUES (?1, ?2, EXISTS (SELECT 1 FROM queue_group WHERE id = ?2 AND paused = 1), ?3)
-            ON CONFLICT DO UPDATE SET turn = coalesce(turn, excluded.turn)
-            """,
-            priority, .integer(key.group), isCooling ? .null : .integer(turn))
+        let isSettled = try connection.first(
+            "SELECT turn IS NOT NULL AND only_host = '' FROM group_queue WHERE priority = ?1 AND group_id = ?2",
+            priority, .integer(key.group)
+        ) { $0.flag(0) }
+        if isSettled != true { try refreshFront(ofGroup: key.group, key.priority) }
     }
 
     func change(_ key: CountKey, by amount: Int64) throws(StoreError) {

@@ -2,38 +2,26 @@ public import XferModel
 
 /// Whose turn it is: the lanes of a priority rotate, so that 100,000 tasks for one host starve nobody.
 ///
-/// Two levels keep that cheap: `host_queue` has each lane's turn, `group_queue` that of each group's first lane. A paused
-/// group is one row there, and a group at its limit is one that is passed over, however many lanes it has.
+/// Levels keep that cheap: `host_queue` has each lane's turn, `group_queue` that of each group's first lane. A paused
+/// group is one row there, and a group at its limit is one that is passed over, however many lanes it has. Groups with one
+/// host have a row per host above them, `only_host_queue`, so that a blocked host is one row however many groups wait for it.
 extension StoreReader {
     /// The lane whose turn it is among those that are not cooling down and not of a paused group, these groups or hosts.
     ///
-    /// Reads the groups in the order of their first lanes until no other can have an earlier turn: that is one group,
-    /// unless the first lanes are of excluded hosts.
+    /// Groups with several hosts are read in the order of their first lanes, groups with one host by their hosts, until no
+    /// other can have an earlier turn: at most one more of each than is excluded, unless first lanes of groups with several
+    /// hosts are of excluded hosts.
     public func nextLane(
         priority: Priority, withoutGroups groups: Set<GroupKey> = [], withoutHosts hosts: Set<String> = []
     ) throws(StoreError) -> QueueLane? {
         try settleHosts()
         var ids: [Int64] = []
         for group in groups { if let id = try groupID(of: group) { ids.append(id) } }
-        let hostList = JSONText.array(hosts.sorted())
-        let groupList = JSONText.array(ids)
-        var best: LaneFront?
-        var (turn, last) = (Int64.min, Int64.min)
-        var page = 2
-        while true {
-            let fronts = try fronts(
-                priority, afterTurn: turn, group: last, limit: page, withoutGroups: groupList, withoutHosts: hostList)
-            for front in fronts {
-                if let best, let found = best.laneTurn, found <= front.groupTurn { return try lane(of: best, priority) }
-                guard let found = front.laneTurn else { continue }
-                if found < best?.laneTurn ?? .max { best = front }
-            }
-            guard let end = fronts.last, fronts.count == page else {
-                return try best.flatMap { front throws(StoreError) in try lane(of: front, priority) }
-            }
-            (turn, last) = (end.groupTurn, end.group)
-            page = min(page * 4, 512)
-        }
+        let excluded = Exclusions(groups: JSONText.array(ids), hosts: JSONText.array(hosts.sorted()))
+        let several = try firstOfSeveralHosts(priority, excluded)
+        let single = try firstOfOneHost(priority, excluded, before: several?.turn ?? .max)
+        guard let front = single ?? several else { return nil }
+        return QueueLane(priority: priority, group: try groupKey(of: front.group), host: front.host)
     }
 
     /// The tasks of this lane that start next, in order.
@@ -63,45 +51,98 @@ extension StoreReader {
 
     // MARK: Groups' first lanes
 
-    /// A group, and the first of its lanes that is not excluded.
-    private struct LaneFront {
-        let group: Int64
-        let groupTurn: Int64
-        /// Nil when all its lanes are excluded or cooling down.
-        let laneTurn: Int64?
-        let host: String?
+    /// What is passed over, as JSON.
+    private struct Exclusions {
+        let groups: String
+        let hosts: String
     }
 
-    private func fronts(
-        _ priority: Priority, afterTurn turn: Int64, group: Int64, limit: Int, withoutGroups groups: String,
-        withoutHosts hosts: String
-    ) throws(StoreError) -> [LaneFront] {
-        try connection.all(
-            """
-            SELECT q.group_id, q.turn,
-                (SELECT l.turn FROM host_queue l INDEXED BY host_turn
-                    WHERE l.priority = ?1 AND l.group_id = q.group_id AND l.cooling = 0
-                        AND l.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.turn, l.host LIMIT 1),
-                (SELECT l.host FROM host_queue l INDEXED BY host_turn
-                    WHERE l.priority = ?1 AND l.group_id = q.group_id AND l.cooling = 0
-                        AND l.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.turn, l.host LIMIT 1)
-            FROM group_queue q INDEXED BY group_turn
-            WHERE q.priority = ?1 AND q.held = 0 AND (q.turn, q.group_id) > (?3, ?4)
-                AND q.group_id NOT IN (SELECT value FROM json_each(?5))
-            ORDER BY q.turn, q.group_id LIMIT ?6
-            """,
-            .integer(Int64(priority.rawValue)), .text(hosts), .integer(turn), .integer(group), .text(groups),
-            Value(limit)
-        ) {
-            LaneFront(
-                group: $0.integer(0), groupTurn: $0.integer(1), laneTurn: $0.optionalInteger(2),
-                host: $0.optionalText(3))
+    /// A lane that may be next.
+    private struct LaneFront {
+        let group: Int64
+        let host: String
+        let turn: Int64
+    }
+
+    /// A row whose turn bounds those of the lanes behind it, and the first of these that is not excluded.
+    private struct Candidate {
+        let bound: Int64
+        let group: Int64
+        let turn: Int64?
+        let host: String
+    }
+
+    /// The earliest among candidates in the order of their bounds, read in growing pages.
+    private func earliest(
+        before limit: Int64, page: (Candidate?, Int) throws(StoreError) -> [Candidate]
+    ) throws(StoreError) -> LaneFront? {
+        var best: LaneFront?
+        var last: Candidate?
+        var size = 2
+        while true {
+            let candidates = try page(last, size)
+            for candidate in candidates {
+                if candidate.bound >= best?.turn ?? limit { return best }
+                guard let turn = candidate.turn, turn < best?.turn ?? limit else { continue }
+                best = LaneFront(group: candidate.group, host: candidate.host, turn: turn)
+            }
+            guard candidates.count == size else { return best }
+            last = candidates.last
+            size = min(size * 4, 512)
         }
     }
 
-    private func lane(of front: LaneFront, _ priority: Priority) throws(StoreError) -> QueueLane? {
-        guard let host = front.host else { return nil }
-        return QueueLane(priority: priority, group: try groupKey(of: front.group), host: host)
+    private func firstOfSeveralHosts(_ priority: Priority, _ excluded: Exclusions) throws(StoreError) -> LaneFront? {
+        try earliest(before: .max) { last, size throws(StoreError) in
+            try connection.all(
+                """
+                SELECT q.turn, q.group_id,
+                    (SELECT l.turn FROM host_queue l INDEXED BY host_turn
+                        WHERE l.priority = ?1 AND l.group_id = q.group_id AND l.cooling = 0
+                            AND l.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.turn, l.host LIMIT 1),
+                    (SELECT l.host FROM host_queue l INDEXED BY host_turn
+                        WHERE l.priority = ?1 AND l.group_id = q.group_id AND l.cooling = 0
+                            AND l.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.turn, l.host LIMIT 1)
+                FROM group_queue q INDEXED BY group_turn
+                WHERE q.priority = ?1 AND q.held = 0 AND q.only_host = '' AND (q.turn, q.group_id) > (?3, ?4)
+                    AND q.group_id NOT IN (SELECT value FROM json_each(?5))
+                ORDER BY q.turn, q.group_id LIMIT ?6
+                """,
+                .integer(Int64(priority.rawValue)), .text(excluded.hosts), .integer(last?.bound ?? .min),
+                .integer(last?.group ?? .min), .text(excluded.groups), Value(size)
+            ) {
+                Candidate(
+                    bound: $0.integer(0), group: $0.integer(1), turn: $0.optionalInteger(2),
+                    host: $0.optionalText(3) ?? "")
+            }
+        }
+    }
+
+    private func firstOfOneHost(
+        _ priority: Priority, _ excluded: Exclusions, before limit: Int64
+    ) throws(StoreError) -> LaneFront? {
+        try earliest(before: limit) { last, size throws(StoreError) in
+            try connection.all(
+                """
+                SELECT h.turn, g.group_id, g.turn, h.host
+                FROM only_host_queue h INDEXED BY only_host_turn
+                LEFT JOIN group_queue g ON g.priority = h.priority AND g.group_id = (
+                    SELECT q.group_id FROM group_queue q INDEXED BY group_turn
+                    WHERE q.priority = h.priority AND q.held = 0 AND q.only_host = h.host AND q.turn IS NOT NULL
+                        AND q.group_id NOT IN (SELECT value FROM json_each(?5))
+                    ORDER BY q.turn, q.group_id LIMIT 1)
+                WHERE h.priority = ?1 AND (h.turn, h.host) > (?3, ?4)
+                    AND h.host NOT IN (SELECT value FROM json_each(?2))
+                ORDER BY h.turn, h.host LIMIT ?6
+                """,
+                .integer(Int64(priority.rawValue)), .text(excluded.hosts), .integer(last?.bound ?? .min),
+                .text(last?.host ?? ""), .text(excluded.groups), Value(size)
+            ) {
+                Candidate(
+                    bound: $0.integer(0), group: $0.optionalInteger(1) ?? GroupRow.none, turn: $0.optionalInteger(2),
+                    host: $0.text(3))
+            }
+        }
     }
 }
 
@@ -118,7 +159,12 @@ extension StoreTransaction {
         try settleHosts()
         let level = Value.integer(Int64(priority.rawValue))
         let first = try connection.first(
-            "SELECT min(turn) FROM group_queue INDEXED BY group_turn WHERE priority = ?1 AND held = 0", level
+            """
+            SELECT min(turn) FROM (
+                SELECT min(turn) AS turn FROM group_queue INDEXED BY group_turn
+                    WHERE priority = ?1 AND held = 0 AND only_host = ''
+                UNION ALL SELECT min(turn) FROM only_host_queue INDEXED BY only_host_turn WHERE priority = ?1)
+            """, level
         ) { $0.optionalInteger(0) }
         guard let first, let first else { return }
         let own = try connection.first(
@@ -148,14 +194,47 @@ extension StoreTransaction {
         ) { $0.integer(0) } ?? 1
     }
 
-    /// Brings a group's row up to date with its lanes.
+    /// Brings a group's row up to date with its lanes, and its only host's with the group.
     func refreshFront(ofGroup group: Int64, _ priority: Priority) throws(StoreError) {
         let level = Value.integer(Int64(priority.rawValue))
+        let before = try connection.first(
+            "SELECT only_host FROM group_queue WHERE priority = ?1 AND group_id = ?2", level, .integer(group)
+        ) { $0.text(0) }
+        let hosts = try connection.all(
+            "SELECT host FROM host_queue WHERE priority = ?1 AND group_id = ?2 LIMIT 2", level, .integer(group)
+        ) { $0.text(0) }
+        let only = hosts.count == 1 ? hosts[0] : ""
+        if hosts.isEmpty {
+            try connection.run("DELETE FROM group_queue WHERE priority = ?1 AND group_id = ?2", level, .integer(group))
+        } else {
+            try connection.run(
+                """
+                INSERT INTO group_queue (priority, group_id, held, turn, only_host)
+                VALUES (?1, ?2, EXISTS (SELECT 1 FROM queue_group WHERE id = ?2 AND paused = 1),
+                    (SELECT min(turn) FROM host_queue INDEXED BY host_turn
+                        WHERE priority = ?1 AND group_id = ?2 AND cooling = 0), ?3)
+                ON CONFLICT DO UPDATE SET held = excluded.held, turn = excluded.turn, only_host = excluded.only_host
+                """, level, .integer(group), .text(only))
+        }
+        for host in Set([before ?? "", only]) where !host.isEmpty { try refreshOnlyHost(host, priority) }
+    }
+
+    private func refreshOnlyHost(_ host: String, _ priority: Priority) throws(StoreError) {
+        let level = Value.integer(Int64(priority.rawValue))
+        let turn = try connection.first(
+            """
+            SELECT turn FROM group_queue INDEXED BY group_turn
+            WHERE priority = ?1 AND held = 0 AND only_host = ?2 AND turn IS NOT NULL ORDER BY turn LIMIT 1
+            """, level, .text(host)
+        ) { $0.integer(0) }
+        guard let turn else {
+            return try connection.run(
+                "DELETE FROM only_host_queue WHERE priority = ?1 AND host = ?2", level, .text(host))
+        }
         try connection.run(
             """
-            UPDATE group_queue SET turn = (SELECT min(turn) FROM host_queue INDEXED BY host_turn
-                WHERE priority = ?1 AND group_id = ?2 AND cooling = 0)
-            WHERE priority = ?1 AND group_id = ?2
-            """, level, .integer(group))
+            INSERT INTO only_host_queue (priority, host, turn) VALUES (?1, ?2, ?3)
+            ON CONFLICT DO UPDATE SET turn = excluded.turn
+            """, level, .text(host), .integer(turn))
     }
 }

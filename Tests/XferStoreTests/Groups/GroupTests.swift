@@ -166,6 +166,60 @@ struct GroupTests {
         }
     }
 
+    /// Whatever hosts, groups, pauses and cool-downs there are, and whatever is excluded: the pick is the one that walking all
+    /// lanes gives.
+    @Test(arguments: 1...8) func picksTheLaneThatWalkingAllOfThemGives(seed: UInt64) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                var random = SplitMix64(seed: seed)
+                let groups = [nil, "g", "h", "i", "j", "k"] as [String?]
+                for _ in 0..<400 {
+                    let host = "host\(Int.random(in: 0..<4, using: &random))"
+                    let group = groups.randomElement(using: &random) ?? nil
+                    switch Int.random(in: 0..<8, using: &random) {
+                    case 0...2: try Self.add(1, host, group: group, in: transaction)
+                    case 3:
+                        guard let group else { continue }
+                        try transaction.setPaused(Bool.random(using: &random), group: Self.key(group))
+                    case 4: try transaction.setCooldown(host: host, until: Bool.random(using: &random) ? noon : nil)
+                    case 5:
+                        guard let lane = try transaction.nextLane(priority: .normal) else { continue }
+                        try transaction.markServed(lane)
+                        let ids = try transaction.heads(of: lane, order: .lifo, limit: 3)
+                        for id in ids { try transaction.setState(.running, of: id) }
+                    case 6:
+                        let top = try transaction.maxTaskID()?.rawValue ?? 0
+                        let id = TaskID(Int64.random(in: 0...top, using: &random))
+                        guard try transaction.task(id)?.state == .queued else { continue }
+                        try transaction.move(id, to: .top, order: .fifo)
+                    default: break
+                    }
+                    let excludedGroups = Set(
+                        groups.compactMap(\.self).filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+                    let excludedHosts = Set(
+                        (0..<4).map { "host\($0)" }.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+                    let picked = try transaction.nextLane(
+                        priority: .normal, withoutGroups: Set(excludedGroups.map { Self.key($0) }),
+                        withoutHosts: excludedHosts)
+                    let walked = try Self.walk(transaction).filter {
+                        !excludedHosts.contains($0.host) && !($0.group.map(excludedGroups.contains) ?? false)
+                    }
+                    #expect(picked?.host == walked.first?.host && picked?.group?.name == walked.first?.group)
+                }
+            }
+        }
+    }
+
+    /// Open lanes in the order of their turns.
+    private static func walk(_ transaction: StoreTransaction) throws -> [(host: String, group: String?)] {
+        try transaction.connection.all(
+            """
+            SELECT host, name FROM host_queue LEFT JOIN queue_group ON id = group_id
+            WHERE priority = 1 AND cooling = 0 AND coalesce(paused, 0) = 0 ORDER BY turn
+            """
+        ) { (host: $0.text(0), group: $0.optionalText(1)) }
+    }
+
     /// 40,000 tasks of a paused group and 40,000 of one at its limit, over 10,000 hosts each: neither picking others nor
     /// pausing, resuming and limiting walks them.
     @Test func whatIsHeldBackIsNotWalked() async throws {
