@@ -5,10 +5,14 @@ public struct NetworkCondition: Hashable, Sendable {
     public var isOffline: Bool
     /// Whether a link or an address went away, or the last default route, while the attempt went on.
     public var hasLostSinceStart: Bool
+    /// Whether there is a network of the machine's own, default route or not: hosts in it come and go, and the kernel does
+    /// not notice.
+    public var hasNeighbours: Bool
 
-    public init(isOffline: Bool = false, hasLostSinceStart: Bool = false) {
+    public init(isOffline: Bool = false, hasLostSinceStart: Bool = false, hasNeighbours: Bool = false) {
         self.isOffline = isOffline
         self.hasLostSinceStart = hasLostSinceStart
+        self.hasNeighbours = hasNeighbours
     }
 
     /// As far as anybody knows.

@@ -101,6 +101,8 @@ public struct Reachability: Hashable, Sendable {
 
     /// What is to be known of the network to judge a failure of what began then.
     public func condition(since begin: MonotonicInstant) -> NetworkCondition {
-        NetworkCondition(isOffline: current == .offline, hasLostSinceStart: lastLoss.map { $0 > begin } ?? false)
+        NetworkCondition(
+            isOffline: current == .offline, hasLostSinceStart: lastLoss.map { $0 > begin } ?? false,
+            hasNeighbours: ReachabilityRules.hasNeighbours(facts))
     }
 }

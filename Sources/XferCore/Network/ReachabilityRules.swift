@@ -13,6 +13,9 @@ public enum ReachabilityRules {
         return isMetered ? .metered : .unmetered
     }
 
+    /// Whether there is a network of the machine's own.
+    public static func hasNeighbours(_ facts: NetworkFacts?) -> Bool { facts.map { !$0.sources.isEmpty } ?? false }
+
     /// Whether something may be reached by `new` that could not be by `old`: an address to speak from or a route has come.
     public static func hasGained(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return old != new }

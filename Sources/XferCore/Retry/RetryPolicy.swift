@@ -55,7 +55,11 @@ public struct RetryPolicy: Hashable, Sendable {
         if SourceExpiry.isExpired(task, after: error) { return .wait(Wait(.sourceExpired)) }
         guard error.isRetriable else { return .fail(error) }
         switch network.explanation(of: error) {
-        case .waits: return .wait(Wait(.network))
+        case .waits:
+            guard network.hasNeighbours else { return .wait(Wait(.network)) }
+            let probe = Duration.microseconds(
+                Int64.random(in: (cap / 2).wholeMicroseconds...cap.wholeMicroseconds, using: &random))
+            return .wait(Wait(.network, until: now.advanced(by: probe)))
         case .again: return .again
         case nil: break
         }

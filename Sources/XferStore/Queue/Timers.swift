@@ -31,7 +31,7 @@ extension StoreReader {
 extension StoreTransaction {
     /// Waits whose length counts, not the time of day at which they end.
     private static let lengths: [WaitReason] = [
-        .retry, .insufficientSpace, .destinationUnavailable, .hostCooldown, .clock, .storage,
+        .retry, .network, .insufficientSpace, .destinationUnavailable, .hostCooldown, .clock, .storage,
     ]
 
     /// The longest of them: what a server may ask for (`RetryPolicy.longestRetryAfter`).

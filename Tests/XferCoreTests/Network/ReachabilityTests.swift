@@ -116,11 +116,15 @@ import XferTestSupport
         var network = Reachability(facts: cheap)
         _ = network.onFacts(local, at: at(5))
         #expect(
-            network.condition(since: at(4)) == NetworkCondition(isOffline: true, hasLostSinceStart: true))
+            network.condition(since: at(4))
+                == NetworkCondition(isOffline: true, hasLostSinceStart: true, hasNeighbours: true))
         #expect(
-            network.condition(since: at(6)) == NetworkCondition(isOffline: true, hasLostSinceStart: false))
+            network.condition(since: at(6))
+                == NetworkCondition(isOffline: true, hasLostSinceStart: false, hasNeighbours: true))
         _ = network.onFacts(cheap, at: at(7))
-        #expect(network.condition(since: at(6)) == .online)
+        #expect(network.condition(since: at(6)) == NetworkCondition(hasNeighbours: true))
+        _ = network.onFacts(nothing, at: at(8))
+        #expect(network.condition(since: at(9)) == NetworkCondition(isOffline: true))
     }
 
     /// Whatever comes: what is told differs from what was told before, and ends as what is.

@@ -50,6 +50,21 @@ import XferTestSupport
         }
     }
 
+    /// A host or a name server of the machine's own network may be back, and nobody tells.
+    @Test func aNetworkOfOnesOwnIsLookedAtNowAndThen() {
+        let network = NetworkCondition(isOffline: true, hasNeighbours: true)
+        var random = SplitMix64(seed: 2)
+        for _ in 0..<100 {
+            let decision = policy.decide(
+                after: TransferError(.dnsFailure, "x"), of: task(tries: 1), at: now, network: network, using: &random)
+            guard case .wait(let wait) = decision, wait.reason == .network, let until = wait.until else {
+                Issue.record("\(decision)")
+                continue
+            }
+            #expect((150.0...300).contains(now.duration(to: until).inSeconds))
+        }
+    }
+
     @Test func whatMayHaveBeenDoneIsNotDoneAgainForANetworkThatChanged() {
         var task = task(tries: 1)
         task.specification.request.method = .post

