@@ -9,7 +9,7 @@ import XferStore
 /// latest when it is about to start.
 extension TransferManager {
     /// Tasks looked at in one transaction.
-    static let conditionStep = 500
+    static let conditionStep = 200
 
     /// Brings a task into the state that its conditions demand and commits it with its event; an `Effect` when its run has
     /// to stop.
