@@ -425,11 +425,17 @@ CREATE TABLE group_queue (
     group_id INTEGER NOT NULL,
     held INTEGER NOT NULL,
     turn INTEGER,
+    only_host TEXT NOT NULL,
     PRIMARY KEY (priority, group_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO group_queue VALUES(0,2,0,1);
-INSERT INTO group_queue VALUES(1,0,0,1);
-INSERT INTO group_queue VALUES(2,0,0,1);
+CREATE TABLE only_host_queue (
+    priority INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (priority, host)
+) STRICT, WITHOUT ROWID;
+INSERT INTO only_host_queue VALUES(1,'up.example',1);
+INSERT INTO only_host_queue VALUES(2,'b.example:8080',1);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('task',12);
 INSERT INTO sqlite_sequence VALUES('event',3);
@@ -493,5 +499,6 @@ CREATE INDEX task_batch ON task (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX task_queue ON task (priority, group_id, host, rank) WHERE state = 'queued';
 CREATE INDEX host_turn ON host_queue (priority, group_id, cooling, turn);
 CREATE INDEX host_lane ON host_queue (host);
-CREATE INDEX group_turn ON group_queue (priority, held, turn);
+CREATE INDEX group_turn ON group_queue (priority, held, only_host, turn);
+CREATE INDEX only_host_turn ON only_host_queue (priority, turn);
 COMMIT;
