@@ -428,6 +428,9 @@ CREATE TABLE group_queue (
     only_host TEXT NOT NULL,
     PRIMARY KEY (priority, group_id)
 ) STRICT, WITHOUT ROWID;
+INSERT INTO group_queue VALUES(0,2,0,1,'images.example');
+INSERT INTO group_queue VALUES(1,0,0,1,'up.example');
+INSERT INTO group_queue VALUES(2,0,0,1,'b.example:8080');
 CREATE TABLE only_host_queue (
     priority INTEGER NOT NULL,
     host TEXT NOT NULL,
