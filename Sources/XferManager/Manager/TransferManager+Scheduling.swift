@@ -76,6 +76,7 @@ extension TransferManager {
             (task.specification.maxReceiveRate, task.specification.maxSendRate) = rates
         }
         let control = RunControl(kind: task.specification.kind)
+        let isJudgedOtherwise = isJudgedOtherwise(transfer.id)
         let live = join(task, transfer)
         let run = makeRun(of: task, transfer, control: control, live)
         scheduler.onStart(id, of: transfer.id, host: task.host)
@@ -85,13 +86,21 @@ extension TransferManager {
             mayStop: RepetitionRules.mayRepeat(task.specification))
         // Told to stop between the start's commit and here: the run ends before its first byte.
         let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil
-        if isStopped || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
+        if isStopped || isJudgedOtherwise || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
+        runs[id]?.isJudgedAnew = isJudgedOtherwise
         startTicker()
         noteRunning()
         Task {
             let result = await run.execute()
             await self.onRunEnd(id, result)
         }
+    }
+
+    /// Whether the transfer runs under policies that are not in force any more. It stops; whoever comes begins after that.
+    private func isJudgedOtherwise(_ id: TransferID) -> Bool {
+        transfers[id]?.trust.isStale(
+            under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self), at: clock())
+            ?? false
     }
 
     /// The kind of run that brings this kind of task to its end.

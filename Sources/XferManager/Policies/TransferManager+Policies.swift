@@ -95,9 +95,18 @@ extension TransferManager {
         let now = clock()
         // Tried again by the policies and lists in force.
         for run in abandonment.runs.values where run.trust.isStale(under: book, rules, at: now) { await run.stop() }
+        // Nobody joins what is under way under the old judgement.
+        for (id, transfer) in transfers where transfer.trust.isStale(under: book, rules, at: now) {
+            transfers[id]?.key = nil
+        }
         var tooLate: [TaskID] = []
-        // A request that cannot be made again was judged when it went out: stopping it would help nobody.
-        for (id, live) in runs where live.mayStop && live.trust.isStale(under: book, rules, at: now) {
+        var seen: Set<TaskID> = []
+        // A request that cannot be made again was judged when it went out: stopping it would help nobody. Who is started
+        // meanwhile counts, too.
+        while let (id, live) = runs.first(where: {
+            $1.mayStop && !seen.contains($0) && $1.trust.isStale(under: book, rules, at: now)
+        }) {
+            seen.insert(id)
             runs[id]?.isJudgedAnew = true
             await stop(live)
             if live.control.isPublishing { tooLate.append(id) }

@@ -12,7 +12,11 @@ import XferTestSupport
         server.serve("/a", source).always(.stall(at: 100_000, until: gate))
         try await withDaemon { daemon in
             var ids: [Int64] = []
-            for index in 0..<10 { ids.append(try await daemon.add(server.url("/a"), ["output": .string("f\(index)")])) }
+            for index in 0..<10 {
+                // The server's silence is as long as this machine is slow.
+                let fields: JSONObject = ["output": .string("f\(index)"), "idle_timeout": 3600]
+                ids.append(try await daemon.add(server.url("/a"), fields))
+            }
             for id in ids { try await daemon.waitForBytes(100_000, of: id) }
             let alone = try await daemon.ctl("add", "--no-coalesce", "-o", "alone", server.url("/a"))
             #expect(alone.isSuccess, "\(alone)")

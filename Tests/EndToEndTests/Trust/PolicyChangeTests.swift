@@ -38,7 +38,8 @@ import XferTestSupport
             var ids: [Int64] = []
             for index in 0..<50 {
                 let rate = 1_000 + Int64(index) * 1_500
-                ids.append(try await daemon.add("https://\(host)/f", ["max_recv_rate": .integer(rate), "coalesce": false]))
+                ids.append(
+                    try await daemon.add("https://\(host)/f", ["max_recv_rate": .integer(rate), "coalesce": false]))
             }
             try await eventually("some are done and others are not") {
                 try await counts(daemon, "task.completed") >= 5
@@ -68,6 +69,29 @@ import XferTestSupport
             let files = try daemon.downloaded.filter { !$0.hasSuffix(".part") }
             #expect(files.count == completed)
             for file in files { #expect(try FileTree.text("\(daemon.downloads)/\(file)") == body) }
+        }
+    }
+
+    /// Tasks that join one transfer before, while and after the policy changes: nobody gets bytes under the old one.
+    @Test func whoJoinsWhileThePolicyChangesIsHeldToTheNewOne() async throws {
+        let body = String(repeating: "0123456789abcdef", count: 16_384)
+        let server = try trust.server(leaf) { $0.body = body }
+        let host = "localhost:\(server.port)"
+        try await withDaemon(options("[]")) { daemon in
+            try await daemon.pin("site", host, [leaf.keyPin])
+            let fields: JSONObject = ["max_recv_rate": 10_000]
+            let first = try await daemon.add("https://\(host)/f", fields)
+            try await daemon.waitForBytes(10_000, of: first)
+            let adding = Task {
+                var ids: [Int64] = []
+                for _ in 0..<40 { ids.append(try await daemon.add("https://\(host)/f", fields)) }
+                return ids
+            }
+            try await daemon.pin("site", host, [TrustFixture.foreignPin])
+            for id in [first] + (try await adding.value) { try await daemon.fails(id, "pin_mismatch") }
+            #expect(try await counts(daemon, "task.completed") == 0)
+            try await eventually("no bytes are left") { try daemon.downloaded.isEmpty }
+            #expect(server.counts.requests.count == 1)
         }
     }
 

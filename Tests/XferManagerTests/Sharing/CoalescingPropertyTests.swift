@@ -107,7 +107,10 @@ import XferTestSupport
                 let url = Int.random(in: 0..<urls, using: &random)
                 let name = "c\(client)-\(round)"
                 let isPaused = random.chance(0.2)
-                let id = try await fixture.add("/\(url)", as: name, to: manager, startsPaused: isPaused, for: caller)
+                // The server's silence is as long as this machine is slow.
+                let id = try await fixture.add("/\(url)", as: name, to: manager, startsPaused: isPaused, for: caller) {
+                    $0.request.timeouts.idle = 3600
+                }
                 mine.append(Added(id: id, url: url, name: name))
             }
         }

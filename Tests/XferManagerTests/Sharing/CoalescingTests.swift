@@ -310,11 +310,13 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.version, faults: [[.drop(after: 100_000)]])
         let manager = try await fixture.open()
+        try await manager.start()
+        try await manager.pauseQueue(stopsRunning: false)
         let impatient = try await fixture.add("/a", as: "impatient", to: manager) {
             $0.retry = RetryLimits(maxRetries: 0, retryFor: 0)
         }
         let patient = try await fixture.add("/a", as: "patient", to: manager)
-        try await manager.start()
+        try await manager.resumeQueue()
         #expect(try await fixture.end(of: patient, in: manager).state == .completed)
         let failed = try await fixture.end(of: impatient, in: manager)
         #expect(failed.state == .failed)
@@ -364,6 +366,26 @@ import XferTestSupport
         try await stalled.completed(ids, names: ["a", "b"])
         #expect(stalled.requests == 3)
         try await stalled.end(with: ["a", "b"])
+    }
+
+    /// The highest limit among those who are there.
+    @Test func aLimitHoldsOnceNobodyWantsMore() async throws {
+        let stalled = try await Stalled()
+        let fast = try await stalled.add("fast")
+        try await stalled.halfWay([fast])
+        let slow = try await stalled.add("slow") { $0.maxReceiveRate = 1000 }
+        try await stalled.halfWay([slow])
+        func rate() async -> Int64? { await stalled.manager.transfers.values.first?.shared?.course.maxRates.receive }
+        #expect(await rate() == 0)
+        try await stalled.apply(.cancel, fast)
+        try await eventually("the limit holds") { await rate() == 1000 }
+        _ = try await stalled.manager.update(
+            slow, .init(fieldRefusedWhileRunning: nil, path: "") { $0.maxReceiveRate = 0 }, for: Self.caller)
+        #expect(await rate() == 0)
+        stalled.gate.open()
+        try await stalled.completed([slow], names: ["slow"])
+        #expect(stalled.requests == 1)
+        try await stalled.end(with: ["slow"])
     }
 
     /// The bytes lie in a directory of somebody else's that is gone: who does not need it goes on without them.

@@ -72,11 +72,13 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(3, length: 1000), faults: [[.drop(after: 500)]])
         let manager = try await fixture.open()
+        try await manager.start()
+        try await manager.pauseQueue(stopsRunning: false)
         let impatient = try await add("/a", to: manager, fixture) {
             $0.retry = RetryLimits(maxRetries: 0, retryFor: 0)
         }
         let patient = try await add("/a", to: manager, fixture)
-        try await manager.start()
+        try await manager.resumeQueue()
         #expect(try await fixture.end(of: impatient, in: manager).state == .failed)
         #expect(try await fixture.end(of: patient, in: manager).state == .completed)
         let events = try await (fixture.events(of: impatient, in: manager), fixture.events(of: patient, in: manager))
