@@ -37,6 +37,8 @@ struct SettingsFileTests {
         expected.download.checkpointInterval = .milliseconds(500)
         expected.sharing.negativeTTL = .seconds(90)
         expected.sharing.betweenOwners = true
+        expected.cache.maxBytes = 2 << 20
+        expected.cache.maxAge = .seconds(60)
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
         let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
         expected.trust.policies = [.init(policy: lab, pins: [])]
