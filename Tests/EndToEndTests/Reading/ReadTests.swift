@@ -154,7 +154,8 @@ import XferTestSupport
             let said = try FileTree.text(errors)
             #expect(exit == .code(0), "\(said) \(server.requests)")
             let written = try FileTree.read(out)
-            #expect(written.count == 700_000 && source.firstDifference(from: written) == nil,
+            #expect(
+                written.count == 700_000 && source.firstDifference(from: written) == nil,
                 "\(written.count) bytes, \(source.firstDifference(from: written) ?? -1): \(said)")
             try await daemon.complete(id)
             let again = try await daemon.ctl("cat", "\(id)")

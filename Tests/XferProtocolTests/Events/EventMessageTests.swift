@@ -16,7 +16,7 @@ private let payloads: [EventPayload] = [
     .taskPaused(received: 5),
     .taskResumed,
     .taskSourceChanged(reason: "etag", dropped: 5),
-    .taskCompleted(path: "/d/f", size: 10, skipped: true, notModified: true),
+    .taskStaged(size: 10), .taskCompleted(path: "/d/f", size: 10, skipped: true, notModified: true),
     .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)),
     .taskCancelled,
     .taskSuperseded(by: TaskID(4)),
