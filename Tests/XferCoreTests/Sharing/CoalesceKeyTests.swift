@@ -144,6 +144,7 @@ import XferTestSupport
                 "owner", "kind", "request", "destination", "checksum", "retry", "startsPaused", "priority", "group",
                 "label", "clientKey", "maxReceiveRate", "progressInterval", "resumesUnsafely", "meta", "policy",
                 "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot", "coalesces",
+                "completion",
             ])
     }
 

@@ -46,6 +46,10 @@ struct SettingsFileTests {
         api.baseURL = HTTPURL(scheme: .https, host: "api.test", port: 443, target: "/")
         api.keepsCookies = true
         expected.profiles = [api]
+        expected.hooks = [
+            HookDefinition(
+                name: "tell", arguments: ["/home/ann/bin/tell", "--now"], timeout: 120, isForEverybody: true)
+        ]
         expected.network.admission = AdmissionLists(
             deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],
             deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
@@ -170,7 +174,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, download, sharing, cache, trust, profiles, network, results, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, results, events, history, rpc, access, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {
