@@ -51,6 +51,7 @@ import XferTestSupport
         Change("group") { $0.group = "g" },
         Change("label") { $0.label = "l" },
         Change("slot") { $0.slot = "s" },
+        Change("schedule") { $0.schedule.after = [TaskID(3)] },
         Change("client key") { $0.clientKey = "k" },
         Change("meta") { $0.meta = "{}" },
         Change("paused") { $0.startsPaused = true },
@@ -144,7 +145,7 @@ import XferTestSupport
                 "owner", "kind", "request", "destination", "checksum", "retry", "startsPaused", "priority", "group",
                 "label", "clientKey", "maxReceiveRate", "progressInterval", "resumesUnsafely", "meta", "policy",
                 "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot", "coalesces",
-                "completion",
+                "completion", "schedule",
             ])
     }
 
