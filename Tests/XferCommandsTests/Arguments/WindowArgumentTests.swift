@@ -34,7 +34,8 @@ struct WindowArgumentTests {
         ])
         let template = try TaskTemplate(
             AddOptionSet(
-                destination: add.destination, content: add.content, request: add.request, access: add.access,
+                destination: add.destination, content: add.content, request: add.request, cache: add.cache,
+                access: add.access,
                 scheduling: add.scheduling), count: 1)
         let task = template.task("https://example.org/f")
         #expect(task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))] && task.window?.days == [.sunday])
