@@ -96,7 +96,7 @@ extension SharedTransfer {
             number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0)
         self.head = news
         await tell(news)
-        guard isWanted else { return }
+        guard isWanted else { return await stopIfUnwanted() }
         try await makeRoom(in: directory)
         await services.engine.proceed(handle.id)
     }
