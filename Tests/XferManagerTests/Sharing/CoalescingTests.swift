@@ -72,7 +72,7 @@ import XferTestSupport
             try await eventually("no transfer is left") {
                 try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
             }
-            #expect(await manager.runs.isEmpty)
+            try await eventually("no run is left") { await manager.runs.isEmpty }
             try await eventually("nothing lives") { await manager.transfers.isEmpty }
             await manager.shutdown(.suspend)
         }

@@ -103,7 +103,7 @@ extension SharedTransfer {
             times: times)
         self.head = news
         await tell(news)
-        guard isWanted else { return }
+        guard isWanted else { return await stopIfUnwanted() }
         try await makeRoom(in: directory)
         await services.engine.proceed(handle.id)
     }

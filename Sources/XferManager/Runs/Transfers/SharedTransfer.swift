@@ -135,6 +135,8 @@ actor SharedTransfer: AttemptMaker {
         if let head { await tell(head) }
         if case .idle = state, !members.isEmpty {
             state = .bringing
+            // Here and not when it begins: by then somebody may have wished it to stop again.
+            control.withdrawStop()
             Task { await bring() }
         }
     }
@@ -208,7 +210,10 @@ actor SharedTransfer: AttemptMaker {
             case .failed, .left:
                 head = nil
                 // Somebody joined while the attempt was being stopped because nobody was there.
-                if case .left = end, wasToldToStop, !members.isEmpty { continue }
+                if case .left = end, wasToldToStop, !members.isEmpty {
+                    control.withdrawStop()
+                    continue
+                }
                 state = .idle
             }
             let waiting = members
@@ -227,7 +232,6 @@ actor SharedTransfer: AttemptMaker {
     }
 
     private func bringOnce() async -> Delivery {
-        control.withdrawStop()
         do {
             if hasBegun {
                 guard let found = try await services.store.read({ [id = transfer.id] in try $0.transfer(id) }) else {
