@@ -37,6 +37,8 @@ struct SettingsFileTests {
         expected.download.checkpointInterval = .milliseconds(500)
         expected.sharing.negativeTTL = .seconds(90)
         expected.sharing.betweenOwners = true
+        expected.bandwidth.limits = BandwidthLimits(receive: 2_000_000, send: 512_000)
+        expected.bandwidth.timetable = try BandwidthSchedule(parsing: ["19:00 off", "08:00 512K"])
         expected.cache.maxBytes = 2 << 20
         expected.cache.maxAge = .seconds(60)
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
@@ -121,7 +123,19 @@ struct SettingsFileTests {
             ("queue: { reserve: 1G }", "/c.yaml:1:10: queue.reserve: unknown key, did you mean download.reserve?"),
             ("zebra: 1", "/c.yaml:1:1: zebra: unknown key"),
             ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
-            ("bandwidth: { recv: 1Mi }", "/c.yaml:1:1: bandwidth: not supported by this version"),
+            ("download: { segments: 4 }", "/c.yaml:1:13: download.segments: not supported by this version"),
+            (
+                "bandwidth: { recv: fast }",
+                "/c.yaml:1:20: bandwidth.recv: expected \(ByteSizeText.expected), from 0 to 1Pi, found \"fast\""
+            ),
+            (
+                "bandwidth:\n  timetable: [\"08:00 1M\", \"25:00 off\"]",
+                "/c.yaml:2:28: bandwidth.timetable: expected \(BandwidthSchedule.expected), found \"25:00 off\""
+            ),
+            (
+                "bandwidth:\n  timetable: [\"08:00 1M\", \"08:00 off\"]",
+                "/c.yaml:2:28: bandwidth.timetable: two entries begin at 08:00; each time of day may have one"
+            ),
             (
                 "trust: { policies: {} }",
                 "/c.yaml:1:20: trust.policies: expected a list of policies, each a mapping with name, mode, pins, hosts, "

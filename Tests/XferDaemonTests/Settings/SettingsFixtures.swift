@@ -31,6 +31,7 @@ let everyKeyChanged = """
       max_active_per_host: 3
       order: lifo
       retry_for: 2h
+    bandwidth: { recv: 2M, send: 512K, timetable: ["08:00 512K", "19:00 off"] }
     download:
       dir: ~/in
       roots: ["~", "/srv/data"]

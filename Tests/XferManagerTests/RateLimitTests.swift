@@ -1,0 +1,46 @@
+import NIOConcurrencyHelpers
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferManager
+
+/// Which limits on rates hold when.
+@Suite struct RateLimitTests {
+    private let midnight = Timestamp(seconds: 1_767_571_200)
+
+    private func open(
+        _ fixture: ManagerFixture, at time: NIOLockedValueBox<Timestamp>
+    ) async throws -> TransferManager {
+        try await fixture.open(clock: { time.withLockedValue(\.self) }) { settings in
+            settings.bandwidth = BandwidthLimits(receive: 1000, send: 2000)
+            settings.timetable = (try? BandwidthSchedule(parsing: ["08:00 5K/6K", "19:00 off"])) ?? BandwidthSchedule()
+            settings.localZoneFile = "/nowhere"
+        }
+    }
+
+    @Test func theTimetableBeatsTheConfigurationAndACallBeatsBoth() async throws {
+        let fixture = try await ManagerFixture()
+        let time = NIOLockedValueBox(midnight.advanced(by: .seconds(7 * 3600)))
+        let manager = try await open(fixture, at: time)
+        #expect(await manager.rateLimits == BandwidthLimits())
+        time.withLockedValue { $0 = $0.advanced(by: .seconds(3600)) }
+        #expect(await manager.rateLimits == BandwidthLimits(receive: 5000, send: 6000))
+        try await manager.setLimits { $0.maxReceiveRate = 77 }
+        #expect(await manager.rateLimits == BandwidthLimits(receive: 77, send: 6000))
+        await manager.shutdown(.suspend)
+
+        let next = try await open(fixture, at: time)
+        #expect(await next.rateLimits == BandwidthLimits(receive: 77, send: 6000))
+        try await next.setLimits { $0.maxReceiveRate = nil }
+        #expect(await next.rateLimits.receive == 5000)
+        await next.shutdown(.suspend)
+    }
+
+    @Test func withoutATimetableTheConfigurationHolds() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open(change: { $0.bandwidth = BandwidthLimits(receive: 1000, send: 2000) })
+        #expect(await manager.rateLimits == BandwidthLimits(receive: 1000, send: 2000))
+        await manager.shutdown(.suspend)
+    }
+}
