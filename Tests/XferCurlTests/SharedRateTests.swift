@@ -14,7 +14,8 @@ import XferTestSupport
         _ server: FaultServer, into part: PartFile, _ configure: (inout Attempt) -> Void = { _ in }
     ) throws -> Attempt {
         try .get(server.url("/file"), into: part) { attempt in
-            attempt.request.timeouts.idle = 0.2
+            // Less than what a transfer waits in line.
+                attempt.request.timeouts.idle = 2
             configure(&attempt)
         }
     }

@@ -31,6 +31,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
 
         let next = try await open(fixture, at: time)
+        try await next.start()
         #expect(await next.rateLimits == BandwidthLimits(receive: 77, send: 6000))
         try await next.setLimits { $0.maxReceiveRate = nil }
         #expect(await next.rateLimits.receive == 5000)

@@ -218,13 +218,27 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
 
     @Test func `limits can be set, and set back to the configuration`() async throws {
         let daemon = try daemon(
-            "queue.set_limits", ["limits": ["max_active": 2, "max_active_per_host": 4, "order": "fifo"]])
+            "queue.set_limits",
+            [
+                "limits": [
+                    "max_active": 2, "max_active_per_host": 4, "order": "fifo", "max_recv_rate": 2_000_000,
+                    "max_send_rate": 0,
+                ]
+            ])
         let result = try await Program.run(
-            ["limit", "--max-active", "2", "--max-active-per-host", "default", "--order", "lifo"], daemon: daemon)
+            [
+                "limit", "--max-active", "2", "--max-active-per-host", "default", "--order", "lifo", "--recv", "2M",
+                "--send", "default",
+            ], daemon: daemon)
         #expect(result.exit == .code(0), "\(result)")
         #expect(
             daemon.calls(of: "queue.set_limits")
-                == [["max_active": 2, "max_active_per_host": nil, "order": "lifo"]])
+                == [
+                    [
+                        "max_active": 2, "max_active_per_host": nil, "order": "lifo", "max_recv_rate": 2_000_000,
+                        "max_send_rate": nil,
+                    ]
+                ])
     }
 
     @Test func `move names its target`() async throws {

@@ -126,15 +126,15 @@ struct SettingsFileTests {
             ("download: { segments: 4 }", "/c.yaml:1:13: download.segments: not supported by this version"),
             (
                 "bandwidth: { recv: fast }",
-                "/c.yaml:1:20: bandwidth.recv: expected \(ByteSizeText.expected), from 0 to 1Pi, found \"fast\""
+                "/c.yaml:1:20: bandwidth.recv: expected \(ByteSizeText.expected), from 0 to 1024Ti, found \"fast\""
             ),
             (
                 "bandwidth:\n  timetable: [\"08:00 1M\", \"25:00 off\"]",
-                "/c.yaml:2:28: bandwidth.timetable: expected \(BandwidthSchedule.expected), found \"25:00 off\""
+                "/c.yaml:2:27: bandwidth.timetable: expected \(BandwidthSchedule.expected), found the string \"25:00 off\""
             ),
             (
                 "bandwidth:\n  timetable: [\"08:00 1M\", \"08:00 off\"]",
-                "/c.yaml:2:28: bandwidth.timetable: two entries begin at 08:00; each time of day may have one"
+                "/c.yaml:2:27: bandwidth.timetable: two entries begin at 08:00; each time of day may have one"
             ),
             (
                 "trust: { policies: {} }",

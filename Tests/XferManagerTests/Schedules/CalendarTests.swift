@@ -55,10 +55,10 @@ import XferTestSupport
         try await manager.start()
         let soon = Clocks.wall().advanced(by: .milliseconds(300))
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.notBefore = soon }
-        #expect(try await task(id, in: manager).wait == Wait(.schedule, until: soon))
         let ended = try await fixture.end(of: id, in: manager)
         #expect(ended.state == .completed)
         #expect(try #require(ended.startedAt) >= soon)
+        #expect(try await fixture.events(of: id, in: manager).prefix(3) == [.taskAdded, .taskWaiting, .taskStarted])
         await manager.shutdown(.suspend)
     }
 

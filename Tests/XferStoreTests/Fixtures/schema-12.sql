@@ -437,6 +437,7 @@ CREATE TABLE only_host_queue (
     turn INTEGER NOT NULL,
     PRIMARY KEY (priority, host)
 ) STRICT, WITHOUT ROWID;
+INSERT INTO only_host_queue VALUES(0,'images.example',1);
 INSERT INTO only_host_queue VALUES(1,'up.example',1);
 INSERT INTO only_host_queue VALUES(2,'b.example:8080',1);
 DELETE FROM sqlite_sequence;
