@@ -9,7 +9,8 @@ struct WakeTimer {
     /// It sleeps on a clock that is never set, for the length the wait has now: setting the wall clock back does not
     /// make a wait longer.
     mutating func arm(for target: Timestamp?, now: Timestamp, _ fire: @escaping @Sendable (Timestamp) async -> Void) {
-        if let armed, armed.target == target, !armed.task.isCancelled { return }
+        // One that should have fired by now was armed under another wall clock.
+        if let armed, let target, armed.target == target, target > now, !armed.task.isCancelled { return }
         armed?.task.cancel()
         armed = nil
         guard let target else { return }
