@@ -13,8 +13,8 @@ struct GroupText: Sendable {
             entry("group", SafeText.sanitised(group.name)), entry("owner", "\(group.owner)"),
             entry("state", QueueText.paused(group.paused)),
             entry("max active", group.maxActive.map { "\($0)" } ?? "no limit of its own"),
-        ] + (group.maxReceiveRate.map { [entry("receive limit", ByteText.limit($0))] } ?? [])
-            + (group.maxSendRate.map { [entry("send limit", ByteText.limit($0))] } ?? [])
+        ] + (group.maxReceiveRate.map { [entry("max receive", ByteText.limit($0))] } ?? [])
+            + (group.maxSendRate.map { [entry("max send", ByteText.limit($0))] } ?? [])
             + (group.batch.map { [entry("batch", "\($0)")] } ?? [])
             + [entry("tasks", QueueText(style: style).counts(group.counts))]
     }

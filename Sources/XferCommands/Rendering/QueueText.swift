@@ -16,8 +16,8 @@ struct QueueText: Sendable {
         [
             entry("max active", "\(limits.maxActive)"), entry("max per host", "\(limits.maxActivePerHost)"),
             entry("order", SafeText.sanitised(limits.order.description)),
-            entry("receive limit", ByteText.limit(limits.maxReceiveRate)),
-            entry("send limit", ByteText.limit(limits.maxSendRate)),
+            entry("max receive", ByteText.limit(limits.maxReceiveRate)),
+            entry("max send", ByteText.limit(limits.maxSendRate)),
         ]
     }
 
