@@ -82,8 +82,7 @@ extension TransferManager {
         guard isLast(live), let key = transfers[live.transfer]?.key, scheduler.holds.isEmpty,
             let found = try? await store.read({ try $0.queued(coalescing: key, limit: 1) }), !found.isEmpty
         else { return }
-        schedule()
-        await passEnded()
+        await scheduleNow()
     }
 
     /// Whether everybody else on its transfer was told to stop, and somebody could still join.

@@ -18,6 +18,7 @@ extension TransferManager {
     private func scheduleUntilSettled() async {
         while wantsScheduling {
             wantsScheduling = false
+            passCount += 1
             do {
                 let (started, wakeUp) = try await startTasks()
                 for (task, transfer) in started { launch(task, transfer) }
@@ -33,15 +34,21 @@ extension TransferManager {
     }
 
     private func endPass() {
-        let waiters = passWaiters
-        passWaiters = []
-        for waiter in waiters { waiter.resume() }
+        let due = passWaiters.filter { $0.pass <= passCount }
+        passWaiters.removeAll { $0.pass <= passCount }
+        for waiter in due { waiter.continuation.resume() }
     }
 
     /// Waits until no start is under way that was decided on before this.
     func passEnded() async {
         guard isScheduling else { return }
-        await withCheckedContinuation { passWaiters.append($0) }
+        await withCheckedContinuation { passWaiters.append((passCount, $0)) }
+    }
+
+    /// Starts whatever may start now, and waits until it has. A pass under way may have looked too early: the next one counts.
+    func scheduleNow() async {
+        schedule()
+        await withCheckedContinuation { passWaiters.append((passCount + 1, $0)) }
     }
 
     /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.

@@ -41,8 +41,10 @@ public actor TransferManager {
     /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
     var isScheduling = false
     var wantsScheduling = false
-    /// Who waits for the end of the pass that is under way.
-    var passWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Passes that have begun.
+    var passCount = 0
+    /// Who waits for the end of which pass.
+    var passWaiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
     /// Stops asked for while a pass may have committed a start it has not launched yet: the launch obeys them. The
     /// transfer is what is to be discarded if there was no such start.
     var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
