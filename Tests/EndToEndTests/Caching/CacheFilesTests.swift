@@ -106,6 +106,29 @@ import XferTestSupport
         }
     }
 
+    /// A response somebody is just asking the server about stays, however narrow the limits.
+    @Test func whatIsInUseIsNotEvicted() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        let source = SourceVersion.cached(0, length: 100_000, "max-age=600")
+        let route = server.serve("/0", source)
+        server.serve("/1", .cached(1, length: 100_000, "max-age=600"))
+        try await withDaemon { daemon in
+            for number in 0..<2 { _ = try await daemon.fetch(server.url("/\(number)"), .data, "protocol") }
+            route.next([.stallHead(until: gate)])
+            let id = try await daemon.add(server.url("/0"), ["kind": "data", "cache_policy": "revalidate"])
+            try await eventually("the server is asked") { server.requests.count == 3 }
+            #expect(try await daemon.call("cache.trim", ["max_age": 0])["removed_count"] == 1)
+            gate.open()
+            try await daemon.complete(id)
+            #expect(try await daemon.result(of: id) == source.bytes)
+            let events = try await daemon.events(of: id)
+            #expect(events.contains { $0["type"] == "task.not_modified" })
+            #expect(try await daemon.call("cache.trim", ["max_age": 0])["removed_count"] == 1)
+            try await daemon.expectTidyCache(0)
+        }
+    }
+
     @Test func theCommandLineShowsAndForgets() async throws {
         try await withKept(.data) { daemon, server, _ in
             server.serve("/s?token=hunter2", .cached(3, "max-age=600"))
