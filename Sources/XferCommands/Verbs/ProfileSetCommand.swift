@@ -29,6 +29,16 @@ struct ProfileSetCommand: ParsableCommand {
     var languages: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            "Bytes per second that its tasks may receive together, such as 2M; 0 is unlimited.", valueName: "rate"))
+    var recv: ByteAmount?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes per second that its tasks may send together, such as 512K; 0 is unlimited.", valueName: "rate"))
+    var send: ByteAmount?
+
+    @Option(
         name: .customLong("header-rules"),
         help: ArgumentHelp(
             "Changes to header fields by host, JSON: [{\"hosts\": [\"example.org\"], \"set\": {...}, \"remove\": [...]}].",
@@ -70,6 +80,8 @@ struct ProfileSetCommand: ParsableCommand {
         profile.redirect = request.redirect?.word
         profile.allowDowngrade = request.allowDowngrade ? true : nil
         profile.allowMetered = request.metered
+        profile.maxReceiveRate = recv?.bytes
+        profile.maxSendRate = send?.bytes
         profile.httpVersion = request.httpVersion
         profile.acceptStatus = request.acceptStatus
         profile.acceptTypes = request.acceptTypes.isEmpty ? nil : request.acceptTypes

@@ -90,9 +90,16 @@ extension TransferManager {
     func applyRates() async {
         var limits: RateLimits
         do {
-            limits = try await store.read { try $0.groupRates() }
+            limits = try await store.read { reader in
+                var limits = try reader.groupRates()
+                for profile in try reader.profiles().map(\.profile) {
+                    limits.receive[.profile(profile.name)] = profile.maxReceiveRate
+                    limits.send[.profile(profile.name)] = profile.maxSendRate
+                }
+                return limits
+            }
         } catch {
-            logger.warning("the limits of groups cannot be read", metadata: ["error": "\(error)"])
+            logger.warning("the limits of groups and profiles cannot be read", metadata: ["error": "\(error)"])
             limits = RateLimits()
         }
         let service = rateLimits

@@ -40,6 +40,7 @@ extension TransferManager {
                 try tx.setProfile(profile, isConfigured: false)
             }
         }
+        await applyRates()
         return ProfileEntry(profile: profile, isConfigured: false)
     }
 
@@ -54,6 +55,7 @@ extension TransferManager {
             }
         }
         await services.cookies.forget(name)
+        await applyRates()
     }
 
     /// Takes over the configuration file's profiles.

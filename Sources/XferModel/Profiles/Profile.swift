@@ -33,6 +33,10 @@ public struct Profile: Hashable, Sendable, Codable {
     public var cacheKey: CacheKeyRule?
     /// Whether tasks may go over links that cost money.
     public var allowsMetered: Bool?
+    /// Bytes per second that all transfers with this profile may receive together; 0 is unlimited.
+    public var maxReceiveRate: Int64?
+    /// Bytes of content per second that all transfers with this profile may send together; 0 is unlimited.
+    public var maxSendRate: Int64?
 
     public init(name: String) {
         self.name = name

@@ -24,6 +24,8 @@ public struct ProfileInput: WireInput, Hashable {
     public var store: Bool?
     public var cacheKey: CacheKeyRecord?
     public var allowMetered: Bool?
+    public var maxReceiveRate: Int64?
+    public var maxSendRate: Int64?
 
     public init() {}
     public init(name: String) { self.name = name }
@@ -61,6 +63,12 @@ public struct ProfileInput: WireInput, Hashable {
         .optional(
             "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true]),
         .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
+        .optional(
+            "max_recv_rate", \.maxReceiveRate, "Bytes per second that its tasks may receive together; 0 is unlimited.",
+            .range(0...BandwidthLimits.highest)),
+        .optional(
+            "max_send_rate", \.maxSendRate, "Bytes per second that its tasks may send together; 0 is unlimited.",
+            .range(0...BandwidthLimits.highest)),
     ]
 
     /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
@@ -84,6 +92,8 @@ public struct ProfileInput: WireInput, Hashable {
         profile.storesResponses = store
         profile.cacheKey = cacheKey?.rule
         profile.allowsMetered = allowMetered
+        profile.maxReceiveRate = maxReceiveRate
+        profile.maxSendRate = maxSendRate
         return profile
     }
 }

@@ -24,6 +24,8 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var store: Bool?
     public var cacheKey: CacheKeyRecord?
     public var allowMetered: Bool?
+    public var maxReceiveRate: Int64?
+    public var maxSendRate: Int64?
 
     public init() {}
 
@@ -50,6 +52,8 @@ public struct ProfileRecord: WireRecord, Hashable {
         store = profile.storesResponses
         cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
         allowMetered = profile.allowsMetered
+        maxReceiveRate = profile.maxReceiveRate
+        maxSendRate = profile.maxSendRate
     }
 
     public static let summary = "Defaults for the requests of the tasks that name it; secrets are ***."
@@ -76,6 +80,10 @@ public struct ProfileRecord: WireRecord, Hashable {
         .optional("store", \.store, "Whether responses are kept."),
         .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache."),
         .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
+        .optional(
+            "max_recv_rate", \.maxReceiveRate, "Bytes per second that its tasks may receive together; 0 is unlimited."),
+        .optional(
+            "max_send_rate", \.maxSendRate, "Bytes per second that its tasks may send together; 0 is unlimited."),
     ]
 }
 

@@ -50,6 +50,20 @@ import XferTestSupport
         }
     }
 
+    @Test func aProfileHasARateOfItsOwn() async throws {
+        let server = try await serve()
+        try await withDaemon { daemon in
+            let profile = try await daemon.call(
+                "profile.set",
+                ["profile": ["name": "p", "base_url": .string(server.url("/")), "max_recv_rate": 262_144]])
+            #expect(profile["profile"]?["max_recv_rate"] == 262_144)
+            let start = ContinuousClock.now
+            for number in 1...4 { _ = try await daemon.add("\(number)", ["profile": "p"]) }
+            for id in 1...4 { try await daemon.complete(Int64(id)) }
+            #expect(ContinuousClock.now - start > .milliseconds(1700))
+        }
+    }
+
     @Test func aGroupHasARateOfItsOwn() async throws {
         let server = try await serve()
         try await withDaemon { daemon in
