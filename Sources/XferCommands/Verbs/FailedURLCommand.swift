@@ -17,36 +17,21 @@ struct FailedURLCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List them, the newest first.")
 
-        @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
-        var limit = 100
-
-        @Flag(help: "List the oldest first.")
-        var oldestFirst = false
-
+        @OptionGroup var pages: PageOptions
         @OptionGroup var options: VerbOptions
-
-        mutating func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
-        }
 
         func run() throws {
             let daemon = try options.open()
             var params = FailedURLList.Params()
-            params.order = oldestFirst ? .ascending : .descending
-            var entries: [FailedURLRecord] = []
-            var left = limit
-            repeat {
-                params.limit = min(left, FailedURLText.largestPage)
+            params.order = pages.oldestFirst ? .ascending : .descending
+            try pages.show(options, largest: FailedURLText.largestPage) { limit, cursor in
+                params.limit = limit
+                params.cursor = cursor
                 let page = try daemon.call(FailedURLList.self, params)
-                if options.output.json { Output.standard.line(page.raw.text) } else { entries += page.value.entries }
-                left -= max(1, page.value.entries.count)
-                params.cursor = page.value.nextCursor
-            } while params.cursor != nil && left > 0
-            guard !options.output.json else { return }
-            let terminal = Terminal.standard
-            for line in FailedURLText.lines(entries, terminal) { terminal.output.line(line) }
-            if params.cursor != nil {
-                Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)")
+                return PageOptions.Page(
+                    text: page.raw.text, entries: page.value.entries, next: page.value.nextCursor)
+            } lines: {
+                FailedURLText.lines($0, $1)
             }
         }
     }
