@@ -105,7 +105,7 @@ extension AttemptMaker {
 
     /// As `setMaxRates`, for whoever makes the attempts itself.
     func setOwnMaxRates(receive: Int64, send: Int64) async {
-        course.maxRates = MaxRates(receive: receive, send: send)
+        course.maxRates = BandwidthLimits(receive: receive, send: send)
         guard let attempt = control.attempt else { return }
         await services.engine.setMaxReceiveRate(attempt.id, receive)
         await services.engine.setMaxSendRate(attempt.id, send)

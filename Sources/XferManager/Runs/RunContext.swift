@@ -24,21 +24,15 @@ struct RunFacts: Sendable {
         self.transfer = transfer
         outcome = task.outcome
         course = AttemptCourse(
-            maxRates: MaxRates(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
+            maxRates: BandwidthLimits(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
     }
 }
 
 /// What attempts leave to the one that made them.
 struct AttemptCourse: Sendable {
-    var maxRates = MaxRates()
+    var maxRates = BandwidthLimits()
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload] = []
     /// Whether the server may have begun to act on the last request.
     var requestWasSent = false
-}
-
-/// Bytes per second, 0 is unlimited.
-struct MaxRates: Hashable, Sendable {
-    var receive: Int64 = 0
-    var send: Int64 = 0
 }

@@ -133,7 +133,7 @@ actor DownloadRun: TransferMember {
     }
 
     func setMaxRates(receive: Int64, send: Int64) async {
-        course.maxRates = MaxRates(receive: receive, send: send)
+        course.maxRates = BandwidthLimits(receive: receive, send: send)
         await shared.setMaxRates(course.maxRates, of: taskID)
     }
 

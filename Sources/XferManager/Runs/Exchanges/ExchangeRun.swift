@@ -154,7 +154,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
 
     func setMaxRates(receive: Int64, send: Int64) async {
         guard let shared, !isAlone else { return await setOwnMaxRates(receive: receive, send: send) }
-        course.maxRates = MaxRates(receive: receive, send: send)
+        course.maxRates = BandwidthLimits(receive: receive, send: send)
         await shared.setMaxRates(course.maxRates, of: taskID)
     }
 

@@ -50,7 +50,7 @@ actor SharedTransfer: AttemptMaker {
     /// Somebody who waits for the body.
     struct Member {
         let run: any TransferMember
-        let maxRates: MaxRates
+        let maxRates: BandwidthLimits
         /// For `on_conflict: update`, which shares with nobody, or with a kept response's validators.
         let conditions: [HeaderField]
         let asking: Asking
@@ -168,7 +168,7 @@ actor SharedTransfer: AttemptMaker {
     }
 
     /// A member's limits have changed.
-    func setMaxRates(_ rates: MaxRates, of id: TaskID) async {
+    func setMaxRates(_ rates: BandwidthLimits, of id: TaskID) async {
         guard let member = members[id] else { return }
         members[id] = Member(
             run: member.run, maxRates: rates, conditions: member.conditions, asking: member.asking,
@@ -179,7 +179,7 @@ actor SharedTransfer: AttemptMaker {
     /// The highest limit among the members holds.
     private func applyRates() async {
         guard !members.isEmpty else { return }
-        let rates = MaxRates(
+        let rates = BandwidthLimits(
             receive: SharingRules.highestRate(members.values.map(\.maxRates.receive)),
             send: SharingRules.highestRate(members.values.map(\.maxRates.send)))
         guard rates != course.maxRates else { return }

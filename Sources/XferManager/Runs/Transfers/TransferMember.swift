@@ -10,7 +10,7 @@ protocol TransferMember: TaskRun {
 }
 
 extension TransferMember {
-    var maxRates: MaxRates { course.maxRates }
+    var maxRates: BandwidthLimits { course.maxRates }
 
     func add(_ events: [EventPayload]) { pendingEvents += events }
 
