@@ -69,6 +69,15 @@ extension TransferManager {
     private func endCommit(_ id: TaskID) {
         for waiter in commits.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteDrained()
+        Task { await discardIfCancelled(id) }
+    }
+
+    /// A cancel that came during the commit left the bytes to it.
+    private func discardIfCancelled(_ id: TaskID) async {
+        guard let task = try? await store.read({ try $0.task(id) }), task.state == .cancelled,
+            let transfer = task.transferID
+        else { return }
+        discard([transfer])
     }
 
     // MARK: Steps
