@@ -18,8 +18,13 @@ extension TransferManager {
         let ids = ids.reduce(into: [TaskID]()) { if !$0.contains($1) { $0.append($1) } }
         // In one order for all, so that two calls never wait for each other.
         for id in ids.sorted() { await beginCommit(id) }
-        defer { for id in ids { endCommit(id) } }
-        return try await translatingStoreErrors { try await publish(ids, for: principal) }
+        // A cancel that finds a commit under way leaves the bytes to it: looked at once no commit is.
+        var touched: [TransferID] = []
+        defer {
+            for id in ids { endCommit(id) }
+            discard(touched)
+        }
+        return try await translatingStoreErrors { try await publish(ids, for: principal, touching: &touched) }
     }
 
     /// As above, of every staged task that matches and exists at the call, each by itself.
@@ -69,38 +74,26 @@ extension TransferManager {
     private func endCommit(_ id: TaskID) {
         for waiter in commits.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteDrained()
-        Task { await discardIfCancelled(id) }
-    }
-
-    /// A cancel that came during the commit left the bytes to it.
-    private func discardIfCancelled(_ id: TaskID) async {
-        guard let task = try? await store.read({ try $0.task(id) }), task.state == .cancelled,
-            let transfer = task.transferID
-        else { return }
-        discard([transfer])
     }
 
     // MARK: Steps
 
-    private func publish(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+    private func publish(
+        _ ids: [TaskID], for principal: Principal, touching touched: inout [TransferID]
+    ) async throws -> VerbOutcome {
         var outcome = VerbOutcome()
         var staged: [StagedFile] = []
-        /// A cancel leaves it to the commit under way to delete the bytes; what is held is not deleted.
-        var touched: [TransferID] = []
-        defer {
-            for file in staged { file.file.close() }
-            discard(touched)
-        }
+        defer { for file in staged { file.file.close() } }
         for id in ids {
             guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
                 outcome.missing.append(id)
                 continue
             }
+            if let transfer = task.transferID { touched.append(transfer) }
             guard task.state == .staged else {
                 outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
                 continue
             }
-            if let transfer = task.transferID { touched.append(transfer) }
             do {
                 // A commit that was interrupted may have got through.
                 if try await settle(id) {
