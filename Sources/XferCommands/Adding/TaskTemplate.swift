@@ -110,9 +110,9 @@ struct TaskTemplate {
         task.retryFailed = options.retryFailed ? true : nil
         task.paused = options.paused ? true : nil
         task.after = options.after.isEmpty ? nil : options.after.map { TaskReference($0.id) }
-        task.notBefore = options.notBefore?.time
-        task.window = options.window?.record
-        task.deadline = options.deadline?.time
+        task.notBefore = options.times.notBefore?.time
+        task.window = options.times.window?.record
+        task.deadline = options.times.deadline?.time
         task.maxReceiveRate = options.limitRate?.bytes
         task.maxSendRate = options.limitSend?.bytes
         task.maxRetries = options.maxRetries

@@ -152,16 +152,7 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Start when this task has completed; may be repeated.", valueName: "id"))
     var after: [TaskIDArgument] = []
 
-    @Option(help: ArgumentHelp("Do not start before 2026-01-02T22:00:00Z, or +2h from now.", valueName: "time"))
-    var notBefore: TimeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "Run within these times only, such as 'mon-fri 22:00-06:00 Europe/Berlin'.", valueName: "window"))
-    var window: WindowArgument?
-
-    @Option(help: ArgumentHelp("Fail when it has not ended by then; a time, or +2h from now.", valueName: "time"))
-    var deadline: TimeArgument?
+    @OptionGroup var times: TimeOptions
 
     @Option(help: ArgumentHelp("Receive at most so many bytes per second, such as 500K or 2Mi.", valueName: "rate"))
     var limitRate: ByteAmount?

@@ -1,13 +1,10 @@
 import ArgumentParser
 import XferModel
 
-/// How much of a list is shown and in which order, for lists that come in pages.
+/// How much of a list is shown, for lists that come in pages.
 struct PageOptions: ParsableArguments {
     @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
     var limit = 100
-
-    @Flag(help: "List the oldest first.")
-    var oldestFirst = false
 
     mutating func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
@@ -25,9 +22,11 @@ struct PageOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - largest: entries the daemon gives at once at most.
+    ///   - remedy: what else than a higher limit shows the rest.
     ///   - page: asks for at most so many from this cursor on.
     func show<Entry>(
-        _ options: VerbOptions, largest: Int, _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>,
+        _ options: VerbOptions, largest: Int, orBy remedy: String? = nil,
+        _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>,
         lines: ([Entry], Terminal) -> [String]
     ) throws {
         var entries: [Entry] = []
@@ -42,6 +41,8 @@ struct PageOptions: ParsableArguments {
         guard !options.output.json else { return }
         let terminal = Terminal.standard
         for line in lines(entries, terminal) { terminal.output.line(line) }
-        if cursor != nil { Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)") }
+        guard cursor != nil else { return }
+        let alternative = remedy.map { " or \($0)" } ?? ""
+        Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)\(alternative)")
     }
 }

@@ -28,12 +28,16 @@ struct CacheCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List what is kept, the newest first.")
 
         @OptionGroup var pages: PageOptions
+
+        @Flag(help: "List the oldest first.")
+        var oldestFirst = false
+
         @OptionGroup var options: VerbOptions
 
         func run() throws {
             let daemon = try options.open()
             var params = CacheList.Params()
-            params.order = pages.oldestFirst ? .ascending : .descending
+            params.order = oldestFirst ? .ascending : .descending
             try pages.show(options, largest: CacheText.largestPage) { limit, cursor in
                 params.limit = limit
                 params.cursor = cursor

@@ -18,12 +18,16 @@ struct FailedURLCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List them, the newest first.")
 
         @OptionGroup var pages: PageOptions
+
+        @Flag(help: "List the oldest first.")
+        var oldestFirst = false
+
         @OptionGroup var options: VerbOptions
 
         func run() throws {
             let daemon = try options.open()
             var params = FailedURLList.Params()
-            params.order = pages.oldestFirst ? .ascending : .descending
+            params.order = oldestFirst ? .ascending : .descending
             try pages.show(options, largest: FailedURLText.largestPage) { limit, cursor in
                 params.limit = limit
                 params.cursor = cursor

@@ -18,32 +18,19 @@ struct GroupCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List groups: yours, or everybody's for an operator.")
 
-        @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
-        var limit = 100
-
+        @OptionGroup var pages: PageOptions
         @OptionGroup var options: VerbOptions
-
-        mutating func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
-        }
 
         func run() throws {
             let daemon = try options.open()
             var params = GroupList.Params()
-            var groups: [GroupRecord] = []
-            var left = limit
-            repeat {
-                params.limit = min(left, GroupText.largestPage)
+            try pages.show(options, largest: GroupText.largestPage) { limit, cursor in
+                params.limit = limit
+                params.cursor = cursor
                 let page = try daemon.call(GroupList.self, params)
-                if options.output.json { Output.standard.line(page.raw.text) } else { groups += page.value.groups }
-                left -= max(1, page.value.groups.count)
-                params.cursor = page.value.nextCursor
-            } while params.cursor != nil && left > 0
-            guard !options.output.json else { return }
-            let terminal = Terminal.standard
-            for line in GroupText(style: terminal.style).table(groups, terminal) { terminal.output.line(line) }
-            if params.cursor != nil {
-                Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)")
+                return PageOptions.Page(text: page.raw.text, entries: page.value.groups, next: page.value.nextCursor)
+            } lines: { groups, terminal in
+                GroupText(style: terminal.style).table(groups, terminal)
             }
         }
     }

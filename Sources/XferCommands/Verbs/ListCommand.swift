@@ -10,8 +10,7 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup(title: "Filters") var filters: FilterOptions
 
-    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
-    var limit = 100
+    @OptionGroup var pages: PageOptions
 
     @Flag(help: "List the oldest first.")
     var oldestFirst = false
@@ -22,7 +21,6 @@ struct ListCommand: ParsableCommand {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
         _ = try columns()
     }
 
@@ -32,16 +30,14 @@ struct ListCommand: ParsableCommand {
         params.filter = filters.filter
         params.order = oldestFirst ? .ascending : .descending
         params.fields = options.output.json && fields == nil ? nil : try columns() ?? TaskGlance.columns
-        var records: [TaskRecord] = []
-        var left = limit
-        repeat {
-            params.limit = min(left, TaskPages.largest)
+        try pages.show(options, largest: TaskPages.largest, orBy: "filters") { limit, cursor in
+            params.limit = limit
+            params.cursor = cursor
             let page = try daemon.call(TaskList.self, params)
-            if options.output.json { Output.standard.line(page.raw.text) } else { records += page.value.tasks }
-            left -= max(1, page.value.tasks.count)
-            params.cursor = page.value.nextCursor
-        } while params.cursor != nil && left > 0
-        if !options.output.json { show(records, isCut: params.cursor != nil) }
+            return PageOptions.Page(text: page.raw.text, entries: page.value.tasks, next: page.value.nextCursor)
+        } lines: {
+            lines($0, $1)
+        }
     }
 
     private func columns() throws -> TaskColumns? {
@@ -53,15 +49,9 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func show(_ records: [TaskRecord], isCut: Bool) {
-        let terminal = Terminal.standard
-        guard !records.isEmpty else {
-            if terminal.isInteractive { terminal.output.line("no tasks") }
-            return
-        }
+    private func lines(_ records: [TaskRecord], _ terminal: Terminal) -> [String] {
+        guard !records.isEmpty else { return terminal.isInteractive ? ["no tasks"] : [] }
         let table = fields == nil ? TaskTable.overview(records, now: .now) : TaskTable.fields(records)
-        let width = terminal.isInteractive ? terminal.size.columns : nil
-        for line in table.lines(style: terminal.style, width: width) { terminal.output.line(line) }
-        if isCut { Output.error.line("xferctl: there are more; see them with --limit \(limit * 10) or filters") }
+        return table.lines(style: terminal.style, width: terminal.isInteractive ? terminal.size.columns : nil)
     }
 }

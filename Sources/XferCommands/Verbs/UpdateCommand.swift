@@ -42,16 +42,7 @@ struct UpdateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Report progress this often.", valueName: "time"))
     var progressInterval: TimeSpan?
 
-    @Option(help: ArgumentHelp("Do not start before 2026-01-02T22:00:00Z, or +2h from now.", valueName: "time"))
-    var notBefore: TimeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "Run within these times only, such as 'mon-fri 22:00-06:00 Europe/Berlin'.", valueName: "window"))
-    var window: WindowArgument?
-
-    @Option(help: ArgumentHelp("Fail when it has not ended by then; a time, or +2h from now.", valueName: "time"))
-    var deadline: TimeArgument?
+    @OptionGroup var times: TimeOptions
 
     @Option(
         help: ArgumentHelp(
@@ -129,9 +120,9 @@ struct UpdateCommand: ParsableCommand {
         changes.maxRetries = patch(maxRetries, .maxRetries)
         changes.retryFor = retryFor?.wholeSeconds
         changes.progressInterval = progressInterval?.seconds
-        changes.notBefore = patch(notBefore?.time, .notBefore)
-        changes.window = patch(window?.record, .window)
-        changes.deadline = patch(deadline?.time, .deadline)
+        changes.notBefore = patch(times.notBefore?.time, .notBefore)
+        changes.window = patch(times.window?.record, .window)
+        changes.deadline = patch(times.deadline?.time, .deadline)
         changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
         changes.policy = patch(policy, .policy)
         changes.retryNonIdempotent = retryNonIdempotent

@@ -83,59 +83,22 @@ extension DownloadRun {
         return end
     }
 
-    /// The kept bytes as a transfer of the task's own. The row comes before the file, and the task moves to it when the
-    /// bytes are durable.
+    /// The kept bytes as a transfer of the task's own.
     private func portion(
         of lease: CacheLease, _ response: StoredResponse, in directory: DirectoryHandle
-    ) async throws -> SharedTransfer.Portion? {
-        let (pool, control, now) = (services.pool, control, services.clock())
-        let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
-        var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
-        own.resumeData = ResumeData(
+    ) async throws -> Portion? {
+        let (cache, control) = (services.cache, control)
+        let described = ResumeData(
             validators: response.head.validators, totalLength: response.length,
             contentEncoding: response.head.contentEncoding, finalURL: response.finalURL)
-        own.sources = response.sources
-        let name = own.partialName
-        do {
-            try await claim(
-                response.length, by: own.id, in: directory, for: "the kept \(response.length) and the reserve")
-            defer { services.space.withLockedValue { [id = own.id] in $0.remove(id) } }
-            let part = try await pool.run { () throws(FileError) in try PartialFile.create(in: directory, named: name) }
-            let isWhole = try await services.cache.handOut(
-                lease, to: part.descriptor, isCancelled: { control.isStopRequested })
-            guard isWhole else {
-                await undo(own, in: directory)
-                return nil
-            }
-            try await pool.run { () throws(FileError) in try part.sync() }
-            try await move(to: own)
-            return SharedTransfer.Portion(
-                transfer: own, part: part, described: own.resumeData, isOriginal: false)
-        } catch {
-            await undo(own, in: directory)
-            throw error
+        return try await ownPortion(
+            described: described, length: response.length, for: "the kept \(response.length) and the reserve",
+            in: directory
+        ) { part in
+            try await cache.handOut(lease, to: part.descriptor, isCancelled: { control.isStopRequested })
+        } onMove: { _, _ in
+            response.sources
         }
-    }
-
-    private func move(to own: Transfer) async throws {
-        let (shared, id) = (transfer.id, taskID)
-        try await services.store.write(.gathered) { tx in
-            guard let found = try tx.task(id), found.transferID == shared, found.state == .running else {
-                throw Overtaken()
-            }
-            try tx.update(resumeData: own.resumeData, of: own.id)
-            if !own.sources.isEmpty { try tx.setSources(own.sources, of: own.id) }
-            var machine = TaskStateMachine(found)
-            machine.subscribe(to: own.id)
-            try tx.update(machine.task)
-        }
-    }
-
-    /// What cannot be removed now goes at the next start.
-    private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
-        let name = own.partialName
-        guard (try? await services.pool.run({ try directory.remove(name) })) != nil else { return }
-        try? await services.store.write { try $0.deleteTransfer(own.id) }
     }
 
     /// Keeps what was received, once it is known to be right, and gives up what the request made doubtful.

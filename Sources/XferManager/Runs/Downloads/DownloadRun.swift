@@ -119,7 +119,7 @@ actor DownloadRun: TransferMember {
         return await shared.body(for: self, in: directory, conditions)
     }
 
-    func take(_ portion: SharedTransfer.Portion) {
+    func take(_ portion: Portion) {
         transfer = portion.transfer
         described = portion.described
         isOriginal = portion.isOriginal

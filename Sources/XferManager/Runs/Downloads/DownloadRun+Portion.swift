@@ -1,0 +1,82 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Bytes that are here already become a task's own: copied out of a shared transfer, or out of the cache.
+///
+/// The row comes before the file, and the task moves to it when the copy is durable: what a crash leaves is a transfer
+/// without a task, which the next start discards.
+extension DownloadRun {
+    /// The bytes as a task's own.
+    struct Portion: Sendable {
+        let transfer: Transfer
+        let part: PartialFile
+        let described: ResumeData
+        /// Whether this is the transfer all shared.
+        let isOriginal: Bool
+    }
+
+    /// Makes a transfer of the task's own in its directory and moves the task to it.
+    ///
+    /// - Parameters:
+    ///   - resumeData: what describes the bytes.
+    ///   - purpose: what the space is for, should it be missing.
+    ///   - fill: writes the bytes; false when they turn out to be of no use.
+    ///   - onMove: what else the move takes with it, in its transaction; answers who sent the bytes.
+    /// - Returns: nil when `fill` found the bytes to be of no use.
+    func ownPortion(
+        described resumeData: ResumeData, length: Int64, for purpose: String, in directory: DirectoryHandle,
+        filledBy fill: @Sendable (PartialFile) async throws -> Bool,
+        onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
+    ) async throws -> Portion? {
+        let now = services.clock()
+        let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
+        var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
+        own.resumeData = resumeData
+        let name = own.partialName
+        do {
+            try await claim(length, by: own.id, in: directory, for: purpose)
+            defer { services.space.withLockedValue { [id = own.id] in $0.remove(id) } }
+            let part = try await services.pool.run { () throws(FileError) in
+                try PartialFile.create(in: directory, named: name)
+            }
+            guard try await fill(part) else {
+                await undo(own, in: directory)
+                return nil
+            }
+            try await services.pool.run { () throws(FileError) in try part.sync() }
+            own.sources = try await move(to: own, onMove)
+            return Portion(transfer: own, part: part, described: resumeData, isOriginal: false)
+        } catch {
+            await undo(own, in: directory)
+            throw error
+        }
+    }
+
+    private func move(
+        to own: Transfer, _ onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
+    ) async throws -> [SourceEvidence] {
+        let (former, id) = (transfer.id, taskID)
+        return try await services.store.write(.gathered) { tx in
+            guard let found = try tx.task(id), found.transferID == former, found.state == .running else {
+                throw Overtaken()
+            }
+            try tx.update(resumeData: own.resumeData, of: own.id)
+            let sources = try onMove(tx, own.id)
+            if !sources.isEmpty { try tx.setSources(sources, of: own.id) }
+            var machine = TaskStateMachine(found)
+            machine.subscribe(to: own.id)
+            try tx.update(machine.task)
+            return sources
+        }
+    }
+
+    /// What cannot be removed now goes at the next start.
+    private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
+        let name = own.partialName
+        guard (try? await services.pool.run({ try directory.remove(name) })) != nil else { return }
+        try? await services.store.write { try $0.deleteTransfer(own.id) }
+    }
+}
