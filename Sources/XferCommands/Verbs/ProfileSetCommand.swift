@@ -28,6 +28,9 @@ struct ProfileSetCommand: ParsableCommand {
             "A language for Accept-Language, the preferred one first; may be repeated.", valueName: "tag"))
     var languages: [String] = []
 
+    @Option(help: ArgumentHelp("Most transfers of its tasks at once.", valueName: "count"))
+    var maxActive: Int?
+
     @Option(
         help: ArgumentHelp(
             "Bytes per second that its tasks may receive together, such as 2M; 0 is unlimited.", valueName: "rate"))
@@ -80,6 +83,7 @@ struct ProfileSetCommand: ParsableCommand {
         profile.redirect = request.redirect?.word
         profile.allowDowngrade = request.allowDowngrade ? true : nil
         profile.allowMetered = request.metered
+        profile.maxActive = maxActive
         profile.maxReceiveRate = recv?.bytes
         profile.maxSendRate = send?.bytes
         profile.httpVersion = request.httpVersion

@@ -1,11 +1,13 @@
 public import XferModel
 
-/// Decides what may start now: limits, priorities, groups, rotation among hosts.
+/// Decides what may start now: limits, priorities, groups, profiles, rotation among hosts.
 ///
 /// Holds the running transfers and their tasks only; the queue itself stays where `QueueIndex` keeps it, so that a million
 /// queued tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin: SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
+    /// Most transfers at once of the tasks that name a profile, for profiles that have such a limit.
+    public var maxActiveByProfile: [String: Int] = [:]
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
 
@@ -13,6 +15,7 @@ public struct SchedulerStateMachine: Sendable {
     private var slots: [TransferID: Slot] = [:]
     private var activeByHost: [String: Int] = [:]
     private var activeByGroup: [GroupKey: Int] = [:]
+    private var activeByProfile: [String: Int] = [:]
     /// Running tasks.
     private var transferByTask: [TaskID: TransferID] = [:]
     /// Running tasks whose bodies are on the way.
@@ -37,6 +40,7 @@ public struct SchedulerStateMachine: Sendable {
         let holder: TaskID
         let host: String
         let group: GroupKey?
+        let profile: String?
     }
 
     public init(limits: SchedulerLimits) { self.limits = limits }
@@ -50,19 +54,21 @@ public struct SchedulerStateMachine: Sendable {
 
     /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
     ///
-    /// At most as many hosts and groups are blocked as transfers are active, so the index has at most that much to pass
-    /// over. A task that was paused and resumed while its run is still stopping is queued and running at once: it is
+    /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that much
+    /// to pass over. A task that was paused and resumed while its run is still stopping is queued and running at once: it is
     /// passed over until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
-        let groups = try blockedGroups(in: queue)
-        let blocked = Set(activeByHost.filter { $0.value >= limits.maxActivePerHost }.keys)
+        let blocked = LaneExclusions(
+            groups: try blockedGroups(in: queue),
+            profiles: Set(activeByProfile.filter { $0.value >= maxActiveByProfile[$0.key] ?? .max }.keys),
+            hosts: Set(activeByHost.filter { $0.value >= limits.maxActivePerHost }.keys))
         for priority in Priority.allCases.sorted(by: >) {
-            var hosts = blocked
-            while let lane = try queue.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts) {
+            var excluded = blocked
+            while let lane = try queue.nextLane(priority: priority, without: excluded) {
                 if let task = try head(of: lane, in: queue) { return task }
                 // All of the lane are stopping: there are no more such lanes than runs.
-                hosts.insert(lane.host)
+                excluded.hosts.insert(lane.host)
             }
         }
         return nil
@@ -88,14 +94,17 @@ public struct SchedulerStateMachine: Sendable {
     /// Transfers of this group that hold a slot.
     public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
 
+    /// Transfers of tasks that name this profile which hold a slot.
+    public func activeCount(ofProfile profile: String) -> Int { activeByProfile[profile, default: 0] }
+
     /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts against
-    /// the group of the task it was started for, however many others join.
-    public mutating func onStart(_ task: TaskID, of transfer: TransferID, host: String, group: GroupKey? = nil) {
+    /// the group and the profile of the task it was started for, however many others join.
+    public mutating func onStart(_ task: TaskID, of transfer: TransferID, from lane: QueueLane) {
         precondition(!isRunning(task), "task \(task) is running already")
         transferByTask[task] = transfer
         fetching[transfer, default: []].insert(task)
         guard slots[transfer] == nil else { return }
-        takeSlot(for: transfer, Slot(holder: task, host: host, group: group))
+        takeSlot(for: transfer, Slot(holder: task, host: lane.host, group: lane.group, profile: lane.profile))
     }
 
     /// A task was put into another group while it runs: its transfer counts there from now on, also above the limit.
@@ -103,7 +112,7 @@ public struct SchedulerStateMachine: Sendable {
         guard let transfer = transferByTask[task], let slot = slots[transfer], slot.holder == task, slot.group != group
         else { return }
         releaseSlot(of: transfer)
-        takeSlot(for: transfer, Slot(holder: task, host: slot.host, group: group))
+        takeSlot(for: transfer, Slot(holder: task, host: slot.host, group: group, profile: slot.profile))
     }
 
     /// A body has ended: its slot is free, its tasks are still running.
@@ -126,12 +135,14 @@ public struct SchedulerStateMachine: Sendable {
         slots[transfer] = slot
         activeByHost[slot.host, default: 0] += 1
         if let group = slot.group { activeByGroup[group, default: 0] += 1 }
+        if let profile = slot.profile { activeByProfile[profile, default: 0] += 1 }
     }
 
     private mutating func releaseSlot(of transfer: TransferID) {
         guard let slot = slots.removeValue(forKey: transfer) else { return }
         activeByHost.decrement(slot.host)
         if let group = slot.group { activeByGroup.decrement(group) }
+        if let profile = slot.profile { activeByProfile.decrement(profile) }
     }
 }
 
@@ -165,10 +176,8 @@ public protocol QueueIndex: ~Copyable {
     /// What is set for the group: most of its transfers at once; nil is no limit of its own.
     borrowing func maxActive(of group: GroupKey) throws -> Int?
     /// Of the lanes with queued tasks, the one served longest ago: of no paused group and no host that is cooling down,
-    /// and of none of these groups and hosts.
-    borrowing func nextLane(
-        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
-    ) throws -> QueueLane?
+    /// and none of the excluded ones.
+    borrowing func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane?
     /// The lane's tasks whose turn it is, the next one first.
     borrowing func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID]
 }

@@ -27,7 +27,7 @@ extension TransferManager {
         let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
             try tx.setLimits(of: key, change)
         }
-        await applyRates()
+        await applySharedLimits()
         return group
     }
 
@@ -59,7 +59,7 @@ extension TransferManager {
                 return true
             }
         }
-        await applyRates()
+        await applySharedLimits()
         schedule()
         return existed
     }

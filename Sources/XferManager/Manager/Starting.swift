@@ -122,7 +122,7 @@ struct Starting: Sendable {
         machine.subscribe(to: transfer.id)
         try tx.update(machine.task)
         if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
-        scheduler.onStart(task.id, of: transfer.id, host: task.host, group: task.group)
+        scheduler.onStart(task.id, of: transfer.id, from: task.lane)
         starts.tasks.append((machine.task, transfer))
     }
 
@@ -152,10 +152,8 @@ private struct StoredQueue: QueueIndex {
 
     func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
 
-    func nextLane(
-        priority: Priority, withoutGroups groups: Set<GroupKey>, withoutHosts hosts: Set<String>
-    ) throws -> QueueLane? {
-        try tx.nextLane(priority: priority, withoutGroups: groups, withoutHosts: hosts)
+    func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane? {
+        try tx.nextLane(priority: priority, without: excluded)
     }
 
     func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {

@@ -30,7 +30,7 @@ extension TransferManager {
         abandonment.timer.disarm()
         expiryTimer.disarm()
         rateTimer.disarm()
-        await applyRates()
+        await applySharedLimits()
         await lookAtConditionsAgain()
         abandonUploads()
         await warnOfExpiry()

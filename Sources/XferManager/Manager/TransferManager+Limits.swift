@@ -39,7 +39,7 @@ extension TransferManager {
         }
         overrides = changed
         applyLimits()
-        await applyRates()
+        await applySharedLimits()
         schedule()
     }
 
@@ -62,7 +62,7 @@ extension TransferManager {
         overrides = loaded
         if isPaused { scheduler.holds.insert(.pausedByOperator) }
         applyLimits()
-        await applyRates()
+        await applySharedLimits()
     }
 
     func applyLimits() {
@@ -86,21 +86,27 @@ extension TransferManager {
         return limits
     }
 
-    /// Puts the rates that hold now in force, and wakes when the timetable says something else.
-    func applyRates() async {
-        var limits: RateLimits
+    /// Puts in force what the transfers of the service, of groups and of profiles are held to together now, and wakes when
+    /// the timetable says something else.
+    func applySharedLimits() async {
+        var limits = RateLimits()
+        var maxActive: [String: Int] = [:]
         do {
-            limits = try await store.read { reader in
-                var limits = try reader.groupRates()
-                for profile in try reader.profiles().map(\.profile) {
-                    limits.receive[.profile(profile.name)] = profile.maxReceiveRate
-                    limits.send[.profile(profile.name)] = profile.maxSendRate
-                }
-                return limits
+            let profiles: [Profile]
+            (limits, profiles) = try await store.read { reader in
+                (try reader.groupRates(), try reader.profiles().map(\.profile))
+            }
+            for profile in profiles {
+                limits.receive[.profile(profile.name)] = profile.maxReceiveRate
+                limits.send[.profile(profile.name)] = profile.maxSendRate
+                maxActive[profile.name] = profile.maxActive
             }
         } catch {
             logger.warning("the limits of groups and profiles cannot be read", metadata: ["error": "\(error)"])
-            limits = RateLimits()
+        }
+        if maxActive != scheduler.maxActiveByProfile {
+            scheduler.maxActiveByProfile = maxActive
+            schedule()
         }
         let service = rateLimits
         limits.receive[.service] = service.receive
@@ -113,7 +119,7 @@ extension TransferManager {
 
     private func onRateTimer() async {
         rateTimer.onFired()
-        await applyRates()
+        await applySharedLimits()
     }
 }
 

@@ -90,7 +90,7 @@ extension TransferManager {
         let isJudgedOtherwise = isJudgedOtherwise(transfer.id)
         let live = join(task, transfer)
         let run = makeRun(of: task, transfer, control: control, live)
-        scheduler.onStart(id, of: transfer.id, host: task.host, group: task.group)
+        scheduler.onStart(id, of: transfer.id, from: task.lane)
         runs[id] = LiveRun(
             run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),

@@ -235,7 +235,9 @@ extension TransferManager {
                     } catch StoreError.otherHost(let other) {
                         throw ManagerError.invalidState(
                             id, task.state,
-                            reason: "task \(other) has another host, group or priority; order is kept within those")
+                            reason:
+                                "task \(other) has another host, group, profile or priority; order is kept within those"
+                        )
                     }
                     outcome.changed.append(id)
                 }

@@ -200,7 +200,7 @@ public actor TransferManager {
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         applyLimits()
-        await applyRates()
+        await applySharedLimits()
         followNetworkSettings()
         await lookAtConditionsAgain()
     }

@@ -40,7 +40,7 @@ extension TransferManager {
                 try tx.setProfile(profile, isConfigured: false)
             }
         }
-        await applyRates()
+        await applySharedLimits()
         return ProfileEntry(profile: profile, isConfigured: false)
     }
 
@@ -55,7 +55,7 @@ extension TransferManager {
             }
         }
         await services.cookies.forget(name)
-        await applyRates()
+        await applySharedLimits()
     }
 
     /// Takes over the configuration file's profiles.

@@ -33,6 +33,8 @@ public struct Profile: Hashable, Sendable, Codable {
     public var cacheKey: CacheKeyRule?
     /// Whether tasks may go over links that cost money.
     public var allowsMetered: Bool?
+    /// Transfers with this profile at once, at least 1; nil is bounded by what holds for all.
+    public var maxActive: Int?
     /// Bytes per second that all transfers with this profile may receive together; 0 is unlimited.
     public var maxReceiveRate: Int64?
     /// Bytes of content per second that all transfers with this profile may send together; 0 is unlimited.

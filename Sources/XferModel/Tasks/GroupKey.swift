@@ -9,18 +9,34 @@ public struct GroupKey: Hashable, Sendable {
     }
 }
 
-/// The queued tasks of one priority, group and host: within a lane `order` and `task.move` hold, among the lanes of a
-/// priority starts rotate.
+/// The queued tasks of one priority, group, profile and host: within a lane `order` and `task.move` hold, among the lanes
+/// of a priority starts rotate.
 public struct QueueLane: Hashable, Sendable {
     public var priority: Priority
     /// Nil for tasks without a group.
     public var group: GroupKey?
+    /// Nil for tasks without a profile.
+    public var profile: String?
     public var host: String
 
-    public init(priority: Priority, group: GroupKey? = nil, host: String) {
+    public init(priority: Priority, group: GroupKey? = nil, profile: String? = nil, host: String) {
         self.priority = priority
         self.group = group
+        self.profile = profile
         self.host = host
+    }
+}
+
+/// Lanes that may not be served now, by what has reached its limit.
+public struct LaneExclusions: Hashable, Sendable {
+    public var groups: Set<GroupKey>
+    public var profiles: Set<String>
+    public var hosts: Set<String>
+
+    public init(groups: Set<GroupKey> = [], profiles: Set<String> = [], hosts: Set<String> = []) {
+        self.groups = groups
+        self.profiles = profiles
+        self.hosts = hosts
     }
 }
 
@@ -67,5 +83,8 @@ extension TransferTask {
     public var group: GroupKey? { specification.group.map { GroupKey(owner: owner, name: $0) } }
 
     /// Where it stands while it is queued.
-    public var lane: QueueLane { QueueLane(priority: specification.priority, group: group, host: host) }
+    public var lane: QueueLane {
+        QueueLane(
+            priority: specification.priority, group: group, profile: specification.profile, host: host)
+    }
 }

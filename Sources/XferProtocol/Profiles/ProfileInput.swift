@@ -24,6 +24,7 @@ public struct ProfileInput: WireInput, Hashable {
     public var store: Bool?
     public var cacheKey: CacheKeyRecord?
     public var allowMetered: Bool?
+    public var maxActive: Int?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
 
@@ -64,6 +65,8 @@ public struct ProfileInput: WireInput, Hashable {
             "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true]),
         .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
         .optional(
+            "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(1...10_000)),
+        .optional(
             "max_recv_rate", \.maxReceiveRate, "Bytes per second that its tasks may receive together; 0 is unlimited.",
             .range(0...BandwidthLimits.highest)),
         .optional(
@@ -92,6 +95,7 @@ public struct ProfileInput: WireInput, Hashable {
         profile.storesResponses = store
         profile.cacheKey = cacheKey?.rule
         profile.allowsMetered = allowMetered
+        profile.maxActive = maxActive
         profile.maxReceiveRate = maxReceiveRate
         profile.maxSendRate = maxSendRate
         return profile

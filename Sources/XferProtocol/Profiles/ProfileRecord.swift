@@ -24,6 +24,7 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var store: Bool?
     public var cacheKey: CacheKeyRecord?
     public var allowMetered: Bool?
+    public var maxActive: Int?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
 
@@ -52,6 +53,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         store = profile.storesResponses
         cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
         allowMetered = profile.allowsMetered
+        maxActive = profile.maxActive
         maxReceiveRate = profile.maxReceiveRate
         maxSendRate = profile.maxSendRate
     }
@@ -80,6 +82,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         .optional("store", \.store, "Whether responses are kept."),
         .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache."),
         .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
+        .optional("max_active", \.maxActive, "Most transfers of its tasks at once."),
         .optional(
             "max_recv_rate", \.maxReceiveRate, "Bytes per second that its tasks may receive together; 0 is unlimited."),
         .optional(

@@ -54,10 +54,13 @@ enum IntegrityCheck {
     /// The tables that are kept by differences against the tasks they count.
     private static func differences(_ db: Database) throws -> [String] {
         let queues = try mismatches(
-            "SELECT priority, group_id, host, queued FROM host_queue",
-            "SELECT priority, group_id, host, count(*) FROM task WHERE state = 'queued' GROUP BY 1, 2, 3", db)
+            "SELECT priority, group_id, profile, host, queued FROM host_queue",
+            """
+            SELECT priority, group_id, coalesce(profile, ''), host, count(*) FROM task
+            WHERE state = 'queued' GROUP BY 1, 2, 3, 4
+            """, db)
         let fronts = try mismatches(
-            "SELECT priority, group_id, held, turn, only_host FROM group_queue", DerivedTables.fronts, db)
+            "SELECT priority, group_id, profile, held, turn, only_host FROM group_queue", DerivedTables.fronts, db)
         let onlyHosts = try mismatches(
             "SELECT priority, host, turn FROM only_host_queue", DerivedTables.onlyHosts, db)
         let batches = try mismatches(
@@ -106,9 +109,10 @@ enum DerivedTables {
 
     /// Rows of `group_queue`, from `host_queue`.
     static let fronts = """
-        SELECT priority, group_id, EXISTS (SELECT 1 FROM queue_group WHERE id = group_id AND paused = 1) AS held,
+        SELECT priority, group_id, profile,
+            EXISTS (SELECT 1 FROM queue_group WHERE id = group_id AND paused = 1) AS held,
             min(turn) FILTER (WHERE cooling = 0) AS turn, CASE count(*) WHEN 1 THEN min(host) ELSE '' END AS only_host
-        FROM host_queue GROUP BY priority, group_id
+        FROM host_queue GROUP BY priority, group_id, profile
         """
 
     /// Rows of `only_host_queue`, from `group_queue`.
@@ -135,12 +139,13 @@ enum DerivedTables {
                 DELETE FROM task_count;
                 INSERT INTO task_count (owner, group_name, state, count) \(counts);
                 DELETE FROM host_queue;
-                INSERT INTO host_queue (priority, group_id, host, queued, turn, cooling)
-                    SELECT priority, group_id, host, count(*), row_number() OVER (ORDER BY min(id)),
+                INSERT INTO host_queue (priority, group_id, profile, host, queued, turn, cooling)
+                    SELECT priority, group_id, coalesce(profile, ''), host, count(*),
+                        row_number() OVER (ORDER BY min(id)),
                         EXISTS (SELECT 1 FROM host_cooldown WHERE host = task.host)
-                    FROM task WHERE state = 'queued' GROUP BY priority, group_id, host;
+                    FROM task WHERE state = 'queued' GROUP BY priority, group_id, profile, host;
                 DELETE FROM group_queue;
-                INSERT INTO group_queue (priority, group_id, held, turn, only_host) \(fronts);
+                INSERT INTO group_queue (priority, group_id, profile, held, turn, only_host) \(fronts);
                 DELETE FROM only_host_queue;
                 INSERT INTO only_host_queue (priority, host, turn) \(onlyHosts);
                 DELETE FROM rotation;

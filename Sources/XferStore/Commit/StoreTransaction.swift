@@ -121,7 +121,7 @@ public final class StoreTransaction: StoreReader {
         counts.current.add(amount, to: CountKey(owner: place.owner, group: place.group, state: place.state))
         if let batch = place.batch { batches.current.add(amount, to: BatchKey(batch: batch, state: place.state)) }
         guard place.state == .queued else { return }
-        hosts.current.add(amount, to: HostKey(priority: place.priority, group: place.groupID, host: place.host))
+        hosts.current.add(amount, to: place.lane)
     }
 
     override func settleHosts() throws(StoreError) {

@@ -85,12 +85,21 @@ extension StoreTransaction {
         try tidyGroup(id)
     }
 
-    /// Holds the group's starts back, or lets them go on. O(1), however many tasks the group has.
+    /// Holds the group's starts back, or lets them go on. A row per priority and profile of its queued tasks, however many
+    /// these are.
     public func setPaused(_ isPaused: Bool, group key: GroupKey) throws(StoreError) {
         try settleHosts()
         let id = try makeGroup(key)
         try connection.run("UPDATE queue_group SET paused = ?2 WHERE id = ?1", .integer(id), Value(isPaused))
-        for priority in Priority.allCases { try refreshFront(ofGroup: id, priority) }
+        for priority in Priority.allCases {
+            let profiles = try connection.all(
+                "SELECT profile FROM group_queue WHERE priority = ?1 AND group_id = ?2",
+                .integer(Int64(priority.rawValue)), .integer(id)
+            ) { $0.text(0) }
+            for profile in profiles {
+                try refreshFront(of: LineKey(priority: priority, group: id, profile: profile))
+            }
+        }
         try tidyGroup(id)
     }
 

@@ -22,7 +22,7 @@ extension StoreReader {
 
 extension StoreTransaction {
     /// Keeps the host out of `nextLane` until it is called with nil: `Retry-After` is for the whole host. Costs a row per
-    /// group and priority with queued tasks for it.
+    /// group, profile and priority with queued tasks for it.
     public func setCooldown(host: String, until: Timestamp?) throws(StoreError) {
         try settleHosts()
         if let until {
@@ -32,15 +32,21 @@ extension StoreTransaction {
         } else {
             try connection.run("DELETE FROM host_cooldown WHERE host = ?1", .text(host))
         }
-        let lanes = try connection.all(
-            "SELECT priority, group_id FROM host_queue INDEXED BY host_lane WHERE host = ?1 AND cooling <> ?2",
+        let lines = try connection.all(
+            "SELECT priority, group_id, profile FROM host_queue INDEXED BY host_lane WHERE host = ?1 AND cooling <> ?2",
             .text(host), Value(until != nil)
-        ) { (priority: Int($0.integer(0)), group: $0.integer(1)) }
-        for lane in lanes {
+        ) {
+            LineKey(
+                priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, group: $0.integer(1), profile: $0.text(2))
+        }
+        for line in lines {
+            let (priority, group, profile) = line.values
             try connection.run(
-                "UPDATE host_queue SET cooling = ?4 WHERE priority = ?1 AND group_id = ?2 AND host = ?3",
-                .integer(Int64(lane.priority)), .integer(lane.group), .text(host), Value(until != nil))
-            try refreshFront(ofGroup: lane.group, Priority(rawValue: lane.priority) ?? .normal)
+                """
+                UPDATE host_queue SET cooling = ?5
+                WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
+                """, priority, group, profile, .text(host), Value(until != nil))
+            try refreshFront(of: line)
         }
     }
 }

@@ -1,10 +1,20 @@
 import XferModel
 
-/// What `host_queue` counts by.
-struct HostKey: Hashable {
+/// What `group_queue` has a row for: the queued tasks of one priority, group and profile.
+struct LineKey: Hashable {
     let priority: Priority
     /// The group's row.
     let group: Int64
+    /// Empty for tasks without one.
+    let profile: String
+
+    /// For statements: priority, group, profile.
+    var values: (Value, Value, Value) { (.integer(Int64(priority.rawValue)), .integer(group), .text(profile)) }
+}
+
+/// What `host_queue` counts by: a lane.
+struct HostKey: Hashable {
+    let line: LineKey
     let host: String
 }
 
@@ -30,7 +40,12 @@ struct QueuePlace: Hashable {
     var host: String
     /// The group's row.
     var groupID: Int64
+    var profile: String?
     var batch: BatchID?
+
+    var lane: HostKey {
+        HostKey(line: LineKey(priority: priority, group: groupID, profile: profile ?? ""), host: host)
+    }
 }
 
 /// Differences that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks

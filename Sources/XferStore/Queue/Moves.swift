@@ -5,25 +5,16 @@ extension StoreTransaction {
     ///
     /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row; only when the gap is used up are the
     /// neighbours given new ranks.
-    /// - Throws: `noSuchTask`; `otherHost` when the task named in `position` is of another host, group or priority.
+    /// - Throws: `noSuchTask`; `otherHost` when the task named in `position` is of another host, group, profile or priority.
     @discardableResult
     public func move(_ id: TaskID, to position: MovePosition, order: QueueOrder) throws(StoreError) -> Int64 {
         let lane = try lane(of: id)
-        if position == .top { try makeNext(host: lane.host, group: lane.group, priority: lane.priority) }
+        if position == .top { try makeNext(lane) }
         guard let gap = try gap(for: id, position, order, lane) else { return try rank(of: id) }
         return try place(id, in: gap, lane)
     }
 
     // MARK: Finding the gap
-
-    /// The tasks among which a move happens.
-    private struct Lane: Hashable {
-        let priority: Priority
-        /// The group's row.
-        let group: Int64
-        let host: String
-        var values: (Value, Value, Value) { (.integer(Int64(priority.rawValue)), .integer(group), .text(host)) }
-    }
 
     private struct Entry: Hashable {
         let id: TaskID
@@ -37,7 +28,7 @@ extension StoreTransaction {
     }
 
     private func gap(
-        for id: TaskID, _ position: MovePosition, _ order: QueueOrder, _ lane: Lane
+        for id: TaskID, _ position: MovePosition, _ order: QueueOrder, _ lane: HostKey
     ) throws(StoreError) -> Gap? {
         // What starts earlier has the lower rank under fifo and the higher one under lifo.
         switch position {
@@ -52,18 +43,18 @@ extension StoreTransaction {
         }
     }
 
-    private func lowest(of lane: Lane, but id: TaskID) throws(StoreError) -> Gap? {
+    private func lowest(of lane: HostKey, but id: TaskID) throws(StoreError) -> Gap? {
         try entries(of: lane, above: Entry(id: TaskID(0), rank: .min), but: id, limit: 1).first.map(Gap.below)
     }
 
-    private func highest(of lane: Lane, but id: TaskID) throws(StoreError) -> Gap? {
+    private func highest(of lane: HostKey, but id: TaskID) throws(StoreError) -> Gap? {
         try entries(of: lane, below: Entry(id: TaskID(0), rank: .max), but: id, limit: 1).first.map(Gap.above)
     }
 
     // MARK: Filling the gap
 
     /// Takes ever more neighbours along until there is room for them and the task.
-    private func place(_ id: TaskID, in gap: Gap, _ lane: Lane) throws(StoreError) -> Int64 {
+    private func place(_ id: TaskID, in gap: Gap, _ lane: HostKey) throws(StoreError) -> Int64 {
         var reach = 1
         while true {
             let (lows, highs) = try neighbours(of: gap, lane, but: id, reach)
@@ -87,7 +78,7 @@ extension StoreTransaction {
 
     /// Up to `reach` entries on both sides of the gap, nearest first.
     private func neighbours(
-        of gap: Gap, _ lane: Lane, but id: TaskID, _ reach: Int
+        of gap: Gap, _ lane: HostKey, but id: TaskID, _ reach: Int
     ) throws(StoreError) -> (lows: [Entry], highs: [Entry]) {
         switch gap {
         case .below(let entry):
@@ -113,10 +104,15 @@ extension StoreTransaction {
     /// The rank of the next task that will be added.
     private func wall() throws(StoreError) -> Int64 { ((try maxTaskID()?.rawValue ?? 0) + 1) * Self.spacing }
 
-    private func lane(of id: TaskID) throws(StoreError) -> Lane {
-        let found = try connection.first("SELECT priority, group_id, host FROM task WHERE id = ?1", Value(id)) {
-            Lane(
-                priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, group: $0.integer(1), host: $0.text(2))
+    private func lane(of id: TaskID) throws(StoreError) -> HostKey {
+        let found = try connection.first(
+            "SELECT priority, group_id, profile, host FROM task WHERE id = ?1", Value(id)
+        ) {
+            HostKey(
+                line: LineKey(
+                    priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, group: $0.integer(1),
+                    profile: $0.optionalText(2) ?? ""),
+                host: $0.text(3))
         }
         guard let found else { throw .noSuchTask(id) }
         return found
@@ -133,32 +129,34 @@ extension StoreTransaction {
     }
 
     private func entries(
-        of lane: Lane, below entry: Entry, but id: TaskID, limit: Int
+        of lane: HostKey, below entry: Entry, but id: TaskID, limit: Int
     ) throws(StoreError) -> [Entry] {
-        try connection.all(
+        // Taken once: the optimiser of 6.3.1 crashes over a tuple's members as arguments.
+        let (priority, group, profile) = lane.line.values
+        return try connection.all(
             """
             SELECT id, rank FROM task INDEXED BY task_queue
-            WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 AND (rank, id) < (?4, ?5)
-                AND id <> ?6
-            ORDER BY rank DESC, id DESC LIMIT ?7
+            WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND profile IS nullif(?3, '') AND host = ?4
+                AND (rank, id) < (?5, ?6) AND id <> ?7
+            ORDER BY rank DESC, id DESC LIMIT ?8
             """,
-            lane.values.0, lane.values.1, lane.values.2, .integer(entry.rank), Value(entry.id), Value(id),
-            Value(limit)
+            priority, group, profile, .text(lane.host), .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
         ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
     }
 
     private func entries(
-        of lane: Lane, above entry: Entry, but id: TaskID, limit: Int
+        of lane: HostKey, above entry: Entry, but id: TaskID, limit: Int
     ) throws(StoreError) -> [Entry] {
-        try connection.all(
+        // Taken once: the optimiser of 6.3.1 crashes over a tuple's members as arguments.
+        let (priority, group, profile) = lane.line.values
+        return try connection.all(
             """
             SELECT id, rank FROM task INDEXED BY task_queue
-            WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 AND (rank, id) > (?4, ?5)
-                AND id <> ?6
-            ORDER BY rank, id LIMIT ?7
+            WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND profile IS nullif(?3, '') AND host = ?4
+                AND (rank, id) > (?5, ?6) AND id <> ?7
+            ORDER BY rank, id LIMIT ?8
             """,
-            lane.values.0, lane.values.1, lane.values.2, .integer(entry.rank), Value(entry.id), Value(id),
-            Value(limit)
+            priority, group, profile, .text(lane.host), .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
         ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
     }
 }

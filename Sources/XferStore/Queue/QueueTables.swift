@@ -4,42 +4,45 @@ public import XferModel
 extension StoreTransaction {
     /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
-        let priority = Value.integer(Int64(key.priority.rawValue))
-        let group = Value.integer(key.group)
+        let (priority, group, profile) = key.line.values
         let queued = try connection.first(
             """
-            UPDATE host_queue SET queued = queued + ?4 WHERE priority = ?1 AND group_id = ?2 AND host = ?3
+            UPDATE host_queue SET queued = queued + ?5
+            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
             RETURNING queued
             """,
-            priority, group, .text(key.host), .integer(amount)
+            priority, group, profile, .text(key.host), .integer(amount)
         ) { $0.integer(0) }
         switch queued {
         case .some(let queued) where queued > 0: break
         case .some:
             try connection.run(
-                "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND host = ?3", priority, group,
-                .text(key.host))
-            try refreshFront(ofGroup: key.group, key.priority)
+                "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", priority,
+                group, profile, .text(key.host))
+            try refreshFront(of: key.line)
         case nil:
             try addLane(key, queued: amount)
         }
     }
 
     private func addLane(_ key: HostKey, queued: Int64) throws(StoreError) {
-        let priority = Value.integer(Int64(key.priority.rawValue))
-        let turn = try nextTurn(key.priority)
+        let (priority, group, profile) = key.line.values
+        let turn = try nextTurn(key.line.priority)
         let isCooling = try cooldown(of: key.host) != nil
         try connection.run(
             """
-            INSERT INTO host_queue (priority, group_id, host, queued, turn, cooling) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO host_queue (priority, group_id, profile, host, queued, turn, cooling)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """,
-            priority, .integer(key.group), .text(key.host), .integer(queued), .integer(turn), Value(isCooling))
+            priority, group, profile, .text(key.host), .integer(queued), .integer(turn), Value(isCooling))
         // The newest turn is the first only where there is no other.
         let isSettled = try connection.first(
-            "SELECT turn IS NOT NULL AND only_host = '' FROM group_queue WHERE priority = ?1 AND group_id = ?2",
-            priority, .integer(key.group)
+            """
+            SELECT turn IS NOT NULL AND only_host = '' FROM group_queue
+            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3
+            """, priority, group, profile
         ) { $0.flag(0) }
-        if isSettled != true { try refreshFront(ofGroup: key.group, key.priority) }
+        if isSettled != true { try refreshFront(of: key.line) }
     }
 
     func change(_ key: CountKey, by amount: Int64) throws(StoreError) {

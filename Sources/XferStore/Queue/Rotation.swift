@@ -2,26 +2,31 @@ public import XferModel
 
 /// Whose turn it is: the lanes of a priority rotate, so that 100,000 tasks for one host starve nobody.
 ///
-/// Levels keep that cheap: `host_queue` has each lane's turn, `group_queue` that of each group's first lane. A paused
-/// group is one row there, and a group at its limit is one that is passed over, however many lanes it has. Groups with one
-/// host have a row per host above them, `only_host_queue`, so that a blocked host is one row however many groups wait for it.
+/// Levels keep that cheap: `host_queue` has each lane's turn, `group_queue` that of the first lane of each line, which is a
+/// group and a profile. A paused group is a row per profile there, and a line of a group or profile at its limit is one that
+/// is passed over, however many lanes it has. Lines with one host have a row per host above them, `only_host_queue`, so that
+/// a blocked host is one row however many lines wait for it.
 extension StoreReader {
-    /// The lane whose turn it is among those that are not cooling down and not of a paused group, these groups or hosts.
+    /// The lane whose turn it is among those that are not cooling down, not of a paused group, and not excluded.
     ///
-    /// Groups with several hosts are read in the order of their first lanes, groups with one host by their hosts, until no
-    /// other can have an earlier turn: at most one more of each than is excluded, unless first lanes of groups with several
+    /// Lines with several hosts are read in the order of their first lanes, lines with one host by their hosts, until no
+    /// other can have an earlier turn: at most one more of each than is excluded, unless first lanes of lines with several
     /// hosts are of excluded hosts.
     public func nextLane(
-        priority: Priority, withoutGroups groups: Set<GroupKey> = [], withoutHosts hosts: Set<String> = []
+        priority: Priority, without excluded: LaneExclusions = LaneExclusions()
     ) throws(StoreError) -> QueueLane? {
         try settleHosts()
         var ids: [Int64] = []
-        for group in groups { if let id = try groupID(of: group) { ids.append(id) } }
-        let excluded = Exclusions(groups: JSONText.array(ids), hosts: JSONText.array(hosts.sorted()))
-        let several = try firstOfSeveralHosts(priority, excluded)
-        let single = try firstOfOneHost(priority, excluded, before: several?.turn ?? .max)
+        for group in excluded.groups { if let id = try groupID(of: group) { ids.append(id) } }
+        let exclusions = Exclusions(
+            groups: JSONText.array(ids), profiles: JSONText.array(excluded.profiles.sorted()),
+            hosts: JSONText.array(excluded.hosts.sorted()))
+        let several = try firstOfSeveralHosts(priority, exclusions)
+        let single = try firstOfOneHost(priority, exclusions, before: several?.turn ?? .max)
         guard let front = single ?? several else { return nil }
-        return QueueLane(priority: priority, group: try groupKey(of: front.group), host: front.host)
+        return QueueLane(
+            priority: priority, group: try groupKey(of: front.group),
+            profile: front.profile.isEmpty ? nil : front.profile, host: front.host)
     }
 
     /// The tasks of this lane that start next, in order.
@@ -33,33 +38,36 @@ extension StoreReader {
             try connection.all(
                 """
                 SELECT id FROM task INDEXED BY task_queue
-                WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 ORDER BY rank, id LIMIT ?4
+                WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND profile IS ?3 AND host = ?4
+                ORDER BY rank, id LIMIT ?5
                 """,
-                priority, .integer(group), .text(lane.host), Value(limit)
+                priority, .integer(group), Value(lane.profile), .text(lane.host), Value(limit)
             ) { TaskID($0.integer(0)) }
         case .lifo:
             try connection.all(
                 """
                 SELECT id FROM task INDEXED BY task_queue
-                WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3
-                ORDER BY rank DESC, id DESC LIMIT ?4
+                WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND profile IS ?3 AND host = ?4
+                ORDER BY rank DESC, id DESC LIMIT ?5
                 """,
-                priority, .integer(group), .text(lane.host), Value(limit)
+                priority, .integer(group), Value(lane.profile), .text(lane.host), Value(limit)
             ) { TaskID($0.integer(0)) }
         }
     }
 
-    // MARK: Groups' first lanes
+    // MARK: Lines' first lanes
 
     /// What is passed over, as JSON.
     private struct Exclusions {
         let groups: String
+        let profiles: String
         let hosts: String
     }
 
     /// A lane that may be next.
     private struct LaneFront {
         let group: Int64
+        let profile: String
         let host: String
         let turn: Int64
     }
@@ -68,6 +76,7 @@ extension StoreReader {
     private struct Candidate {
         let bound: Int64
         let group: Int64
+        let profile: String
         let turn: Int64?
         let host: String
     }
@@ -84,7 +93,8 @@ extension StoreReader {
             for candidate in candidates {
                 if candidate.bound >= best?.turn ?? limit { return best }
                 guard let turn = candidate.turn, turn < best?.turn ?? limit else { continue }
-                best = LaneFront(group: candidate.group, host: candidate.host, turn: turn)
+                best = LaneFront(
+                    group: candidate.group, profile: candidate.profile, host: candidate.host, turn: turn)
             }
             guard candidates.count == size else { return best }
             last = candidates.last
@@ -96,24 +106,27 @@ extension StoreReader {
         try earliest(before: .max) { last, size throws(StoreError) in
             try connection.all(
                 """
-                SELECT q.turn, q.group_id,
-                    (SELECT l.turn FROM host_queue l INDEXED BY host_turn
-                        WHERE l.priority = ?1 AND l.group_id = q.group_id AND l.cooling = 0
-                            AND l.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.turn, l.host LIMIT 1),
-                    (SELECT l.host FROM host_queue l INDEXED BY host_turn
-                        WHERE l.priority = ?1 AND l.group_id = q.group_id AND l.cooling = 0
-                            AND l.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.turn, l.host LIMIT 1)
+                SELECT q.turn, q.group_id, q.profile, l.turn, l.host
                 FROM group_queue q INDEXED BY group_turn
-                WHERE q.priority = ?1 AND q.held = 0 AND q.only_host = '' AND (q.turn, q.group_id) > (?3, ?4)
-                    AND q.group_id NOT IN (SELECT value FROM json_each(?5))
-                ORDER BY q.turn, q.group_id LIMIT ?6
+                LEFT JOIN host_queue l ON l.priority = q.priority AND l.group_id = q.group_id AND l.profile = q.profile
+                    AND l.host = (
+                        SELECT f.host FROM host_queue f INDEXED BY host_turn
+                        WHERE f.priority = q.priority AND f.group_id = q.group_id AND f.profile = q.profile
+                            AND f.cooling = 0 AND f.host NOT IN (SELECT value FROM json_each(?2))
+                        ORDER BY f.turn, f.host LIMIT 1)
+                WHERE q.priority = ?1 AND q.held = 0 AND q.only_host = ''
+                    AND (q.turn, q.group_id, q.profile) > (?3, ?4, ?5)
+                    AND q.group_id NOT IN (SELECT value FROM json_each(?6))
+                    AND q.profile NOT IN (SELECT value FROM json_each(?7))
+                ORDER BY q.turn, q.group_id, q.profile LIMIT ?8
                 """,
                 .integer(Int64(priority.rawValue)), .text(excluded.hosts), .integer(last?.bound ?? .min),
-                .integer(last?.group ?? .min), .text(excluded.groups), Value(size)
+                .integer(last?.group ?? .min), .text(last?.profile ?? ""), .text(excluded.groups),
+                .text(excluded.profiles), Value(size)
             ) {
                 Candidate(
-                    bound: $0.integer(0), group: $0.integer(1), turn: $0.optionalInteger(2),
-                    host: $0.optionalText(3) ?? "")
+                    bound: $0.integer(0), group: $0.integer(1), profile: $0.text(2), turn: $0.optionalInteger(3),
+                    host: $0.optionalText(4) ?? "")
             }
         }
     }
@@ -124,23 +137,24 @@ extension StoreReader {
         try earliest(before: limit) { last, size throws(StoreError) in
             try connection.all(
                 """
-                SELECT h.turn, g.group_id, g.turn, h.host
+                SELECT h.turn, g.group_id, g.profile, g.turn, h.host
                 FROM only_host_queue h INDEXED BY only_host_turn
-                LEFT JOIN group_queue g ON g.priority = h.priority AND g.group_id = (
-                    SELECT q.group_id FROM group_queue q INDEXED BY group_turn
+                LEFT JOIN group_queue g ON g.priority = h.priority AND (g.group_id, g.profile) = (
+                    SELECT q.group_id, q.profile FROM group_queue q INDEXED BY group_turn
                     WHERE q.priority = h.priority AND q.held = 0 AND q.only_host = h.host AND q.turn IS NOT NULL
                         AND q.group_id NOT IN (SELECT value FROM json_each(?5))
-                    ORDER BY q.turn, q.group_id LIMIT 1)
+                        AND q.profile NOT IN (SELECT value FROM json_each(?6))
+                    ORDER BY q.turn, q.group_id, q.profile LIMIT 1)
                 WHERE h.priority = ?1 AND (h.turn, h.host) > (?3, ?4)
                     AND h.host NOT IN (SELECT value FROM json_each(?2))
-                ORDER BY h.turn, h.host LIMIT ?6
+                ORDER BY h.turn, h.host LIMIT ?7
                 """,
                 .integer(Int64(priority.rawValue)), .text(excluded.hosts), .integer(last?.bound ?? .min),
-                .text(last?.host ?? ""), .text(excluded.groups), Value(size)
+                .text(last?.host ?? ""), .text(excluded.groups), .text(excluded.profiles), Value(size)
             ) {
                 Candidate(
-                    bound: $0.integer(0), group: $0.optionalInteger(1) ?? GroupRow.none, turn: $0.optionalInteger(2),
-                    host: $0.text(3))
+                    bound: $0.integer(0), group: $0.optionalInteger(1) ?? GroupRow.none,
+                    profile: $0.optionalText(2) ?? "", turn: $0.optionalInteger(3), host: $0.text(4))
             }
         }
     }
@@ -151,13 +165,14 @@ extension StoreTransaction {
     public func markServed(_ lane: QueueLane) throws(StoreError) {
         try settleHosts()
         guard let group = try groupID(of: lane.group) else { return }
-        try setTurn(try nextTurn(lane.priority), ofHost: lane.host, group, lane.priority)
+        let line = LineKey(priority: lane.priority, group: group, profile: lane.profile ?? "")
+        try setTurn(try nextTurn(lane.priority), of: HostKey(line: line, host: lane.host))
     }
 
     /// Puts the lane at the head of the rotation.
-    func makeNext(host: String, group: Int64, priority: Priority) throws(StoreError) {
+    func makeNext(_ lane: HostKey) throws(StoreError) {
         try settleHosts()
-        let level = Value.integer(Int64(priority.rawValue))
+        let (level, group, profile) = lane.line.values
         let first = try connection.first(
             """
             SELECT min(turn) FROM (
@@ -168,20 +183,20 @@ extension StoreTransaction {
         ) { $0.optionalInteger(0) }
         guard let first, let first else { return }
         let own = try connection.first(
-            "SELECT turn FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND host = ?3", level, .integer(group),
-            .text(host)
+            "SELECT turn FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", level,
+            group, profile, .text(lane.host)
         ) { $0.integer(0) }
         guard own != first else { return }
-        try setTurn(first - 1, ofHost: host, group, priority)
+        try setTurn(first - 1, of: lane)
     }
 
-    private func setTurn(
-        _ turn: Int64, ofHost host: String, _ group: Int64, _ priority: Priority
-    ) throws(StoreError) {
+    private func setTurn(_ turn: Int64, of lane: HostKey) throws(StoreError) {
+        let (level, group, profile) = lane.line.values
         try connection.run(
-            "UPDATE host_queue SET turn = ?4 WHERE priority = ?1 AND group_id = ?2 AND host = ?3",
-            .integer(Int64(priority.rawValue)), .integer(group), .text(host), .integer(turn))
-        try refreshFront(ofGroup: group, priority)
+            """
+            UPDATE host_queue SET turn = ?5 WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
+            """, level, group, profile, .text(lane.host), .integer(turn))
+        try refreshFront(of: lane.line)
     }
 
     /// The turn of who joins the rotation at its end.
@@ -194,29 +209,32 @@ extension StoreTransaction {
         ) { $0.integer(0) } ?? 1
     }
 
-    /// Brings a group's row up to date with its lanes, and its only host's with the group.
-    func refreshFront(ofGroup group: Int64, _ priority: Priority) throws(StoreError) {
-        let level = Value.integer(Int64(priority.rawValue))
+    /// Brings a line's row up to date with its lanes, and its only host's with the line.
+    func refreshFront(of line: LineKey) throws(StoreError) {
+        let (level, group, profile) = line.values
         let before = try connection.first(
-            "SELECT only_host FROM group_queue WHERE priority = ?1 AND group_id = ?2", level, .integer(group)
+            "SELECT only_host FROM group_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3", level, group,
+            profile
         ) { $0.text(0) }
         let hosts = try connection.all(
-            "SELECT host FROM host_queue WHERE priority = ?1 AND group_id = ?2 LIMIT 2", level, .integer(group)
+            "SELECT host FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 LIMIT 2", level, group,
+            profile
         ) { $0.text(0) }
         let only = hosts.count == 1 ? hosts[0] : ""
         if hosts.isEmpty {
-            try connection.run("DELETE FROM group_queue WHERE priority = ?1 AND group_id = ?2", level, .integer(group))
+            try connection.run(
+                "DELETE FROM group_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3", level, group, profile)
         } else {
             try connection.run(
                 """
-                INSERT INTO group_queue (priority, group_id, held, turn, only_host)
-                VALUES (?1, ?2, EXISTS (SELECT 1 FROM queue_group WHERE id = ?2 AND paused = 1),
+                INSERT INTO group_queue (priority, group_id, profile, held, turn, only_host)
+                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM queue_group WHERE id = ?2 AND paused = 1),
                     (SELECT min(turn) FROM host_queue INDEXED BY host_turn
-                        WHERE priority = ?1 AND group_id = ?2 AND cooling = 0), ?3)
+                        WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND cooling = 0), ?4)
                 ON CONFLICT DO UPDATE SET held = excluded.held, turn = excluded.turn, only_host = excluded.only_host
-                """, level, .integer(group), .text(only))
+                """, level, group, profile, .text(only))
         }
-        for host in Set([before ?? "", only]) where !host.isEmpty { try refreshOnlyHost(host, priority) }
+        for host in Set([before ?? "", only]) where !host.isEmpty { try refreshOnlyHost(host, line.priority) }
     }
 
     private func refreshOnlyHost(_ host: String, _ priority: Priority) throws(StoreError) {

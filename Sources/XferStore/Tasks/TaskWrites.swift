@@ -54,19 +54,20 @@ extension StoreTransaction {
         let columns = try SpecificationColumns(task.specification)
         let found = try connection.first(
             """
-            SELECT owner, group_name, state, priority, host, group_id, batch_id, url, label, directory, name, checksum,
-                options, meta, directory_device, directory_inode, policy, profile, slot, coalesce_key
+            SELECT owner, group_name, state, priority, host, group_id, batch_id, profile, url, label, directory, name,
+                checksum, options, meta, directory_device, directory_inode, policy, slot, coalesce_key
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
             (
                 place: try QueuePlace(row, of: task.id),
                 isSameSpecification: row.holds(columns.group, 1) && row.holds(columns.priority, 3)
-                    && row.holds(columns.url, 7) && row.holds(columns.label, 8) && row.holds(columns.directory, 9)
-                    && row.holds(columns.name, 10) && row.holds(columns.checksum, 11) && row.holds(columns.options, 12)
-                    && row.holds(columns.meta, 13) && row.holds(columns.directoryDevice, 14)
-                    && row.holds(columns.directoryInode, 15) && row.holds(columns.policy, 16)
-                    && row.holds(columns.profile, 17) && row.holds(columns.slot, 18)
+                    && row.holds(columns.profile, 7) && row.holds(columns.url, 8) && row.holds(columns.label, 9)
+                    && row.holds(columns.directory, 10)
+                    && row.holds(columns.name, 11) && row.holds(columns.checksum, 12) && row.holds(columns.options, 13)
+                    && row.holds(columns.meta, 14) && row.holds(columns.directoryDevice, 15)
+                    && row.holds(columns.directoryInode, 16) && row.holds(columns.policy, 17)
+                    && row.holds(columns.slot, 18)
                     && row.holds(Value(task.coalesceKey), 19)
             )
         }
@@ -88,7 +89,8 @@ extension StoreTransaction {
     /// Forgets the row and its reservations; its transfer stays, see `orphanedTransfers`.
     public func deleteTask(_ id: TaskID) throws(StoreError) {
         let place = try connection.first(
-            "SELECT owner, group_name, state, priority, host, group_id, batch_id FROM task WHERE id = ?1", Value(id)
+            "SELECT owner, group_name, state, priority, host, group_id, batch_id, profile FROM task WHERE id = ?1",
+            Value(id)
         ) { row throws(StoreError) in try QueuePlace(row, of: id) }
         guard let place else { throw .noSuchTask(id) }
         try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
@@ -141,10 +143,11 @@ extension QueuePlace {
     init(of task: TransferTask, inGroup group: Int64) {
         self.init(
             owner: task.owner, group: task.specification.group, state: task.state,
-            priority: task.specification.priority, host: task.host, groupID: group, batch: task.batchID)
+            priority: task.specification.priority, host: task.host, groupID: group,
+            profile: task.specification.profile, batch: task.batchID)
     }
 
-    /// From a row that begins with owner, group_name, state, priority, host, group_id, batch_id.
+    /// From a row that begins with owner, group_name, state, priority, host, group_id, batch_id, profile.
     init(_ row: ResultRow, of id: TaskID) throws(StoreError) {
         guard let priority = Priority(rawValue: Int(row.integer(3))) else {
             throw .unreadable(table: "task", id: id.rawValue, column: "priority")
@@ -152,6 +155,7 @@ extension QueuePlace {
         self.init(
             owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), group: row.optionalText(1),
             state: try row.word(TaskState.self, 2, table: "task", id: id.rawValue, name: "state"), priority: priority,
-            host: row.text(4), groupID: row.integer(5), batch: row.optionalInteger(6).map { BatchID($0) })
+            host: row.text(4), groupID: row.integer(5), profile: row.optionalText(7),
+            batch: row.optionalInteger(6).map { BatchID($0) })
     }
 }

@@ -67,11 +67,12 @@ struct NetworkWorld {
 
     /// A daemon at home.
     func withDaemon(
-        _ settings: [String: [String: String]] = [:], resolvConf: String? = nil,
+        _ settings: [String: [String: String]] = [:], resolvConf: String? = nil, stateDirectory: String? = nil,
         body: (DaemonFixture) async throws -> Void
     ) async throws {
         var options = DaemonFixture.Options(settings: settings)
         options.launcher = try home.launcher(resolvConf: resolvConf)
+        options.stateDirectory = stateDirectory
         try await XferTestSupport.withDaemon(options, body: body)
     }
 }

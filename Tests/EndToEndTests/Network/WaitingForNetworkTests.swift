@@ -167,6 +167,41 @@ struct WaitingForNetworkTests {
         }
     }
 
+    /// The disk of the state is full when the network goes, and has room again only after it came back: nothing of what
+    /// happened meanwhile could be written down, and nothing is lost.
+    @Test(.enabled(if: Machine.canMount, "needs to mount file systems"))
+    func theNetworkGoesAndComesWhileNothingCanBeWritten() async throws {
+        let disk = try SmallFileSystem(bytes: 16 << 20)
+        let world = try await NetworkWorld(rate: 100_000)
+        let big = try world.publish("0", 90, length: 900_000)
+        let small = try world.publish("1", 91)
+        try await world.route("eth0")
+        try await world.withDaemon(["queue": ["max_active": "1"]], stateDirectory: disk.path) { daemon in
+            try await daemon.waitForNetwork("unmetered")
+            let first = try await daemon.add(world.url("0"), ["max_retries": 0])
+            let second = try await daemon.add(world.url("1"), ["max_retries": 0])
+            try await daemon.waitForBytes(100_000, of: first)
+            for name in ["filler", "filler2"] {
+                try? FileTree.write([UInt8](repeating: 0, count: 16 << 20), to: "\(disk.path)/\(name)")
+            }
+            try await eventually("a commit fails") { try await daemon.call("daemon.status")["degraded"] == true }
+            try await world.home.ip("link", "set", "eth0", "down")
+            try await daemon.waitForNetwork("offline")
+            // Reading goes on, and nobody has ended.
+            for id in [first, second] { #expect(try await daemon.view(id).isTerminal == false) }
+            try await world.home.ip("link", "set", "eth0", "up")
+            try await world.route("eth0")
+            try await daemon.waitForNetwork("unmetered")
+            for name in ["filler", "filler2"] { FileTree.remove("\(disk.path)/\(name)") }
+            try await daemon.completes(first, big)
+            try await daemon.completes(second, small)
+            for id in [first, second] {
+                #expect(try await daemon.events(of: id, types: "task.completed").count == 1)
+                #expect(try await daemon.task(id)["attempts"]?.integerValue ?? 0 <= 1)
+            }
+        }
+    }
+
     @Test func whereNobodyWatchesNothingIsKnownAndNothingHeldBack() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 80)

@@ -55,6 +55,37 @@ import XferTestSupport
         }
     }
 
+    /// What names a profile is held to the profile's limit, whatever its group; others pass it.
+    @Test func aProfilesOwnLimitHoldsForItsTasksOnly() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        for number in 1...6 {
+            server.serve("/\(number)", .tagged(UInt64(number), length: 20_000)).always(.stall(at: 10_000, until: gate))
+        }
+        try await withDaemon { daemon in
+            func set(_ limit: JSONValue) async throws {
+                let profile: JSONObject = ["name": "p", "base_url": .string(server.url("/")), "max_active": limit]
+                _ = try await daemon.call("profile.set", ["profile": .object(profile)])
+            }
+            try await set(1)
+            _ = try await daemon.add("1", ["profile": "p"])
+            _ = try await daemon.add("2", ["profile": "p", "group": "g"])
+            _ = try await daemon.add("3", ["profile": "p", "priority": "high"])
+            _ = try await daemon.add(server.url("/4"))
+            try await eventually("one of the profile and the other run") { server.requests.count == 2 }
+            try await daemon.waitForBytes(10_000, of: 4)
+            #expect(server.requests.map(\.path).sorted() == ["/1", "/4"])
+            try await set(2)
+            try await eventually("another of the profile runs") { server.requests.count == 3 }
+            #expect(server.requests.last?.path == "/3")
+            for bad: JSONValue in [0, 10_001, "two"] {
+                await #expect(throws: RPCRefusal.self) { try await set(bad) }
+            }
+            gate.open()
+            for id in 1...4 { try await daemon.complete(Int64(id)) }
+        }
+    }
+
     /// ContinueInBackground: what a client asked for goes on when the client is killed.
     @Test func aTransferEndsWellWhoseClientIsKilled() async throws {
         let server = try await FaultServer()

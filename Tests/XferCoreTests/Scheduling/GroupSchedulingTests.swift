@@ -65,135 +65,24 @@ import XferTestSupport
         scheduler.onRegroup(TaskID(9), group: nil)
     }
 
-    /// Random queues with hosts, groups, priorities and limits that change: never more than a limit, priorities strict,
-    /// order within a lane, nothing held back without reason, and every lane served in its turn.
-    @Test(arguments: 1...60) func randomQueuesKeepEveryLimitAndStarveNobody(seed: UInt64) throws {
-        var world = SchedulingWorld(seed: seed)
-        try world.run(rounds: 400)
-        try world.drain()
-    }
-}
-
-/// A queue, a scheduler, and what must hold whatever happens to them.
-private struct SchedulingWorld {
-    private var random: SplitMix64
-    private var queue = MemoryQueue()
-    private var scheduler: SchedulerStateMachine
-    private var running: [TaskID: QueueLane] = [:]
-    /// Whose bodies have ended.
-    private var publishing: Set<TaskID> = []
-    private let hosts: [String]
-    private let groups: [GroupKey?]
-    private var lastID = 0
-    /// How often others were served since a lane was ready to be.
-    private var passedOver: [QueueLane: Int] = [:]
-
-    init(seed: UInt64) {
-        random = SplitMix64(seed: seed)
-        hosts = (0..<Int.random(in: 1...8, using: &random)).map { "host\($0)" }
-        groups =
-            [nil]
-            + (0..<Int.random(in: 0...5, using: &random)).map {
-                GroupKey(owner: Owner(uid: UInt32($0 % 2)), name: "group\($0)")
-            }
-        scheduler = SchedulerStateMachine(
-            limits: SchedulerLimits(
-                maxActive: Int.random(in: 1...8, using: &random),
-                maxActivePerHost: Int.random(in: 1...4, using: &random),
-                order: Bool.random(using: &random) ? .fifo : .lifo, maxPublishing: 3))
-    }
-
-    mutating func run(rounds: Int) throws {
-        for _ in 0..<rounds {
-            switch Int.random(in: 0..<12, using: &random) {
-            case 0...3: for _ in 0..<Int.random(in: 1...4, using: &random) { add() }
-            case 4...7: endOne()
-            case 8:
-                if let id = running.keys.filter({ !publishing.contains($0) }).sorted().randomElement(using: &random) {
-                    scheduler.onBodyEnd(id)
-                    publishing.insert(id)
-                }
-            case 9:
-                guard let group = groups.randomElement(using: &random) ?? nil else { continue }
-                queue.limits[group] = Bool.random(using: &random) ? Int.random(in: 1...3, using: &random) : nil
-            case 10:
-                guard let group = groups.randomElement(using: &random) ?? nil else { continue }
-                if queue.paused.remove(group) == nil { queue.paused.insert(group) }
-            default: scheduler.limits.maxActive = Int.random(in: 1...8, using: &random)
-            }
-            try startAll()
+    /// A profile's limit is over all groups and hosts of its tasks.
+    @Test func aProfileKeepsItsLimitAcrossGroupsAndHosts() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 6))
+        scheduler.maxActiveByProfile = ["api": 2]
+        for id in 1...6 {
+            queue.add(id, host: "h\(id % 3)", group: id.isMultiple(of: 2) ? Self.key("g") : nil, profile: "api")
         }
-    }
-
-    /// Everything runs in the end once nothing is paused.
-    mutating func drain() throws {
-        queue.paused = []
-        try startAll()
-        var patience = queue.count + running.count + 1
-        while !running.isEmpty, patience > 0 {
-            endOne()
-            try startAll()
-            patience -= 1
-        }
-        #expect(queue.isEmpty && running.isEmpty)
-        #expect(scheduler.runningCount == 0)
-    }
-
-    private mutating func add() {
-        lastID += 1
-        queue.add(
-            lastID, host: hosts.randomElement(using: &random) ?? "", group: groups.randomElement(using: &random) ?? nil,
-            priority: Priority.allCases.randomElement(using: &random) ?? .normal)
-    }
-
-    private mutating func endOne() {
-        guard let id = running.keys.sorted().randomElement(using: &random) else { return }
-        running[id] = nil
-        publishing.remove(id)
-        scheduler.onEnd(id)
-    }
-
-    private var active: [QueueLane] { running.filter { !publishing.contains($0.key) }.map(\.value) }
-
-    /// Whether a task of this lane may start, said without the machine.
-    private func mayStart(_ lane: QueueLane) -> Bool {
-        let active = active
-        guard active.count < scheduler.limits.maxActive, publishing.count < scheduler.limits.maxPublishing else {
-            return false
-        }
-        guard active.count(where: { $0.host == lane.host }) < scheduler.limits.maxActivePerHost else { return false }
-        guard let group = lane.group else { return true }
-        guard !queue.paused.contains(group) else { return false }
-        return active.count { $0.group == group } < queue.limits[group] ?? .max
-    }
-
-    private mutating func startAll() throws {
-        while true {
-            let ready = queue.lanes.filter(mayStart)
-            let heads = Dictionary(
-                uniqueKeysWithValues: ready.map {
-                    ($0, queue.heads(of: $0, order: scheduler.limits.order, limit: 1).first)
-                })
-            guard let started = try queue.startLane(&scheduler) else {
-                #expect(ready.isEmpty, "nothing starts although \(ready) may")
-                return
-            }
-            #expect(ready.contains(started.lane), "\(started.lane) started although it may not")
-            #expect(started.lane.priority == ready.map(\.priority).max(), "priorities are strict")
-            #expect(heads[started.lane] == started.id, "out of order within its lane")
-            running[started.id] = started.lane
-            noteTurns(ready, served: started.lane)
-        }
-    }
-
-    /// A lane that was ready each time is served before any other of its priority is served twice: it is passed over at
-    /// most once by each other lane.
-    private mutating func noteTurns(_ ready: Set<QueueLane>, served: QueueLane) {
-        passedOver = passedOver.filter { ready.contains($0.key) || $0.key.priority != served.priority }
-        for lane in ready where lane.priority == served.priority && lane != served {
-            passedOver[lane, default: 0] += 1
-            #expect(passedOver[lane, default: 0] < hosts.count * groups.count, "\(lane) starves")
-        }
-        passedOver[served] = nil
+        queue.add(7, host: "h0", profile: "other")
+        queue.add(8, host: "h0")
+        var started: [QueueLane] = []
+        while let next = try queue.startLane(&scheduler) { started.append(next.lane) }
+        #expect(started.count { $0.profile == "api" } == 2 && started.count == 4)
+        #expect(scheduler.activeCount(ofProfile: "api") == 2 && scheduler.activeCount(ofProfile: "other") == 1)
+        scheduler.maxActiveByProfile = ["api": 3]
+        #expect(try queue.startLane(&scheduler)?.lane.profile == "api")
+        #expect(try queue.startLane(&scheduler) == nil)
+        scheduler.maxActiveByProfile = [:]
+        #expect(try queue.startLane(&scheduler)?.lane.profile == "api")
     }
 }

@@ -150,9 +150,11 @@ import XferTestSupport
 
 /// Tasks that share a transfer take one slot.
 struct SharedSlotTests {
+    private static let lane = QueueLane(priority: .normal, host: "a")
+
     @Test func aTransferHoldsOneSlotHoweverManyTasksAreOnIt() {
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1, maxActivePerHost: 1))
-        for id in 1...5 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), host: "a") }
+        for id in 1...5 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), from: Self.lane) }
         #expect(scheduler.activeCount == 1 && scheduler.runningCount == 5 && scheduler.isBlocked("a"))
         // Whoever was first, the slot stays until the last one is gone.
         for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }
@@ -163,12 +165,12 @@ struct SharedSlotTests {
 
     @Test func theBodysEndFreesItForAll() {
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
-        for id in 1...3 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), host: "a") }
+        for id in 1...3 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), from: Self.lane) }
         scheduler.onBodyEnd(TransferID(1))
         scheduler.onBodyEnd(TransferID(1))
         #expect(scheduler.activeCount == 0 && scheduler.runningCount == 3)
         // One that held the bytes and comes now takes a slot until it has them.
-        scheduler.onStart(TaskID(4), of: TransferID(1), host: "a")
+        scheduler.onStart(TaskID(4), of: TransferID(1), from: Self.lane)
         #expect(scheduler.activeCount == 1)
         scheduler.onBodyEnd(TransferID(1))
         for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }

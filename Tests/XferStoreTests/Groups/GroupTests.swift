@@ -14,13 +14,13 @@ struct GroupTests {
 
     @discardableResult
     private static func add(
-        _ count: Int, _ host: String = "a", group: String? = nil, owner: UInt32 = 1000, priority: Priority = .normal,
-        in transaction: StoreTransaction
+        _ count: Int, _ host: String = "a", group: String? = nil, profile: String? = nil, owner: UInt32 = 1000,
+        priority: Priority = .normal, in transaction: StoreTransaction
     ) throws -> [TaskID] {
         try (0..<count).map { _ in
-            try transaction.insertTask(
-                specification(host, owner: owner, priority: priority, group: group), state: .queued, at: noon
-            ).id
+            var wanted = specification(host, owner: owner, priority: priority, group: group)
+            wanted.profile = profile
+            return try transaction.insertTask(wanted, state: .queued, at: noon).id
         }
     }
 
@@ -89,7 +89,10 @@ struct GroupTests {
                 }
                 func serve(_ count: Int, without hosts: Set<String> = []) throws -> [String] {
                     try (0..<count).map { _ in
-                        guard let lane = try transaction.nextLane(priority: .normal, withoutHosts: hosts) else {
+                        guard
+                            let lane = try transaction.nextLane(
+                                priority: .normal, without: LaneExclusions(hosts: hosts))
+                        else {
                             return "none"
                         }
                         try transaction.markServed(lane)
@@ -102,7 +105,8 @@ struct GroupTests {
                 #expect(try serve(2, without: ["a", "b", "c", "d", "e"]) == ["none", "none"])
                 #expect(
                     try transaction.nextLane(
-                        priority: .normal, withoutGroups: [Self.key("g"), Self.key("h"), Self.key("unknown")])?.host
+                        priority: .normal,
+                        without: LaneExclusions(groups: [Self.key("g"), Self.key("h"), Self.key("unknown")]))?.host
                         == "c")
             }
         }
@@ -138,10 +142,10 @@ struct GroupTests {
                 try transaction.setCooldown(host: "a", until: noon)
                 try Self.add(1, "a", group: "new", in: transaction)
                 #expect(try transaction.nextLane(priority: .normal)?.host == "b")
-                #expect(try transaction.nextLane(priority: .normal, withoutHosts: ["b"]) == nil)
+                #expect(try transaction.nextLane(priority: .normal, without: LaneExclusions(hosts: ["b"])) == nil)
                 try transaction.setCooldown(host: "a", until: nil)
                 #expect(
-                    try transaction.nextLane(priority: .normal, withoutHosts: ["b"])
+                    try transaction.nextLane(priority: .normal, without: LaneExclusions(hosts: ["b"]))
                         == QueueLane(priority: .normal, host: "a"))
             }
         }
@@ -166,7 +170,7 @@ struct GroupTests {
         }
     }
 
-    /// Whatever hosts, groups, pauses and cool-downs there are, and whatever is excluded: the pick is the one that walking all
+    /// Whatever hosts, groups, profiles, pauses and cool-downs there are, and whatever is excluded: the pick is the one that walking all
     /// lanes gives.
     @Test(arguments: 1...8) func picksTheLaneThatWalkingAllOfThemGives(seed: UInt64) async throws {
         try await withStore { store in
@@ -177,7 +181,9 @@ struct GroupTests {
                     let host = "host\(Int.random(in: 0..<4, using: &random))"
                     let group = groups.randomElement(using: &random) ?? nil
                     switch Int.random(in: 0..<8, using: &random) {
-                    case 0...2: try Self.add(1, host, group: group, in: transaction)
+                    case 0...2:
+                        let profile = ["", "p", "q"].randomElement(using: &random) ?? ""
+                        try Self.add(1, host, group: group, profile: profile.isEmpty ? nil : profile, in: transaction)
                     case 3:
                         guard let group else { continue }
                         try transaction.setPaused(Bool.random(using: &random), group: Self.key(group))
@@ -198,26 +204,33 @@ struct GroupTests {
                         groups.compactMap(\.self).filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
                     let excludedHosts = Set(
                         (0..<4).map { "host\($0)" }.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+                    let excludedProfiles = Set(["p", "q"].filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
                     let picked = try transaction.nextLane(
-                        priority: .normal, withoutGroups: Set(excludedGroups.map { Self.key($0) }),
-                        withoutHosts: excludedHosts)
-                    let walked = try Self.walk(transaction).filter {
-                        !excludedHosts.contains($0.host) && !($0.group.map(excludedGroups.contains) ?? false)
+                        priority: .normal,
+                        without: LaneExclusions(
+                            groups: Set(excludedGroups.map { Self.key($0) }), profiles: excludedProfiles,
+                            hosts: excludedHosts))
+                    let walked = try Self.walk(transaction).first {
+                        !excludedHosts.contains($0.host) && !excludedProfiles.contains($0.profile)
+                            && !($0.group.map(excludedGroups.contains) ?? false)
                     }
-                    #expect(picked?.host == walked.first?.host && picked?.group?.name == walked.first?.group)
+                    #expect(picked?.host == walked?.host && picked?.group?.name == walked?.group)
+                    #expect(picked?.profile ?? "" == walked?.profile ?? "")
                 }
             }
         }
     }
 
     /// Open lanes in the order of their turns.
-    private static func walk(_ transaction: StoreTransaction) throws -> [(host: String, group: String?)] {
+    private static func walk(_ transaction: StoreTransaction) throws -> [(
+        host: String, group: String?, profile: String
+    )] {
         try transaction.connection.all(
             """
-            SELECT host, name FROM host_queue LEFT JOIN queue_group ON id = group_id
+            SELECT host, name, profile FROM host_queue LEFT JOIN queue_group ON id = group_id
             WHERE priority = 1 AND cooling = 0 AND coalesce(paused, 0) = 0 ORDER BY turn
             """
-        ) { (host: $0.text(0), group: $0.optionalText(1)) }
+        ) { (host: $0.text(0), group: $0.optionalText(1), profile: $0.text(2)) }
     }
 
     /// 40,000 tasks of a paused group and 40,000 of one at its limit, over 10,000 hosts each: neither picking others nor
@@ -246,7 +259,8 @@ struct GroupTests {
                 let before = work()
                 for _ in 0..<2 {
                     let lane = try #require(
-                        try transaction.nextLane(priority: .normal, withoutGroups: [Self.key("full")]))
+                        try transaction.nextLane(priority: .normal, without: LaneExclusions(groups: [Self.key("full")]))
+                    )
                     #expect(lane.host == "free")
                     let id = try #require(try transaction.heads(of: lane, order: .fifo, limit: 1).first)
                     try transaction.setState(.running, of: id)
@@ -255,7 +269,8 @@ struct GroupTests {
                 try transaction.setPaused(false, group: Self.key("paused"))
                 #expect(
                     try transaction.nextLane(
-                        priority: .normal, withoutGroups: [Self.key("full")], withoutHosts: ["free", "host0"])?.host
+                        priority: .normal,
+                        without: LaneExclusions(groups: [Self.key("full")], hosts: ["free", "host0"]))?.host
                         == "host1")
                 try transaction.setPaused(true, group: Self.key("paused"))
                 try transaction.setLimits(of: Self.key("full")) { $0.maxActive = 2 }

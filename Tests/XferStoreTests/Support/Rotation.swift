@@ -6,7 +6,9 @@ extension StoreReader {
     /// Hosts in the order of their turns, of tasks in all groups.
     func nextHosts(priority: Priority, limit: Int) throws -> [String] {
         var found: [String] = []
-        while found.count < limit, let lane = try nextLane(priority: priority, withoutHosts: Set(found)) {
+        while found.count < limit,
+            let lane = try nextLane(priority: priority, without: LaneExclusions(hosts: Set(found)))
+        {
             found.append(lane.host)
         }
         return found

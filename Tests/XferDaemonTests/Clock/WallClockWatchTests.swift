@@ -1,0 +1,30 @@
+import Glibc
+import Testing
+import XferTestSupport
+
+@testable import XferDaemon
+
+/// The clock is set to what it shows: for the kernel that is setting it, and nobody else's time changes.
+@Suite(.enabled(if: WallClockWatchTests.maySetClock, "needs CAP_SYS_TIME")) struct WallClockWatchTests {
+    static let maySetClock = setClock()
+
+    private static func setClock() -> Bool {
+        var now = timespec()
+        return clock_gettime(CLOCK_REALTIME, &now) == 0 && clock_settime(CLOCK_REALTIME, &now) == 0
+    }
+
+    @Test func aClockThatIsSetIsToldEachTime() async throws {
+        let (sets, continuation) = AsyncStream.makeStream(of: Void.self)
+        try WallClockWatch.start { continuation.yield() }
+        var told = sets.makeAsyncIterator()
+        // The watch may not have begun when it is set first; from then on each time counts.
+        let setter = Task {
+            while !Task.isCancelled {
+                #expect(Self.setClock())
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        for _ in 1...3 { await told.next() }
+        setter.cancel()
+    }
+}
