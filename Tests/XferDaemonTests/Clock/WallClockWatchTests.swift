@@ -5,14 +5,16 @@ import XferTestSupport
 @testable import XferDaemon
 
 /// The clock is set to what it shows: for the kernel that is setting it, and nobody else's time changes.
-@Suite(.enabled(if: WallClockWatchTests.maySetClock, "needs CAP_SYS_TIME")) struct WallClockWatchTests {
-    static let maySetClock = setClock()
+private enum Clock {
+    static let maySet = set()
 
-    private static func setClock() -> Bool {
+    static func set() -> Bool {
         var now = timespec()
         return clock_gettime(CLOCK_REALTIME, &now) == 0 && clock_settime(CLOCK_REALTIME, &now) == 0
     }
+}
 
+@Suite(.enabled(if: Clock.maySet, "needs CAP_SYS_TIME")) struct WallClockWatchTests {
     @Test func aClockThatIsSetIsToldEachTime() async throws {
         let (sets, continuation) = AsyncStream.makeStream(of: Void.self)
         try WallClockWatch.start { continuation.yield() }
@@ -20,7 +22,7 @@ import XferTestSupport
         // The watch may not have begun when it is set first; from then on each time counts.
         let setter = Task {
             while !Task.isCancelled {
-                #expect(Self.setClock())
+                #expect(Clock.set())
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
