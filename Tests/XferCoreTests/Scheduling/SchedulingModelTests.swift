@@ -169,7 +169,7 @@ private struct SchedulingWorld {
     }
 
     private mutating func end(_ id: TaskID, as state: TaskState) {
-        queue.remove(id)
+        leaveQueue(id)
         tasks[id]?.state = state
         tasks[id]?.again = nil
         for dependent in dependents[id] ?? [] { look(at: dependent) }
@@ -184,6 +184,13 @@ private struct SchedulingWorld {
             try startAll()
         }
         now = end
+    }
+
+    /// A lane without tasks waits for nothing; with its next one it joins at the end.
+    private mutating func leaveQueue(_ id: TaskID) {
+        queue.remove(id)
+        guard let lane = tasks[id]?.lane, !queue.lanes.contains(lane) else { return }
+        passedOver[lane] = nil
     }
 
     // MARK: Conditions, as the service looks at them
@@ -202,7 +209,7 @@ private struct SchedulingWorld {
         case .closed(_, let again):
             task.again = again
             task.state = .waiting
-            queue.remove(id)
+            leaveQueue(id)
             if running[id] != nil { stop(id) }
         case .failed:
             if running[id] != nil { stop(id) }
