@@ -38,6 +38,8 @@ class Ground:
         self.programs.mkdir()
         # Valgrind 3.19 gives up on the debug information of Swift 6.3.
         subprocess.run(["strip", "-g", "-o", self.programs / "xferd", programs / "xferd"], check=True)
+        self.preloaded = place / "openat2.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", self.preloaded, FILE.with_name("openat2.c")], check=True)
 
     def new_directory(self, name, on_disk=False):
         return pathlib.Path(tempfile.mkdtemp(prefix=name + "-", dir=self.place))
@@ -103,7 +105,7 @@ def measured(ground, server):
         return (executed(ground, work) - start) // count
 
     return {
-        "per small task": per(TASKS, lambda client, place: fetch(client, place, [server.url("small")] * TASKS)),
+        "per small task": per(TASKS, lambda client, place: fetch(client, place, [server.url(f"small?{index}") for index in range(TASKS)])),
         "per add": per(ADDS, lambda client, _: add(client)),
         "per MiB": per(MEBIBYTES, lambda client, place: fetch(client, place, [server.url("big")])),
     }
@@ -112,7 +114,7 @@ def measured(ground, server):
 def fetch(client, place, urls):
     """Tasks in one call, and their end."""
     client.call("events.subscribe", types=["queue.idle"])
-    tasks = [{"url": url, "output": str(index), "coalesce": False} for index, url in enumerate(urls)]
+    tasks = [{"url": url, "output": str(index)} for index, url in enumerate(urls)]
     answer = json.loads(client.exchange(rpc.request("task.add", {"tasks": tasks})))
     if "error" in answer:
         raise Failed(str(answer["error"]))
@@ -129,7 +131,7 @@ def add(client):
 def executed(ground, work):
     """What a whole run of xferd executes, from its start over this work to its end."""
     log = ground.place / "callgrind.log"
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log}"]
+    command = ["env", f"LD_PRELOAD={ground.preloaded}", "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log}"]
     with Daemon(ground, wrapper=command) as daemon:
         with daemon.client() as client:
             work(client, daemon.place)

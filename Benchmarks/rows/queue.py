@@ -23,7 +23,7 @@ def queued(bench):
     with Daemon(bench) as daemon:
         with daemon.client() as client:
             client.call("queue.pause")
-        daemon.fill(count, HELD.format)
+        daemon.fill(count, lambda index: {"url": HELD.format(index)})
 
         def run(tool, _):
             if tool == "xfer":
@@ -53,9 +53,9 @@ def million(bench):
             client.call("queue.pause")
         filled = 0
         for size in sizes:
-            took = daemon.fill(
-                size - filled, lambda index: server.url("small"), dir=str(memory / "out"), on_conflict="overwrite",
-                coalesce=False)
+            first = filled
+            took = daemon.fill(size - filled, lambda index: {
+                "url": server.url(f"small?{first + index}"), "dir": str(memory / "out"), "output": str(first + index)})
             outcome.add(f"filling, {size:,}", "xfer", "/s", (size - filled) / took)
             filled = size
             _single_steps(bench, outcome, daemon, size)
@@ -82,7 +82,7 @@ def _single_steps(bench, outcome, daemon, size):
     note("memory", "MB", [processes.memory(daemon.pid)])
     with daemon.client() as client:
         note("add", "ms", _timed(client, "task.add", 300, url=HELD.format(0), paused=True))
-        queued = {"states": ["queued"]}
+        queued = {"state": ["queued"]}
         cursor = client.call("task.list", filter=queued, limit=1000)["next_cursor"]
         note("page of 100", "ms", _timed(client, "task.list", 100, filter=queued, limit=100, cursor=cursor))
         note("count", "ms", _timed(client, "queue.stats", 300))
@@ -120,15 +120,15 @@ def steps(bench):
         with daemon.client() as client:
             client.call("queue.pause")
         for part in range(4):
-            daemon.fill(count // 4, HELD.format, group=f"group {part}")
+            daemon.fill(count // 4, lambda index: {"url": HELD.format(index), "group": f"group {part}"})
         _while(outcome, daemon, "idle", lambda client: time.sleep(5))
         _while(outcome, daemon, "reading all pages", _read_all)
-        _while(outcome, daemon, "a filter nothing matches", lambda client: _command(client, "task.list", kinds=["upload"]))
+        _while(outcome, daemon, "a filter nothing matches", lambda client: _command(client, "task.list", kind=["upload"]))
         _while(outcome, daemon, "adding 1,000 at a time", _add_many)
         _while(outcome, daemon, "pausing a group", lambda client: client.call("group.pause", name="group 1"))
-        _while(outcome, daemon, "pausing all", lambda client: _command(client, "task.pause", states=["queued"]))
-        _while(outcome, daemon, "resuming all", lambda client: _command(client, "task.resume", states=["paused"]))
-        _while(outcome, daemon, "cancelling all", lambda client: _command(client, "task.cancel", states=["queued"]))
+        _while(outcome, daemon, "pausing all", lambda client: _command(client, "task.pause", state=["queued"]))
+        _while(outcome, daemon, "resuming all", lambda client: _command(client, "task.resume", state=["paused"]))
+        _while(outcome, daemon, "cancelling all", lambda client: _command(client, "task.cancel", state=["queued"]))
         half = count // 2
         _while(outcome, daemon, f"removing {half:,}", lambda client: _remove(client, half))
         daemon.settings = "history: { max_count: 1000 }"
@@ -167,8 +167,8 @@ def _command(client, method, **restrictions):
 def _read_all(client):
     cursor = {}
     while True:
-        page = client.call("task.list", filter={"states": ["queued"]}, limit=1000, fields=["id"], **cursor)
-        if "next_cursor" not in page:
+        page = client.call("task.list", filter={"state": ["queued"]}, limit=1000, fields=["id"], **cursor)
+        if page.get("next_cursor") is None:
             return
         cursor = {"cursor": page["next_cursor"]}
 
@@ -182,10 +182,10 @@ def _remove(client, count):
     """By ids, 1,000 at a time, as a client does that keeps its own list."""
     cursor, removed = {}, 0
     while removed < count:
-        page = client.call("task.list", filter={"states": ["cancelled"]}, limit=1000, fields=["id"], **cursor)
+        page = client.call("task.list", filter={"state": ["cancelled"]}, limit=1000, fields=["id"], **cursor)
         client.call("task.remove", ids=[task["id"] for task in page["tasks"]])
         removed += len(page["tasks"])
-        if "next_cursor" not in page:
+        if page.get("next_cursor") is None:
             return
         cursor = {"cursor": page["next_cursor"]}
 

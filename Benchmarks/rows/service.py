@@ -22,7 +22,7 @@ def idle(bench):
             with Daemon(bench) as daemon:
                 _watch_idle(outcome, daemon, "just started")
         with Daemon(bench) as daemon:
-            daemon.fill(1000, lambda index: server.url("small"), on_conflict="overwrite", coalesce=False)
+            daemon.fill(1000, lambda index: {"url": server.url(f"small?{index}"), "output": str(index)})
             processes.wait_until(lambda: daemon.counts().get("completed") == 1000, "1,000 small files")
             _watch_idle(outcome, daemon, "after 1,000 files")
     shutil.rmtree(memory)
@@ -71,7 +71,8 @@ def kill(bench):
                 write_file(server.served / f"file-{number}", size)
             (memory / "out").mkdir()
             daemon.fill(
-                tasks, lambda index: server.url(f"counted/{rate}/file-{index}"), dir=str(memory / "out"))
+                tasks,
+                lambda index: {"url": server.url(f"counted/{rate}/file-{index}"), "dir": str(memory / "out")})
             time.sleep(randomness.uniform(1.2, 3))
             daemon.kill()
             daemon.start()

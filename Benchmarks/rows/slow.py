@@ -81,8 +81,7 @@ def watchers(bench):
     settings = "rpc: { max_clients: 1100 }"
     with Nginx(memory, memory / "served") as server, Daemon(bench, settings, roots=[memory]) as daemon:
         write_file(server.served / "file", 1 << 20)
-        daemon.fill(
-            transfers, lambda index: server.url(f"rate/1000/file?{index}"), dir=str(memory), coalesce=False)
+        daemon.fill(transfers, lambda index: {"url": server.url(f"rate/1000/file?{index}"), "dir": str(memory)})
         processes.wait_until(lambda: daemon.counts().get("running") == transfers, "the transfers")
         for count in (0, 100, 1000):
             with Watchers(daemon, count) as audience:
