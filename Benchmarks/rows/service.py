@@ -40,6 +40,7 @@ def _watch_idle(outcome, daemon, when):
     outcome.add(f"wake-ups, {when}", "xfer", "in 10 s", processes.wake_ups(daemon.pid) - before)
     outcome.add(f"processor time, {when}", "xfer", "ms", 1000 * (processes.cpu_seconds(daemon.pid) - cpu))
     outcome.add(f"memory, {when}", "xfer", "MB", processes.memory(daemon.pid))
+    outcome.add(f"of it not mapped from files, {when}", "xfer", "MB", processes.memory(daemon.pid, "RssAnon"))
 
 
 def status(bench):

@@ -70,8 +70,9 @@ struct Starting: Sendable {
         if isFull { starts.isIncomplete = true }
     }
 
-    /// Whether the pass has changed as many tasks as one transaction is to.
-    private var isFull: Bool { starts.tasks.count + held >= TransferManager.largestStep }
+    /// Tasks this pass may still change: one transaction is not to last long.
+    private var room: Int { TransferManager.largestStep - starts.tasks.count - held }
+    private var isFull: Bool { room <= 0 }
 
     private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let key = task.coalesceKey else { return false }
@@ -82,17 +83,15 @@ struct Starting: Sendable {
     }
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
-        guard let key = joined.key else { return }
-        let waiting = try tx.queued(coalescing: key, limit: TransferManager.largestStep)
+        let limit = room
+        guard let key = joined.key, limit > 0 else { return }
+        let waiting = try tx.queued(coalescing: key, limit: limit)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
-        let before = starts.tasks.count + held
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
         // Who stands behind others that may not join is picked in turn.
-        if waiting.count == TransferManager.largestStep, starts.tasks.count + held > before {
-            starts.isIncomplete = true
-        }
+        if waiting.count == limit, room < limit { starts.isIncomplete = true }
     }
 
     /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
