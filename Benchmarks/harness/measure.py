@@ -45,6 +45,13 @@ class Outcome:
             self.figures.append(figure)
         figure.values.append(value)
 
+    def in_order(self):
+        """What was measured first comes first; of one thing xfer's, then the others by name."""
+        first = {}
+        for figure in self.figures:
+            first.setdefault(figure.what, len(first))
+        return sorted(self.figures, key=lambda each: (first[each.what], each.tool != "xfer", each.tool))
+
     def find(self, what, tool):
         return next((each for each in self.figures if each.what == what and each.tool == tool), None)
 

@@ -39,14 +39,22 @@ def memory(pid, field="VmRSS"):
     raise Failed(f"process {pid} has no {field}")
 
 
-def wake_ups(pid):
-    """How often its threads have waited and gone on."""
-    total = 0
+def wake_ups(pid, seconds):
+    """How often its threads go on after having waited."""
+    before = _switches(pid)
+    time.sleep(seconds)
+    after = _switches(pid)
+    # A thread that has ended has woken up for that.
+    return sum(after[thread] - before.get(thread, 0) for thread in after) + len(before.keys() - after.keys())
+
+
+def _switches(pid):
+    counts = {}
     for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
         for line in status.read_text().splitlines():
             if line.startswith("voluntary_ctxt_switches:"):
-                total += int(line.split()[1])
-    return total
+                counts[status.parent.name] = int(line.split()[1])
+    return counts
 
 
 def end_with_parent():

@@ -58,7 +58,7 @@ def section(name, outcome, load):
     when = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     lines = [f"## {name}", "", outcome.title + ".", ""]
     lines += ["| figure | tool | median | least | most | values | xfer ÷ it |", "|---|---|---|---|---|---|---|"]
-    for figure in outcome.figures:
+    for figure in outcome.in_order():
         own = outcome.find(figure.what, "xfer")
         ratio = "" if own is None or own is figure or not figure.median else f"{own.median / figure.median:.2f}"
         values = [f"{number(value)} {figure.unit}" for value in (figure.median, min(figure.values), max(figure.values))]

@@ -13,8 +13,9 @@ class Client:
 
     def __init__(self, path, timeout=600):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(timeout)
+        # With a time limit a full backlog would be an error.
         self.socket.connect(str(path))
+        self.socket.settimeout(timeout)
         self.rest = b""
 
     def __enter__(self):
