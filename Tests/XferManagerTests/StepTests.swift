@@ -2,6 +2,8 @@ import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferModel
+import XferStore
+import XferTestSupport
 
 @testable import XferManager
 

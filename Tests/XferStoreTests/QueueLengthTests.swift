@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import Testing
 import XferModel
@@ -49,21 +50,24 @@ struct QueueLengthTests {
         Step(name: "a step of trimming") { tx, count in
             try finish(tx, count)
         } work: { tx in
-            #expect(try tx.trimHistory(maxCount: 1, olderThan: noon, step: 20).count == 20)
+            let gone = try tx.trimHistory(maxCount: 1, olderThan: noon, step: 20)
+            #expect(gone.count == 20)
         },
         Step(name: "a page, with nothing else of that state before it") { tx, count in
             try finish(tx, count)
             try tx.add(20)
         } work: { tx in
-            #expect(try tx.list(TaskQuery(states: [.queued]), ascending: true, limit: 10).tasks.count == 10)
-            #expect(try tx.ids(matching: TaskQuery(states: [.queued]), upTo: TaskID(.max), limit: 10).count == 10)
+            let page = try tx.list(TaskQuery(states: [.queued]), ascending: true, limit: 10)
+            let ids = try tx.ids(matching: TaskQuery(states: [.queued]), upTo: TaskID(.max), limit: 10)
+            #expect(page.tasks.count == 10 && ids.count == 10)
         },
         Step(name: "counting and picking") { tx, count in
             try tx.add(count)
         } work: { tx in
             _ = try tx.counts()
             let lane = try #require(try tx.nextLane(priority: .normal))
-            #expect(try tx.heads(of: lane, order: .lifo, limit: 4).count == 4)
+            let heads = try tx.heads(of: lane, order: .lifo, limit: 4)
+            #expect(heads.count == 4)
         },
     ]
 
