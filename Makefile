@@ -61,7 +61,8 @@ bench: build packages-bench
 	Benchmarks/bench.py --programs .build/release --write $(if $(ROW),--rows '$(ROW)') $(ARGS)
 
 # Optimised programs are counted: they are what is installed.
-instructions: build packages-test
+instructions: packages-build packages-test
+	$(SWIFT) build $(RELEASE) --product xferd
 	Benchmarks/instructions.py --programs .build/release $(if $(UPDATE),--update) $(ARGS)
 
 soak: build packages-test
