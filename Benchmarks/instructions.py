@@ -3,9 +3,9 @@
 
     instructions.py [--programs DIRECTORY] [--update] [--rounds N]
 
-xferd runs under valgrind's callgrind: once to start and stop, once for each kind of work. What is left when the first is
-taken away, by what was done, is compared with instructions.json; more than its tolerance above fails, and much below asks
-for new figures (--update), which hold the gain.
+xferd runs under valgrind's callgrind: once to start and stop, once for each kind of work. What is left when the first
+is taken away, by what was done, is compared with instructions.json; more than its tolerance above fails, and much below
+asks for new figures (--update), which hold the gain.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def compare(figures):
         elif count > limit * (1 + kept["tolerance"]):
             verdict, result = f"TOO MANY: {100 * (count / limit - 1):+.1f} % of {limit:,}", 1
         elif count < limit * (1 - kept["tolerance"]):
-            verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}: keep the gain with make instructions UPDATE=1"
+            verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}: UPDATE=1 keeps the gain"
         else:
             verdict = f"ok, {100 * (count / limit - 1):+.1f} % of {limit:,}"
         print(f"{count:>12,} instructions {what}: {verdict}")
@@ -130,7 +130,9 @@ def add(client):
 def executed(ground, work):
     """What a whole run of xferd executes, from its start over this work to its end."""
     log = ground.place / "callgrind.log"
-    command = ["env", f"LD_PRELOAD={ground.preloaded}", "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log}"]
+    command = [
+        "env", f"LD_PRELOAD={ground.preloaded}", "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+        f"--log-file={log}"]
     with Daemon(ground, wrapper=command) as daemon:
         with daemon.client() as client:
             work(client)

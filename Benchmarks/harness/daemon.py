@@ -14,8 +14,8 @@ from .rpc import Client
 class Daemon:
     """xferd with state, socket and configuration below a directory of its own, as a context.
 
-    `settings` are further lines of the configuration, `wrapper` a command that runs xferd. State is on the disk, where a
-    user's would be.
+    `settings` are further lines of the configuration, `wrapper` a command that runs xferd. State is on the disk, where
+    a user's would be.
     """
 
     def __init__(self, bench, settings="", parallel=16, roots=(), wrapper=()):
@@ -56,8 +56,8 @@ class Daemon:
             f"log: {{ level: warning }}\n{self.settings}\n")
         begin = time.monotonic()
         self.process = processes.start(
-            [*self.wrapper, self.program, "--config", config, "--state-dir", self.place / "state", "--socket", self.socket,
-             "--foreground-log"])
+            [*self.wrapper, self.program, "--config", config, "--state-dir", self.place / "state",
+             "--socket", self.socket, "--foreground-log"])
         processes.wait_until(self._answers, "xferd", self.process, every=0.001)
         return time.monotonic() - begin
 

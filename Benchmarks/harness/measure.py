@@ -75,7 +75,8 @@ class Outcome:
             raise Failed(f"no figure for {what} of {tool}")
         bound = max if at_most is not None else min
         value = bound(figure.values) if worst else figure.median
-        self._judge(f"{what} {{}} {figure.unit}", value, "{:,.4g}" if abs(value) < 1000 else "{:,.0f}", at_most, at_least)
+        form = "{:,.4g}" if abs(value) < 1000 else "{:,.0f}"
+        self._judge(f"{what} {{}} {figure.unit}", value, form, at_most, at_least)
 
     def _judge(self, words, value, form, at_most, at_least):
         limit, sign = (at_most, "≤") if at_most is not None else (at_least, "≥")

@@ -13,18 +13,18 @@ import subprocess
 
 HEAD = """# How fast it is
 
-Written by `make bench` (`make bench ROW={name}` measures one row anew). The ratios between what was measured side by side in one
-run are what counts; seconds are this machine's.
+Written by `make bench` (`make bench ROW={name}` measures one row anew). The ratios between what was measured side by side
+in one run are what counts; seconds are this machine's.
 
 """
 
 
 def machine():
-    memory = next(line for line in pathlib.Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemTotal"))
+    memory = re.search(r"MemTotal: +(\d+)", pathlib.Path("/proc/meminfo").read_text())
     processor = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     lines = [
         f"{os.cpu_count()} cores" + (f" ({processor[1].strip()})" if processor else ""),
-        f"{int(memory.split()[1]) / (1 << 20):.0f} GiB of memory", f"Linux {platform.release()}",
+        f"{int(memory[1]) / (1 << 20):.0f} GiB of memory", f"Linux {platform.release()}",
     ]
     return ", ".join(lines)
 

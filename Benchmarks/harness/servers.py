@@ -85,7 +85,7 @@ class Nginx:
             subprocess.run(["openssl", *words], cwd=self.place, check=True, capture_output=True)
 
         key = ["-newkey", "rsa:2048", "-nodes", "-days", "30"]
-        openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=bench authority")
+        openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=authority")
         openssl("req", *key[:3], "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=127.0.0.1")
         (self.place / "server.ext").write_text("subjectAltName=IP:127.0.0.1\n")
         openssl(

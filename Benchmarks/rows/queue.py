@@ -130,7 +130,8 @@ def steps(bench):
             daemon.fill(count // 4, lambda index: {"url": HELD.format(index), "group": f"group {part}"})
         _while(outcome, daemon, "idle", lambda client: time.sleep(5))
         _while(outcome, daemon, "reading all pages", _read_all)
-        _while(outcome, daemon, "a filter nothing matches", lambda client: _command(client, "task.list", kind=["upload"]))
+        _while(
+            outcome, daemon, "a filter nothing matches", lambda client: _command(client, "task.list", kind=["upload"]))
         _while(outcome, daemon, "adding 1,000 at a time", _add_many)
         _while(outcome, daemon, "pausing a group", lambda client: client.call("group.pause", name="group 1"))
         _while(outcome, daemon, "pausing all", lambda client: _command(client, "task.pause", state=["queued"]))

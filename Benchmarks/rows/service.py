@@ -33,7 +33,7 @@ def idle(bench):
 
 
 def _watch_idle(outcome, daemon, when):
-    # What the start leaves to do, threads that end for want of work and connections that are kept for a while are no idling.
+    # What the start leaves to do, threads that end for want of work and connections that are kept a while are no idling.
     time.sleep(20)
     cpu = processes.cpu_seconds(daemon.pid)
     outcome.add(f"wake-ups, {when}", "xfer", "in 10 s", processes.wake_ups(daemon.pid, 10))
@@ -86,6 +86,6 @@ def kill(bench):
         shutil.rmtree(memory)
     outcome.ask("fetched again per task", at_most=CHECKPOINT >> 20, worst=True)
     outcome.notes.append(
-        "download.checkpoint_bytes is 16 MiB, as it is unless configured. Counted is what the server handed to its socket, "
-        "so what had not been read yet when xferd was killed is in it.")
+        "download.checkpoint_bytes is 16 MiB, as it is unless configured. Counted is what the server handed to its "
+        "socket, so what had not been read yet when xferd was killed is in it.")
     return outcome
