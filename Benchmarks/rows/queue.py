@@ -64,11 +64,12 @@ def million(bench):
     outcome.ask(f"memory, {sizes[1]:,}", at_most=80)
     outcome.ask(f"restart to first answer, {sizes[1]:,}", at_most=0.3)
     for step in ("add", "pick to end", "page of 100", "count"):
-        few, many = (outcome.median(f"{step}, {size:,}") for size in sizes)
+        few, many = (outcome.median(f"{step}, processor time, {size:,}") for size in sizes)
         outcome.add(f"slope of {step}", "xfer", "×", many / few)
         outcome.ask(f"slope of {step}", at_most=2)
     outcome.notes.append(
-        "Slope: the median at the larger size by that at the smaller one. Picked are files of 4 KiB, 16 at a time.")
+        "Slope: processor time of one step at the larger size by that at the smaller one. Picked are files of 4 KiB, 16 at "
+        "a time.")
     return outcome
 
 
@@ -81,24 +82,31 @@ def _single_steps(bench, outcome, daemon, size):
     time.sleep(1)
     note("memory", "MB", [processes.memory(daemon.pid)])
     with daemon.client() as client:
-        note("add", "ms", _timed(client, "task.add", 300, url=HELD.format(0), paused=True))
+        def note_calls(what, calls):
+            """Each call's milliseconds, and the daemon's processor time per call."""
+            before = processes.cpu_seconds(daemon.pid)
+            values = list(calls)
+            note(what, "ms", values)
+            cpu = processes.cpu_seconds(daemon.pid) - before
+            note(f"{what}, processor time", "ms", [1000 * cpu / len(values)])
+
+        note_calls("add", _timed(client, "task.add", 300, url=HELD.format(0), paused=True))
         queued = {"state": ["queued"]}
         cursor = client.call("task.list", filter=queued, limit=min(1000, size // 2))["next_cursor"]
-        note("page of 100", "ms", _timed(client, "task.list", 100, filter=queued, limit=100, cursor=cursor))
-        note("count", "ms", _timed(client, "queue.stats", 300))
+        note_calls("page of 100", _timed(client, "task.list", 100, filter=queued, limit=100, cursor=cursor))
+        note_calls("count", _timed(client, "queue.stats", 300))
         count = min(1000, size // (2 * bench.rounds))
-        note("pick to end", "ms", [_pick(daemon, client, count) for _ in range(bench.rounds)])
+        note_calls("pick to end", (_pick(daemon, client, count) for _ in range(bench.rounds)))
     note("memory after that", "MB", [processes.memory(daemon.pid)])
+    note("of it not mapped from files", "MB", [processes.memory(daemon.pid, "RssAnon")])
 
 
 def _timed(client, method, count, **params):
     line = rpc.request(method, params)
-    values = []
     for _ in range(count):
         begin = time.monotonic()
         client.exchange(line)
-        values.append(1000 * (time.monotonic() - begin))
-    return values
+        yield 1000 * (time.monotonic() - begin)
 
 
 def _pick(daemon, client, count):
