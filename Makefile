@@ -6,6 +6,10 @@ DESTDIR ?=
 # What `make run` fetches, and further options for `xferctl add`, for example ARGS='--checksum sha-256=…'.
 URL     ?=
 ARGS    ?=
+# What `make bench` measures anew, comma-separated; everything unless it says.
+ROW     ?=
+# 1: the figures `make instructions` sees are the ones to hold from now on.
+UPDATE  ?=
 
 # The programs carry Swift's runtime in themselves. Colours are a compiler flag: on a terminal everything would be built anew.
 RELEASE := -c release --static-swift-stdlib --no-color-diagnostics
@@ -13,7 +17,7 @@ PRIVATE := .build/run
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint install uninstall bench soak clean packages-build packages-test packages-bench
+.PHONY: help build run stop test lint instructions install uninstall bench soak clean packages-build packages-test packages-bench
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
@@ -21,7 +25,8 @@ help:
 	@echo 'make build                both programs, optimised, in .build/release'
 	@echo 'make test                 every test (make lint: style, imports, schema, units)'
 	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
-	@echo 'make bench                beside curl, aria2 and wget2'
+	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (an hour; ARGS=--small is a try)'
+	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
 	@echo 'make soak                 power cuts, long property runs, ThreadSanitizer (hours; root for some)'
 	@echo 'make clean                removes .build'
 
@@ -53,7 +58,12 @@ uninstall:
 	.ci/install --remove '$(DESTDIR)' '$(PREFIX)'
 
 bench: build packages-bench
-	Benchmarks/bench.py --programs .build/release $(ARGS)
+	Benchmarks/bench.py --programs .build/release --write $(if $(ROW),--rows '$(ROW)') $(ARGS)
+
+# Optimised programs are counted: they are what is installed.
+instructions: packages-build packages-test
+	$(SWIFT) build $(RELEASE) --product xferd
+	Benchmarks/instructions.py --programs .build/release $(if $(UPDATE),--update) $(ARGS)
 
 soak: build packages-test
 	.ci/soak

@@ -38,6 +38,18 @@ import XferModel
         #expect(await subscription.next() == [.progress(progress(1, 100)), .event(completed(1))])
     }
 
+    @Test func whoWatchesAFewOfManyTasksIsToldOfThoseInOrder() async {
+        let hub = EventHub()
+        let few = hub.subscribe(EventFilter(includesProgress: true, taskIDs: Set([3, 7, 99].map { TaskID($0) })))
+        let all = hub.subscribe(EventFilter())
+        let events = (1...40).map { event(Int64($0), task: Int64($0 % 10)) }
+        hub.publish(events)
+        hub.publish((1...40).map { progress(Int64($0), 1) })
+        let wanted = events.filter { [TaskID(3), TaskID(7)].contains($0.taskID) }.map(EventSubscription.Delivery.event)
+        #expect(await few.next() == wanted + [.progress(progress(3, 1)), .progress(progress(7, 1))])
+        #expect(await all.next() == events.map(EventSubscription.Delivery.event))
+    }
+
     /// Nothing about a task follows its terminal event: a sample taken just before may be delivered just after.
     @Test func noProgressFollowsTheTerminalEvent() async {
         let hub = EventHub()

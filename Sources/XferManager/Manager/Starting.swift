@@ -33,10 +33,6 @@ struct Starting: Sendable {
     /// Tasks that turned out to have to wait.
     private var held = 0
 
-    /// Tasks that are looked at in one pass and may not start.
-    private static let mostHeld = 500
-    /// Tasks that join one transfer in one pass.
-    private static let mostJoins = 1000
     /// Transfers that are looked at for bytes to go on from.
     private static let mostKept = 16
 
@@ -54,12 +50,12 @@ struct Starting: Sendable {
 
     /// Who can join a live transfer needs no slot; the others are picked while there are slots.
     mutating func startAll(in tx: StoreTransaction) throws {
-        for (id, transfer) in live.sorted(by: { $0.key < $1.key }) { try joinAll(id, transfer, in: tx) }
-        while let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
-            guard try mayStart(task, in: tx) else {
-                if starts.isIncomplete { return }
-                continue
-            }
+        for (id, transfer) in live.sorted(by: { $0.key < $1.key }) {
+            if isFull { break }
+            try joinAll(id, transfer, in: tx)
+        }
+        while !isFull, let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            guard try mayStart(task, in: tx) else { continue }
             // Of many that join, the pass left some over.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             let transfer = try transfer(of: task, in: tx)
@@ -71,7 +67,12 @@ struct Starting: Sendable {
             live[transfer.id] = started
             try joinAll(transfer.id, started, in: tx)
         }
+        if isFull { starts.isIncomplete = true }
     }
+
+    /// Tasks this pass may still change: one transaction is not to last long.
+    private var room: Int { TransferManager.largestStep - starts.tasks.count - held }
+    private var isFull: Bool { room <= 0 }
 
     private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let key = task.coalesceKey else { return false }
@@ -82,13 +83,15 @@ struct Starting: Sendable {
     }
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
-        guard let key = joined.key else { return }
-        let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
+        let limit = room
+        guard let key = joined.key, limit > 0 else { return }
+        let waiting = try tx.queued(coalescing: key, limit: limit)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
-        if waiting.count == Self.mostJoins { starts.isIncomplete = true }
+        // Who stands behind others that may not join is picked in turn.
+        if waiting.count == limit, room < limit { starts.isIncomplete = true }
     }
 
     /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
@@ -103,7 +106,6 @@ struct Starting: Sendable {
             return true
         }
         held += 1
-        if held == Self.mostHeld { starts.isIncomplete = true }
         return false
     }
 

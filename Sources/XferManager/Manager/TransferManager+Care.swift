@@ -61,10 +61,23 @@ extension TransferManager {
         if isUpload { abandonUploads() }
     }
 
-    /// Transfers whose task was cancelled, ended or was removed just before a crash.
-    func discardOrphans() async throws {
+    /// Transfers whose task was cancelled, ended or was removed just before a crash. Nobody waits for it: every transfer there
+    /// is has to be looked at.
+    func discardOrphans() {
+        let earlier = discarding
+        discarding = Task {
+            await earlier?.value
+            do {
+                try await findOrphans()
+            } catch {
+                logger.warning("looking for bytes nobody wants failed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func findOrphans() async throws {
         var after: TransferID?
-        while true {
+        while !isShuttingDown {
             let page = try await store.read { [after] in try $0.orphanedTransfers(after: after, limit: 500) }
             guard let last = page.last else { return }
             discard(page.map(\.id))

@@ -21,7 +21,7 @@ extension TransferManager {
             try tx.append(.networkChanged(state: state), at: now)
         }
         wakeWaitingForNetwork()
-        try await discardOrphans()
+        discardOrphans()
         abandonUploads()
         sweepSpool()
         services.cache.start()

@@ -327,12 +327,12 @@ extension TransferManager {
         do {
             try await settleConditions()
             try await store.write { tx in
-                for task in try tx.dueWaits(now: now, limit: 1000) {
+                for task in try tx.dueWaits(now: now, limit: Self.largestStep) {
                     var machine = TaskStateMachine(task)
                     _ = machine.onWaitOver(at: now)
                     try tx.update(machine.task)
                 }
-                for host in try tx.expiredCooldowns(now: now, limit: 1000) {
+                for host in try tx.expiredCooldowns(now: now, limit: Self.largestStep) {
                     try tx.setCooldown(host: host, until: nil)
                 }
             }

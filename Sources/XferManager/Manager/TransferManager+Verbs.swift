@@ -89,7 +89,11 @@ extension TransferManager {
         return (outcome, effects)
     }
 
-    /// Applies a verb to every matching task that exists at the call, in chunks; not atomic over all of them.
+    /// Tasks changed in one transaction by whatever works through many, so that others wait a few milliseconds at most for
+    /// the next one.
+    static let largestStep = 200
+
+    /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         let filter = filter.restricted(to: principal)
         guard let last = try await store.read({ try $0.maxTaskID() }) else { return VerbCounts() }
@@ -97,7 +101,7 @@ extension TransferManager {
         var after: TaskID?
         while true {
             let ids = try await store.read { [after] in
-                try $0.ids(matching: filter, after: after, upTo: last, limit: 1000)
+                try $0.ids(matching: filter, after: after, upTo: last, limit: Self.largestStep)
             }
             guard let newest = ids.last else { return counts }
             let outcome = try await apply(verb, to: ids, for: principal)

@@ -139,7 +139,7 @@ extension TransferManager {
         do {
             repeat {
                 after = try await store.write { [after] tx in
-                    let page = try tx.waiting(for: .network, after: after, limit: 500)
+                    let page = try tx.waiting(for: .network, after: after, limit: Self.largestStep)
                     for task in page where !isMetered || task.specification.request.allowsMetered {
                         var machine = TaskStateMachine(task)
                         _ = machine.onWaitOver(at: now)

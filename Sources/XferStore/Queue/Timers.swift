@@ -68,7 +68,9 @@ extension StoreTransaction {
         let latest = Value(now.advanced(by: Self.longest))
         for reason in Self.lengths {
             try connection.run(
-                "UPDATE task SET wait_until = ?1 WHERE wait_until > ?1 AND wait_reason = ?2", latest, Value(reason))
+                """
+                UPDATE task INDEXED BY task_wait_end SET wait_until = ?1 WHERE wait_reason = ?2 AND wait_until > ?1
+                """, latest, Value(reason))
         }
         try connection.run("UPDATE host_cooldown SET until = ?1 WHERE until > ?1", latest)
     }

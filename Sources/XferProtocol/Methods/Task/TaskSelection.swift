@@ -14,7 +14,7 @@ public struct TaskSelection: WireInput, WireParams, Hashable {
     public static let wireFields: WireFields<Self> = [
         .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
         .optional(
-            "filter", \.filter, "All tasks that match and exist at the call, in chunks of 1,000; not atomic."),
+            "filter", \.filter, "All tasks that match and exist at the call, step by step; not atomic."),
     ]
 
     public func validate() throws(WireError) {

@@ -1,0 +1,22 @@
+"""The rows of the table, by name, in the order in which they are run."""
+
+from . import adds, downloads, queue, service, slow
+
+ALL = {
+    "big": downloads.big,
+    "tls": downloads.tls,
+    "small": downloads.small,
+    "small-ext4": downloads.small_on_disk,
+    "adds": adds.single,
+    "pipelined": adds.pipelined,
+    "batches": adds.batches,
+    "queued": queue.queued,
+    "million": queue.million,
+    "steps": queue.steps,
+    "slow-server": slow.slow_server,
+    "thousand": slow.thousand,
+    "watchers": slow.watchers,
+    "idle": service.idle,
+    "status": service.status,
+    "kill": service.kill,
+}

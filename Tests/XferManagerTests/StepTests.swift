@@ -1,0 +1,79 @@
+import NIOConcurrencyHelpers
+import Testing
+import XferCore
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+/// What works through many tasks does so in transactions that are short enough to wait for.
+struct StepTests {
+    /// Another microsecond each time it is asked: what was done in one transaction has one time.
+    private static func tickingClock() -> WallClock {
+        let last = NIOLockedValueBox(Clocks.wall().rawValue)
+        return {
+            last.withLockedValue { last in
+                last += 1
+                return Timestamp(rawValue: last)
+            }
+        }
+    }
+
+    private static func add(
+        _ count: Int, to manager: TransferManager, _ fixture: ManagerFixture, startsPaused: Bool, sharesOne: Bool = false
+    ) async throws {
+        let directory = fixture.downloads
+        let drafts = (0..<count).map { index in
+            TaskDraft(url: fixture.server.url(sharesOne ? "/one" : "/\(index)")) { request in
+                TaskSpecification(
+                    owner: ManagerFixture.caller.owner, request: request,
+                    destination: Destination(directory: directory, name: "\(index)"), startsPaused: startsPaused)
+            }
+        }
+        _ = try await manager.add(drafts, for: ManagerFixture.caller)
+    }
+
+    @Test func aVerbOverManyTasksIsSeveralShortTransactions() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open(clock: Self.tickingClock())
+        let count = 2 * TransferManager.largestStep + 1
+        try await Self.add(count, to: manager, fixture, startsPaused: true)
+        let outcome = try await manager.apply(.cancel, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
+        #expect(outcome.changed == count)
+        let filter = EventFilter(types: [.taskCancelled])
+        guard case .events(let events, _) = try await manager.events(since: 0, filter, limit: count + 1) else {
+            Issue.record("events are gone")
+            return
+        }
+        let transactions = Dictionary(grouping: events, by: \.time).mapValues(\.count)
+        #expect(transactions.values.sorted() == [1, TransferManager.largestStep, TransferManager.largestStep])
+        await manager.shutdown(.suspend)
+    }
+
+    @Test(arguments: [false, true]) func aPassStartsNoMoreThanAStepAndGoesOn(sharesOne: Bool) async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.pauseQueue(stopsRunning: false)
+        let count = 2 * TransferManager.largestStep + 1
+        try await Self.add(count, to: manager, fixture, startsPaused: false, sharesOne: sharesOne)
+        let limits = SchedulerLimits(maxActive: 1000, maxActivePerHost: 1000)
+        let passes = try await manager.store.write { [zones = manager.zones] tx in
+            var scheduler = SchedulerStateMachine(limits: limits)
+            var live: [TransferID: Starting.Live] = [:]
+            var passes: [Int] = []
+            while true {
+                var starting = Starting(
+                    scheduler: scheduler, live: live, isSharedBetweenOwners: false, zones: zones, isMetered: false,
+                    now: Clocks.wall())
+                try starting.startAll(in: tx)
+                passes.append(starting.starts.tasks.count)
+                scheduler = starting.scheduler
+                live = starting.live
+                guard starting.starts.isIncomplete, passes.count < 9 else { return passes }
+            }
+        }
+        #expect(passes == [TransferManager.largestStep, TransferManager.largestStep, 1])
+        await manager.shutdown(.suspend)
+    }
+}
