@@ -97,6 +97,9 @@ extension SettingKey {
             "download.checkpoint_interval", \.download.checkpointInterval,
             .duration(.milliseconds(100) ... .seconds(3600)), reload: false,
             "How long received bytes may be at stake"),
+        SettingKey(
+            "download.segments", \.download.segments, .segments, reload: false,
+            "Parts of a download that are fetched at the same time unless the task says otherwise; auto measures"),
     ]
 
     private static let sharing: [SettingKey] = [
@@ -212,9 +215,7 @@ extension SettingKey {
     ]
 
     /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
-    static let reserved = [
-        "download.segments"
-    ]
+    static let reserved: [String] = []
 }
 
 extension Duration {
