@@ -172,7 +172,7 @@ struct SchedulingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
-    var segments: SegmentCount?
+    var segments: SegmentsArgument?
 
     @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
     var maxRetries: Int?

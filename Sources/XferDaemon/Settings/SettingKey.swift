@@ -213,9 +213,6 @@ extension SettingKey {
             "log.format", \.log.format, .word(), reload: false,
             "How messages are written; auto is journal under systemd and text elsewhere"),
     ]
-
-    /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
-    static let reserved: [String] = []
 }
 
 extension Duration {

@@ -126,7 +126,7 @@ struct SettingsFileTests {
             ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
             (
                 "download: { segments: 1000 }",
-                "/c.yaml:1:23: download.segments: expected \(SegmentCount.expected), found the number 1000"
+                "/c.yaml:1:23: download.segments: expected \(SegmentCount.expected), found \"1000\""
             ),
             (
                 "bandwidth: { recv: fast }",

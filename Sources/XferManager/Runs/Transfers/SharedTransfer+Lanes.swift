@@ -46,7 +46,8 @@ extension SharedTransfer {
     private func planOfKept(_ count: SegmentCount) -> SegmentPlan? {
         guard !transfer.resumeData.hasOnlyPrefix, let total = transfer.resumeData.totalLength else { return nil }
         return SegmentPlan(
-            total: total, kept: transfer.resumeData.segments, count: count, now: Clocks.monotonic())
+            total: total, kept: transfer.resumeData.segments, count: count, smallest: settings.smallestSegment,
+            now: Clocks.monotonic())
     }
 
     // MARK: Handing out the work
@@ -160,7 +161,8 @@ extension SharedTransfer {
         if lanes?.plan == nil {
             guard ResumeRules.isSplittable(keeping), let total = body.total, body.skip == 0 else { return }
             let kept = body.offset > 0 ? [Segment(start: 0, committed: body.offset)] : []
-            lanes?.plan = SegmentPlan(total: total, kept: kept, count: count, now: Clocks.monotonic())
+            lanes?.plan = SegmentPlan(
+                total: total, kept: kept, count: count, smallest: settings.smallestSegment, now: Clocks.monotonic())
             lanes?.plan?.begin(lane)
             control.noteSegments(receivedElsewhere: 0)
         }
