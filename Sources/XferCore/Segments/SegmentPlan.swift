@@ -33,6 +33,8 @@ public struct SegmentPlan: Hashable, Sendable {
         var lane: Lane?
         /// Its lane is past changing where it ends.
         var isSettled = false
+        /// Its lane's response ends with it.
+        var isBounded = false
         var rate = LaneRate()
 
         var remaining: Int64 { end - written }
@@ -171,6 +173,7 @@ public struct SegmentPlan: Hashable, Sendable {
     public mutating func onAnswer(_ lane: Lane) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         pieces[index].isSettled = false
+        pieces[index].isBounded = false
     }
 
     /// The lane's request has ended, having written up to this offset.
@@ -179,6 +182,7 @@ public struct SegmentPlan: Hashable, Sendable {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         pieces[index].lane = nil
         pieces[index].isSettled = false
+        pieces[index].isBounded = false
         lastRate = pieces[index].rate.bytesPerSecond ?? lastRate
         pieces[index].rate = LaneRate()
     }
@@ -219,7 +223,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// `onExtend`. For when no further lane will be there for them.
     public func widening() -> (lane: Lane, end: Int64)? {
         for (index, piece) in pieces.enumerated() {
-            guard let lane = piece.lane, !piece.isSettled else { continue }
+            guard let lane = piece.lane, !piece.isBounded else { continue }
             let following = pieces[(index + 1)...].prefix { $0.lane == nil && $0.written == $0.start }
             if let last = following.last { return (lane, last.end) }
         }
@@ -230,7 +234,7 @@ public struct SegmentPlan: Hashable, Sendable {
     public mutating func onExtend(_ lane: Lane, to end: Int64, isAgreed: Bool) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         guard isAgreed else {
-            pieces[index].isSettled = true
+            pieces[index].isBounded = true
             return
         }
         let count = pieces[(index + 1)...].prefix { $0.end <= end }.count
