@@ -149,7 +149,8 @@ public struct SegmentPlan: Hashable, Sendable {
         }
         let rate = meanRate
         let candidates = pieces.filter { $0.lane != nil && !$0.isSettled && $0.remaining >= 2 * least(for: $0) }
-        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane else {
+        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane
+        else {
             return nil
         }
         let parts = Int64(min(Int64(max(1, idle)) + 1, victim.remaining / least(for: victim)))
@@ -211,7 +212,8 @@ public struct SegmentPlan: Hashable, Sendable {
         }
         let working = pieces.count { $0.lane != nil }
         return growth.note(
-            written: writtenByteCount, remaining: total - writtenByteCount, working: working, smallest: smallest, now: now)
+            written: writtenByteCount, remaining: total - writtenByteCount, working: working, smallest: smallest,
+            now: now)
     }
 
     // MARK: Fewer lanes

@@ -46,7 +46,8 @@ extension SharedTransfer {
             case .notModified:
                 return .notModified(
                     Confirmation(
-                        head: round.outcome?.head ?? ResponseHead(status: 304), url: round.outcome?.finalURL ?? source(for: 0),
+                        head: round.outcome?.head ?? ResponseHead(status: 304),
+                        url: round.outcome?.finalURL ?? source(for: 0),
                         times: times))
             case .stopped, .failed, .restartWithHTTP1:
                 try await checkpoint(part, at: round.written, keeping: described, isLast: true)

@@ -83,7 +83,8 @@ extension SharedTransfer {
 
     /// Pieces that no further lane will come for go to the lanes before them, where their responses bring them anyway.
     private func widen() async {
-        while let lanes, lanes.isOpen, lanes.verdict == nil, let plan = lanes.plan, lanes.live.count >= plan.wantedLanes,
+        while let lanes, lanes.isOpen, lanes.verdict == nil, let plan = lanes.plan,
+            lanes.live.count >= plan.wantedLanes,
             let (lane, end) = plan.widening()
         {
             let isAgreed = await setEnd(of: lane, end)
