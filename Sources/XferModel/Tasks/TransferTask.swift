@@ -95,6 +95,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var completion: TaskCompletion
     /// When it may run, and until when.
     public var schedule = TaskSchedule()
+    /// How many segments are fetched at the same time; nil is what the service does. Only of downloads with GET.
+    public var segments: SegmentCount?
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,

@@ -10,27 +10,49 @@ extension SharedTransfer {
     /// A server that makes the transfer start over more often than this at one go is treated as failing.
     private static var mostRestarts: Int { 3 }
 
+    /// How a round of attempts ended, none of which is live any more.
+    struct Round {
+        let result: AttemptOutcome.Result
+        /// What is written, with what was kept.
+        let written: [Segment]
+        /// The last attempt's; nil when it was given up.
+        let outcome: AttemptOutcome?
+
+        init(_ result: AttemptOutcome.Result, written: [Segment], outcome: AttemptOutcome? = nil) {
+            self.result = result
+            self.written = written
+            self.outcome = outcome
+        }
+
+        /// Of a single attempt.
+        init(_ outcome: AttemptOutcome) {
+            self.init(outcome.result, written: [Segment(start: 0, committed: outcome.offset)], outcome: outcome)
+        }
+    }
+
     /// Makes attempts until the body is whole, or until something ends it.
     func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
         func whole(_ length: Int64) -> Delivery {
             .whole(WholeBody(part: part, length: length, described: described))
         }
         if committed > 0, committed == transfer.resumeData.totalLength { return whole(committed) }
-        for _ in 0...Self.mostRestarts {
+        for number in 0...Self.mostRestarts {
             guard !control.isStopRequested else { return .left }
-            let outcome = try await attempt(into: part, in: directory)
-            if outcome.result != .notModified { described = outcome.resumeData }
-            switch outcome.result {
+            // A source that made it start over is not asked by several at once.
+            let round = try await bring(into: part, in: directory, count: number == 0 ? segmentCount : .one)
+            switch round.result {
             case .complete:
-                return whole(outcome.offset)
+                return whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
             case .notModified:
                 return .notModified(
                     Confirmation(
-                        head: outcome.head ?? ResponseHead(status: 304), url: outcome.finalURL, times: times))
+                        head: round.outcome?.head ?? ResponseHead(status: 304),
+                        url: round.outcome?.finalURL ?? source(for: 0),
+                        times: times))
             case .stopped, .failed, .restartWithHTTP1:
-                try await checkpoint(part, at: outcome.offset, keeping: described, isLast: true)
-                if case .failed(let error) = outcome.result { return .failed(error) }
-                if outcome.result == .stopped { return .left }
+                try await checkpoint(part, at: round.written, keeping: described, isLast: true)
+                if case .failed(let error) = round.result { return .failed(error) }
+                if round.result == .stopped { return .left }
             case .startOver(let reason):
                 try await dropKeptBytes(sourceChange: reason.change)
                 try await services.pool.run { try part.truncate(to: 0) }
@@ -41,37 +63,39 @@ extension SharedTransfer {
             .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
     }
 
+    private func bring(
+        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+    ) async throws -> Round {
+        if count != .one || !transfer.resumeData.hasOnlyPrefix {
+            return try await bringSegments(into: part, in: directory, count: count)
+        }
+        let outcome = try await attempt(into: part, in: directory)
+        if outcome.result != .notModified { described = outcome.resumeData }
+        return Round(outcome)
+    }
+
+    /// Where a lane's attempts ask. Always the original URL: redirects are followed anew, so that each hop is admitted, judged
+    /// and shown secrets as any other, and what was signed for one request is not used for another.
+    func source(for lane: Int) -> HTTPURL { specification.request.url }
+
     /// The request all members have in common; which types each accepts it says itself when they differ.
-    private var request: TransferRequest {
+    private func request(for lane: Int) -> TransferRequest {
         var request = specification.request
+        request.url = source(for: lane)
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
         return request
     }
 
-    /// One attempt and its events.
+    /// One attempt and its events, for everything that is missing.
     private func attempt(into part: PartialFile, in directory: DirectoryHandle) async throws -> AttemptOutcome {
-        var kept = transfer.resumeData
-        kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
-        // Who asks with others' conditions gets the whole: that is right for everybody.
-        let wanted = Set(members.values.map(\.conditions))
-        conditions = committed == 0 && wanted.count == 1 ? wanted.first ?? [] : []
-        times = ExchangeTimes(asked: services.clock(), answered: services.clock())
-        let isDigestKnown = !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
-        return try await attempt(request, into: .file(descriptor: part.descriptor)) { attempt in
-            attempt.resumeData = kept
-            attempt.allowsUnsafeResume = specification.resumesUnsafely
-            attempt.digestIsKnown = isDigestKnown
-            attempt.conditions = conditions
-            attempt.checkpoints = settings.checkpoints
-        } onEvent: { event, handle in
-            await passOnEvents()
+        try await attempt(0, for: nil, isFirst: true, into: part) { event, handle in
             switch event {
             case .head(let head, let verdict, let keeping):
                 times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
             case .checkpointDue(let offset):
-                try await checkpoint(part, at: offset, keeping: described)
+                try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: described)
                 await services.engine.committed(handle.id, offset: offset)
             case .redirected, .judged, .informational, .response, .finished:
                 break
@@ -79,8 +103,44 @@ extension SharedTransfer {
         }
     }
 
+    /// One attempt of a lane.
+    ///
+    /// - Parameters:
+    ///   - segment: what is to be fetched; nil is all that is missing behind what is kept.
+    ///   - isFirst: nobody else asks meanwhile. What others are to be asked for has been described by then.
+    func attempt(
+        _ lane: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
+        onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
+    ) async throws -> AttemptOutcome {
+        var kept = isFirst ? transfer.resumeData : described
+        kept.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        if isFirst {
+            // Who asks with others' conditions gets the whole: that is right for everybody.
+            let wanted = Set(members.values.map(\.conditions))
+            conditions = committed == 0 && wanted.count == 1 ? wanted.first ?? [] : []
+            times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+        }
+        // Segments combine under a validator that each answer shows; a digest would tell too late.
+        let isDigestKnown =
+            segment == nil && !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
+        return try await attempt(
+            request(for: lane), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
+            tellsRedirects: isFirst
+        ) { attempt in
+            attempt.resumeData = kept
+            attempt.segment = segment
+            attempt.allowsUnsafeResume = specification.resumesUnsafely && segment == nil
+            attempt.digestIsKnown = isDigestKnown
+            attempt.conditions = isFirst ? conditions : []
+            attempt.checkpoints = settings.checkpoints
+        } onEvent: { event, handle in
+            await passOnEvents()
+            try await onEvent(event, handle)
+        }
+    }
+
     /// Tells what the head says, gives up bytes of another version, and goes on if anybody still wants the body.
-    private func onHead(
+    func onHead(
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
         into part: PartialFile, in directory: DirectoryHandle
     ) async throws {
@@ -99,7 +159,7 @@ extension SharedTransfer {
         described = keeping
         headCount += 1
         let news = HeadNews(
-            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0,
+            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: committed > 0,
             times: times)
         self.head = news
         await tell(news)
