@@ -15,6 +15,7 @@ extension StoreReader {
         priority: Priority, withoutGroups groups: Set<GroupKey> = [], withoutHosts hosts: Set<String> = []
     ) throws(StoreError) -> QueueLane? {
         try settleHosts()
+        if groups.isEmpty, hosts.isEmpty { return try nextLane(priority) }
         var ids: [Int64] = []
         for group in groups { if let id = try groupID(of: group) { ids.append(id) } }
         let excluded = Exclusions(groups: JSONText.array(ids), hosts: JSONText.array(hosts.sorted()))
@@ -22,6 +23,39 @@ extension StoreReader {
         let single = try firstOfOneHost(priority, excluded, before: several?.turn ?? .max)
         guard let front = single ?? several else { return nil }
         return QueueLane(priority: priority, group: try groupKey(of: front.group), host: front.host)
+    }
+
+    /// As above, when nobody is excluded: then a row's turn is that of its first lane, and no list has to be looked through.
+    private func nextLane(_ priority: Priority) throws(StoreError) -> QueueLane? {
+        let level = Value.integer(Int64(priority.rawValue))
+        let several = try connection.first(
+            """
+            SELECT turn, group_id FROM group_queue INDEXED BY group_turn
+            WHERE priority = ?1 AND held = 0 AND only_host = '' AND turn IS NOT NULL ORDER BY turn, group_id LIMIT 1
+            """, level
+        ) { (turn: $0.integer(0), group: $0.integer(1)) }
+        let single = try connection.first(
+            """
+            SELECT host, (SELECT group_id FROM group_queue INDEXED BY group_turn
+                WHERE priority = h.priority AND held = 0 AND only_host = h.host AND turn IS NOT NULL
+                ORDER BY turn, group_id LIMIT 1)
+            FROM only_host_queue h INDEXED BY only_host_turn
+            WHERE h.priority = ?1 AND h.turn < ?2 ORDER BY h.turn, h.host LIMIT 1
+            """, level, .integer(several?.turn ?? .max)
+        ) { (host: $0.text(0), group: $0.integer(1)) }
+        if let single {
+            return QueueLane(priority: priority, group: try groupKey(of: single.group), host: single.host)
+        }
+        guard let several else { return nil }
+        let host = try connection.first(
+            """
+            SELECT host FROM host_queue INDEXED BY host_turn
+            WHERE priority = ?1 AND group_id = ?2 AND cooling = 0 ORDER BY turn, host LIMIT 1
+            """, level, .integer(several.group)
+        ) { $0.text(0) }
+        return try host.map { host throws(StoreError) in
+            QueueLane(priority: priority, group: try groupKey(of: several.group), host: host)
+        }
     }
 
     /// The tasks of this lane that start next, in order.
@@ -151,6 +185,11 @@ extension StoreTransaction {
     public func markServed(_ lane: QueueLane) throws(StoreError) {
         try settleHosts()
         guard let group = try groupID(of: lane.group) else { return }
+        // Whoever is alone is at the end already: a lane that joins gets a later turn.
+        let lanes = try connection.all(
+            "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
+        ) { _ in true }
+        guard lanes.count > 1 else { return }
         try setTurn(try nextTurn(lane.priority), ofHost: lane.host, group, lane.priority)
     }
 
