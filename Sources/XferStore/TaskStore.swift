@@ -35,10 +35,10 @@ public final class TaskStore: Sendable {
     /// Writes that no commit has taken up yet: how far callers are ahead of the disk.
     public var waitingWrites: Int { commits.waitingCount }
 
-    /// Runs `body` in the next group commit, within its own savepoint, and returns once the COMMIT is durable.
+    /// Runs `body` in the next group commit, and returns once the COMMIT is durable.
     ///
-    /// What `body` throws undoes its own changes only and is thrown here. `body` may run twice, when a group's COMMIT
-    /// failed and its change-sets are tried singly: it must have no effects but those on the transaction. It must not
+    /// What `body` throws undoes its own changes only and is thrown here. `body` may run more than once, when another
+    /// change-set of its group or the COMMIT failed: it must have no effects but those on the transaction. It must not
     /// block. Cancelling the caller's task does not take a write back.
     /// - Throws: what `body` throws, `StoreError.degraded`, `StoreError.closed`.
     @discardableResult

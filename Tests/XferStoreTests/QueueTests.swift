@@ -292,8 +292,10 @@ struct QueueTests {
                         let limit = Bool.random(using: &random) ? 2 : nil
                         try transaction.setLimits(of: key) { $0.maxActive = limit }
                     default:
-                        guard let lane = try transaction.nextLane(priority: priority) else { continue }
-                        try transaction.markServed(lane)
+                        let lane = try transaction.nextLane(priority: priority)
+                        // Nobody is excluded by that, but all the lists are looked through.
+                        #expect(try transaction.nextLane(priority: priority, withoutHosts: ["nobody"]) == lane)
+                        if let lane { try transaction.markServed(lane) }
                     }
                 }
                 if round % 4 == 3 { throw Refused() }

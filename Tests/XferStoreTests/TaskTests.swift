@@ -285,4 +285,46 @@ struct TaskTests {
     func refusesTextsThatAreNoStoredURLs(text: String) {
         #expect(HTTPURL(stored: text) == nil)
     }
+
+    @Test(arguments: [
+        [HeaderField(name: "ETag", value: "\"x\"")], [HeaderField(name: "", value: "")],
+        [HeaderField(name: "A", value: "b,c]["), HeaderField(name: "A", value: "é 日本 \u{1F600}")],
+        [HeaderField(name: "A", value: "tab\tand\\"), HeaderField(name: "B", value: "plain")],
+    ])
+    func readsStoredHeaderFieldsBack(fields: [HeaderField]) throws {
+        let text = try #require(JSONText.encode(headers: fields))
+        #expect(JSONText.decodeHeaders(text) == fields)
+        #expect(JSONText.decode([[String]].self, from: text) == fields.map { [$0.name, $0.value] })
+    }
+
+    @Test(arguments: ["", "[", "[]x", "[[\"a\"]]", "[[\"a\",\"b\"]", "[[\"a\",\"b\"]]]", "x[\"a\",\"b\"]]"])
+    func refusesTextsThatAreNoHeaderFields(text: String) {
+        #expect(JSONText.decodeHeaders(text) == nil)
+    }
+
+    @Test func progressAndStandingAreWrittenApart() async throws {
+        try await withStore { store in
+            let id = try await store.write { tx in
+                try tx.insertTask(specification("a"), state: .queued, at: noon).id
+            }
+            func change(_ body: @escaping @Sendable (inout TransferTask) -> Void) async throws {
+                let written = try await store.write { tx in
+                    var task = try #require(try tx.task(id))
+                    body(&task)
+                    try tx.update(task)
+                    return task
+                }
+                #expect(try await store.read { try $0.task(id) } == written)
+            }
+            try await change { ($0.state, $0.startedAt) = (.running, noon) }
+            try await change { ($0.received, $0.total, $0.furthest, $0.lastProgressAt) = (5, 10, 5, noon) }
+            try await change {
+                ($0.outcome.httpStatus, $0.outcome.etag) = (200, "x")
+                $0.outcome.responseHeaders = [HeaderField(name: "A", value: "b")]
+            }
+            try await change { $0.outcome.finalPath = "/x" }
+            try await change { $0.wait = Wait(.retry, until: noon) }
+            try await change { ($0.state, $0.wait, $0.finishedAt) = (.completed, nil, noon) }
+        }
+    }
 }

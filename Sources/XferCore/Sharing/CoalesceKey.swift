@@ -52,6 +52,8 @@ public struct CoalesceKey: Hashable, Sendable {
 struct KeyWords {
     private(set) var bytes: [UInt8] = []
 
+    init() { bytes.reserveCapacity(512) }
+
     mutating func add(_ text: String?) {
         guard let text else { return bytes.append(0) }
         bytes.append(1)
@@ -66,7 +68,7 @@ struct KeyWords {
     }
 
     private mutating func add(count: Int) {
-        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+        withUnsafeBytes(of: Int64(count).littleEndian) { bytes.append(contentsOf: $0) }
     }
 }
 

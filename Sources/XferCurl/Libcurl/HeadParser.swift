@@ -37,10 +37,10 @@ struct HeadParser {
         }
         if line.hasPrefix("HTTP/") {
             head = Self.statusLine(line)
-        } else if line.first == " " || line.first == "\t" {
+        } else if line.utf8.first.map(Self.isBlank) == true {
             continueLastField(with: line)
-        } else if let colon = line.firstIndex(of: ":") {
-            let value = line[line.index(after: colon)...]
+        } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
+            let value = line[line.utf8.index(after: colon)...]
             head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
         }
         return .more
@@ -79,9 +79,14 @@ struct HeadParser {
         return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
     }
 
+    // Bytes, not characters: there are ten lines to every small file.
+
     private static func trimmed(_ text: Substring) -> String {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
+        guard let first = text.utf8.firstIndex(where: { !isBlank($0) }),
+            let last = text.utf8.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(text[first...last])
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

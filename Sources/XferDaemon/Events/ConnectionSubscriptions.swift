@@ -1,6 +1,5 @@
 import JSONRPC
 import NIOConcurrencyHelpers
-import StrictJSON
 import XferProtocol
 
 /// The event streams of all connections: each is pumped by a task of its own, as fast as its client reads.
@@ -66,16 +65,18 @@ final class ConnectionSubscriptions: Sendable {
         var prevSeq = feed.gapBefore.map { $0 - 1 } ?? 0
         while let messages = try? await feed.next() {
             for message in messages {
-                let notification = message.delivered(on: subscription, after: prevSeq)
-                guard await send(notification.wire, to: connection) else { return }
+                var text: [UInt8] = []
+                text.reserveCapacity(512)
+                message.delivered(on: subscription, after: prevSeq).write(to: &text)
+                guard await send(text, to: connection) else { return }
                 prevSeq = message.seq ?? prevSeq
             }
         }
     }
 
-    private static func send(_ params: JSONValue, to connection: RPCConnection) async -> Bool {
+    private static func send(_ params: [UInt8], to connection: RPCConnection) async -> Bool {
         while true {
-            switch connection.notify(EventMessage.notification, params: params) {
+            switch connection.notify(EventMessage.notification, encodedParams: params) {
             case .accepted, .tooLarge: return true
             case .unavailable: return false
             case .full: guard await connection.whenWritable() else { return false }

@@ -32,23 +32,29 @@ final class JobQueue: @unchecked Sendable {
     func add(_ job: UnownedJob) {
         pthread_mutex_lock(mutex)
         jobs.append(job)
-        wakeOneIfUseful()
+        let isUseful = mayWakeOne()
         pthread_mutex_unlock(mutex)
+        // Not before: whoever wakes would find the mutex taken and sleep again.
+        if isUseful { pthread_cond_signal(hasWork) }
     }
 
     /// The next job, waited for; nil once the queue has ended and is empty.
     func take() -> UnownedJob? {
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
         while jobs.isEmpty {
-            if hasEnded { return nil }
+            if hasEnded {
+                pthread_mutex_unlock(mutex)
+                return nil
+            }
             idleThreads += 1
             pthread_cond_wait(hasWork, mutex)
             idleThreads -= 1
             isWaking = false
         }
         let job = jobs.removeFirst()
-        wakeOneIfUseful()
+        let isUseful = mayWakeOne()
+        pthread_mutex_unlock(mutex)
+        if isUseful { pthread_cond_signal(hasWork) }
         return job
     }
 
@@ -60,9 +66,10 @@ final class JobQueue: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    private func wakeOneIfUseful() {
-        guard !jobs.isEmpty, idleThreads > 0, !isWaking else { return }
+    /// Whether a thread is to be woken; notes that one is being woken then.
+    private func mayWakeOne() -> Bool {
+        guard !jobs.isEmpty, idleThreads > 0, !isWaking else { return false }
         isWaking = true
-        pthread_cond_signal(hasWork)
+        return true
     }
 }

@@ -7,7 +7,7 @@ extension NewTask {
     func draft(for principal: Principal, _ defaults: TaskDefaults) -> TaskDraft {
         TaskDraft(
             url: url, directoryField: directoryField, request: requestFields, retriesFailed: retryFailed ?? false,
-            asked: clientKey == nil ? nil : canonicalText
+            clientKey: clientKey, asked: clientKey == nil ? nil : canonicalText
         ) { request in
             specification(owner: principal.owner, request: request, defaults: defaults)
         }

@@ -9,7 +9,9 @@ struct TaskRecords: Sendable {
     func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
         let running = tasks.filter { $0.state == .running }.map(\.id)
         let progress = running.isEmpty ? [:] : await manager.progress(of: running)
-        let resumable = columns.contains("resumable") ? try await manager.resumability(of: tasks) : [:]
+        // Of who holds no bytes nothing is known.
+        let mayResume = columns.contains("resumable") && tasks.contains { $0.transferID != nil }
+        let resumable = mayResume ? try await manager.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await manager.segments(of: tasks) : [:]
         return tasks.map { task in
             TaskRecord(

@@ -42,7 +42,7 @@ final class DaemonService: RPCService {
         do {
             let caller = try caller(connection.peer)
             guard caller.mayCall(method) else { throw Self.denied("\(method) is for operators only") }
-            return .value(try await handler.respond(params, CallContext(caller: caller, connection: connection)))
+            return .encoded(try await handler.respond(params, CallContext(caller: caller, connection: connection)))
         } catch let refusal as AccessPolicy.Refusal {
             throw Self.denied(refusal.description)
         } catch {

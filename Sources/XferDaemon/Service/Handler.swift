@@ -6,7 +6,8 @@ import XferProtocol
 struct Handler: Sendable {
     let name: String
     let isBulk: Bool
-    let respond: @Sendable (JSONValue?, CallContext) async throws -> JSONValue
+    /// Answers the result's text.
+    let respond: @Sendable (JSONValue?, CallContext) async throws -> [UInt8]
 
     /// A handler for `method`: `body` gets decoded parameters and gives a typed result.
     init<Method: RPCMethod>(
@@ -17,7 +18,10 @@ struct Handler: Sendable {
         isBulk = Method.isBulk
         respond = { params, context in
             let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)
-            return try await body(params, context).wire
+            var text: [UInt8] = []
+            text.reserveCapacity(1024)
+            try await body(params, context).write(to: &text)
+            return text
         }
     }
 }

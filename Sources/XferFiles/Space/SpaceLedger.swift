@@ -6,9 +6,17 @@ public struct SpaceLedger: Sendable {
     public var reserve: Int64
     private var claims: [TransferID: Claim] = [:]
 
+    /// Free space by file system, as it was measured last.
+    private var measured: [UInt64: Measurement] = [:]
+
     private struct Claim {
         var fileSystem: UInt64
         var remaining: Int64
+    }
+
+    private struct Measurement {
+        var free: Int64
+        var time: MonotonicInstant
     }
 
     public init(reserve: Int64) { self.reserve = max(0, reserve) }
@@ -37,6 +45,27 @@ public struct SpaceLedger: Sendable {
         }
         return max(0, needed - max(0, free))
     }
+
+    /// Notes what was measured.
+    public mutating func note(free: Int64, on fileSystem: UInt64, at time: MonotonicInstant) {
+        measured[fileSystem] = Measurement(free: free, time: time)
+    }
+
+    /// Whether so little more is asked for, and there was so much room a moment ago, that measuring again would tell
+    /// nothing: many small files need not measure once each.
+    public func surelyFits(
+        remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, at now: MonotonicInstant
+    ) -> Bool {
+        guard remaining <= Self.little, let last = measured[fileSystem],
+            last.time.duration(to: now) < Self.moment
+        else { return false }
+        return fits(remaining: remaining + Self.plenty, for: transfer, on: fileSystem, free: last.free)
+    }
+
+    private static let little: Int64 = 1 << 20
+    private static let moment = Duration.milliseconds(200)
+    /// More than anybody writes in that moment.
+    private static let plenty: Int64 = 2 << 30
 
     /// Whether `remaining` more bytes fit.
     public func fits(

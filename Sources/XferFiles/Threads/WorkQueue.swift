@@ -36,8 +36,10 @@ final class WorkQueue: @unchecked Sendable {
         // Without a single thread (the system has none to give) waiting would last for ever.
         let isStranded = threadCount == 0
         if isStranded { _ = takeNext() }
-        pthread_cond_signal(hasWork)
+        let isUseful = idleCount > 0
         pthread_mutex_unlock(mutex)
+        // Not before: whoever wakes would find the mutex taken and sleep again.
+        if isUseful { pthread_cond_signal(hasWork) }
         if isStranded { work() }
     }
 

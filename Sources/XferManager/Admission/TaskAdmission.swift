@@ -16,6 +16,7 @@ struct TaskAdmission: Sendable {
     let requests: RequestAdmission
     let content: ContentAdmission
     let zones: TimeZones
+    let coalesceKeys: CoalesceKeys
     let now: Timestamp
 
     /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
@@ -65,7 +66,7 @@ struct TaskAdmission: Sendable {
         specification.request.bodySummary = body.map { BodySummary($0) }
         return AdmittedTask(
             specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked,
-            path: path)
+            coalesceKey: coalesceKeys.key(of: specification), path: path)
     }
 
     /// Checks priority and destination, and notes which directory the destination's is.

@@ -9,6 +9,8 @@ public struct TaskDraft: Sendable {
     public var request: RequestFields
     /// Whether it is tried although its URL failed for good a while ago.
     public var retriesFailed: Bool
+    /// Makes the add safe to repeat; the specification has it, too.
+    public var clientKey: String?
     /// What the client sent, in one text: tells a repeated add from another one with the same `client_key`, whatever
     /// profile and settings have become meanwhile. Nil goes by what becomes of the draft.
     public var asked: String?
@@ -17,13 +19,14 @@ public struct TaskDraft: Sendable {
 
     public init(
         url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
-        retriesFailed: Bool = false, asked: String? = nil,
+        retriesFailed: Bool = false, clientKey: String? = nil, asked: String? = nil,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
         self.directoryField = directoryField
         self.request = request
         self.retriesFailed = retriesFailed
+        self.clientKey = clientKey
         self.asked = asked
         self.specification = specification
     }
@@ -51,6 +54,8 @@ struct AdmittedTask: Sendable {
     var retriesFailed = false
     /// See `TaskDraft.asked`.
     var asked: String?
+    /// With whom it may share; made here, not while the database is being written.
+    var coalesceKey: [UInt8]?
     /// What stands before a field's name in errors.
     var path = ""
 }

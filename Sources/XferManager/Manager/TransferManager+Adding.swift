@@ -24,15 +24,15 @@ extension TransferManager {
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
         path: @escaping @Sendable (Int) -> String = { _ in "" }
     ) async throws -> [Added] {
-        try await commit(drafts, for: principal, path: path) { added, _ in added }
+        try await commit(drafts, for: principal, path: path) { added, _, _ in added }
     }
 
     /// Adds one, and answers the task as it was committed.
     public func add(
         _ draft: TaskDraft, for principal: Principal
     ) async throws -> (task: TransferTask, isExisting: Bool) {
-        try await commit([draft], for: principal, path: { _ in "" }) { added, tx in
-            guard let task = try tx.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
+        try await commit([draft], for: principal, path: { _ in "" }) { added, newest, store in
+            guard let task = try newest ?? store.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
             return (task: task, isExisting: added[0].isExisting)
         }
     }
@@ -40,12 +40,13 @@ extension TransferManager {
     private func commit<Answer: Sendable>(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
         path: @escaping @Sendable (Int) -> String,
-        _ answer: @escaping @Sendable ([Added], StoreTransaction) throws -> Answer
+        _ answer: @escaping @Sendable ([Added], _ newest: TransferTask?, StoreReader) throws -> Answer
     ) async throws -> Answer {
         guard !scheduler.holds.contains(.shuttingDown) else { throw ManagerError.shuttingDown }
         guard drafts.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
+        if let earlier = try await earlierAdds(of: drafts, for: principal.owner, answer) { return earlier }
         let admission = admission(for: principal)
         let spooling = try await spool(try await admission.admit(drafts, path: path), path: path)
         let admitted = spooling.tasks
@@ -63,7 +64,7 @@ extension TransferManager {
                     }
                     if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
                     try Self.requireRoom(of: principal, in: tx)
-                    return (try answer(added, tx), aftermath.effects)
+                    return (try answer(added, aftermath.newest, tx), aftermath.effects)
                 }
             }
         } catch {
@@ -82,20 +83,42 @@ extension TransferManager {
         var effects: [Effect] = []
         /// Whether a task has ended, a new one or one whose slot was taken.
         var hasEnded = false
+        /// The task that was added last, unless it has changed since.
+        var newest: TransferTask?
+    }
+
+    /// The answer to an add that is repeated whole: nothing of it is judged a second time, by what may have changed since.
+    /// Nil for any other, one with a key that was used for something else included.
+    private func earlierAdds<Answer: Sendable>(
+        of drafts: some RandomAccessCollection<TaskDraft> & Sendable, for owner: Owner,
+        _ answer: @escaping @Sendable ([Added], TransferTask?, StoreReader) throws -> Answer
+    ) async throws -> Answer? {
+        guard let first = drafts.first, first.clientKey != nil, first.asked != nil else { return nil }
+        return try await translatingStoreErrors {
+            try await store.read { reader in
+                var found: [Added] = []
+                for draft in drafts {
+                    guard let key = draft.clientKey, let asked = draft.asked,
+                        let id = try reader.earlierAdd(owner: owner, clientKey: key, asked: asked)
+                    else { return nil }
+                    found.append(Added(id: id, isExisting: true))
+                }
+                return try answer(found, nil, reader)
+            }
+        }
     }
 
     /// What tasks are added by.
     struct AddRules: Sendable {
         var principal: Principal
         var failedURLs: FailedURLList
-        var coalesceKeys: CoalesceKeys
         var zones: TimeZones
         var now: Timestamp
     }
 
     func addRules(for principal: Principal) -> AddRules {
         AddRules(
-            principal: principal, failedURLs: failedURLs, coalesceKeys: coalesceKeys, zones: zones, now: clock())
+            principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
     }
 
     /// Adds one, as a member of the batch if there is one.
@@ -105,6 +128,7 @@ extension TransferManager {
     ) throws -> Added {
         let specification = admitted.specification
         let now = rules.now
+        aftermath.newest = nil
         if specification.clientKey != nil,
             let earlier = try tx.earlierAdd(of: specification, body: admitted.body, asked: admitted.asked)
         {
@@ -119,7 +143,7 @@ extension TransferManager {
         let task = try tx.insertTask(
             specification, body: admitted.body, asked: admitted.asked,
             state: specification.startsPaused ? .paused : .queued,
-            coalesceKey: rules.coalesceKeys.key(of: specification),
+            coalesceKey: admitted.coalesceKey,
             batch: batch, at: now)
         try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         try tx.append(
@@ -130,8 +154,10 @@ extension TransferManager {
         aftermath.effects += superseded
         let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: now)
         if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
-        if !isBlocked, !specification.schedule.isEmpty {
-            try begin(task, rules.zones, in: tx, at: now)
+        if !specification.schedule.isEmpty {
+            if !isBlocked { try begin(task, rules.zones, in: tx, at: now) }
+        } else if !isBlocked {
+            aftermath.newest = task
         }
         return Added(id: task.id, isExisting: false)
     }
@@ -155,7 +181,7 @@ extension TransferManager {
             requests: RequestAdmission(
                 rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
             content: ContentAdmission(principal: principal, settings: settings, pool: services.pool), zones: zones,
-            now: clock())
+            coalesceKeys: coalesceKeys, now: clock())
     }
 
     /// A policy that was there a moment ago may have been removed meanwhile.

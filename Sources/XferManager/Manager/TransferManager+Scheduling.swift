@@ -355,9 +355,8 @@ extension StoreTransaction {
     /// Appends `queue.idle` when nothing is left that could run; first what has come to its end with that.
     func noteIdle(at now: Timestamp) throws {
         try completeBatches()
+        guard try !hasAny(in: [.queued, .running, .waiting]) else { return }
         let counts = try counts()
-        let unfinished = [TaskState.queued, .waiting, .running].reduce(0) { $0 + (counts[$1] ?? 0) }
-        guard unfinished == 0 else { return }
         try append(.queueIdle(completed: counts[.completed] ?? 0, failed: counts[.failed] ?? 0), at: now)
     }
 }

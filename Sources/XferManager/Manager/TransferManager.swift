@@ -143,7 +143,7 @@ public actor TransferManager {
             logger: logger)
         let services = RunServices(
             store: store, engine: engine, pool: pool, digests: digests,
-            durability: DurabilityGroup(pool: pool),
+            durability: DurabilityGroup(pool: pool), directories: OpenDirectories(),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),

@@ -139,7 +139,7 @@ extension TransferManager {
         do {
             if let transfer = source.transfer, let name = source.name {
                 let directory = try await DestinationDirectory.openForReading(
-                    transfer.partial, settings, on: services.pool)
+                    transfer.partial, settings, services)
                 return try await services.pool.run {
                     try ReadableFile(in: directory, named: name).read(at: offset, upTo: count)
                 }

@@ -7,26 +7,28 @@ enum DestinationDirectory {
     /// device number is the same directory after a reboot; another inode on the same device was made anew; neither is an
     /// unmounted disk.
     static func open(
-        _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, on pool: BlockingPool
+        _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
     ) async throws -> DirectoryHandle {
         let allowed = settings.isOperator(owner) ? settings.roots : settings.grantedRoots
-        return try await open(partial, beneath: allowed, settings, on: pool)
+        return try await open(partial, beneath: allowed, settings, services)
     }
 
     /// As above, for reading: whoever shares a transfer may read what lies in another one's directory.
     static func openForReading(
-        _ partial: PartialLocation, _ settings: ManagerSettings, on pool: BlockingPool
+        _ partial: PartialLocation, _ settings: ManagerSettings, _ services: RunServices
     ) async throws -> DirectoryHandle {
-        try await open(partial, beneath: settings.roots + settings.grantedRoots, settings, on: pool)
+        try await open(partial, beneath: settings.roots + settings.grantedRoots, settings, services)
     }
 
     private static func open(
-        _ partial: PartialLocation, beneath allowed: [String], _ settings: ManagerSettings, on pool: BlockingPool
+        _ partial: PartialLocation, beneath allowed: [String], _ settings: ManagerSettings, _ services: RunServices
     ) async throws -> DirectoryHandle {
         let (recorded, path) = (partial.identity, partial.directory)
         let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
         do {
-            let directory = try await pool.run { try roots.open(directory: path) }
+            let directory = try await services.pool.run { [directories = services.directories] in
+                try directories.open(path, beneath: roots)
+            }
             let found = directory.identity
             guard found.device == recorded.device || found.inode == recorded.inode else {
                 throw TransferError(

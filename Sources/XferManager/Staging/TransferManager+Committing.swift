@@ -139,7 +139,7 @@ extension TransferManager {
         }
         try await requireBelieved(task, transfer)
         let directory = try await DestinationDirectory.open(
-            transfer.partial, for: task.owner, settings, on: services.pool)
+            transfer.partial, for: task.owner, settings, services)
         var file = try await StagedFile(task, transfer, ready, in: directory, services, settings)
         try await file.choose(services, settings)
         return file
@@ -327,7 +327,7 @@ extension TransferManager {
             return false
         }
         let directory = try await DestinationDirectory.open(
-            transfer.partial, for: task.owner, settings, on: services.pool)
+            transfer.partial, for: task.owner, settings, services)
         let partName = found.ready?.name ?? transfer.partialName
         let recovery = try await services.pool.run {
             try Publisher(directory: directory).recover(intent, partName: partName)

@@ -101,6 +101,20 @@ extension EventMessage {
         return .object(object)
     }
 
+    public func write(to output: inout [UInt8]) {
+        EventEnvelope(self).write(to: &output)
+        guard !body.isEmpty else { return }
+        // The object goes on with what the type adds.
+        output.removeLast()
+        for (key, value) in body.members {
+            output.append(UInt8(ascii: ","))
+            output.appendJSON(key)
+            output.append(UInt8(ascii: ":"))
+            value.write(to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
     /// Any of the registered events.
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "Event") { schemas in

@@ -8,6 +8,7 @@ extension TaskID: WireValue {
         self.init(number)
     }
     public var wire: JSONValue { .integer(rawValue) }
+    public func write(to output: inout [UInt8]) { output.appendJSON(rawValue) }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "TaskID") { _ in
             ["description": "Names a task; never reused.", "type": "integer", "minimum": 1]

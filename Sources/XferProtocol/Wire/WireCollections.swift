@@ -12,6 +12,15 @@ extension Array: WireValue where Element: WireValue {
 
     public var wire: JSONValue { .array(map(\.wire)) }
 
+    public func write(to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "["))
+        for (index, element) in enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            element.write(to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         ["type": "array", "items": Element.schema(in: &schemas)]
     }

@@ -21,6 +21,7 @@ extension WireEnum {
     }
 
     public var wire: JSONValue { .string(wireName) }
+    public func write(to output: inout [UInt8]) { output.appendJSON(wireName) }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: schemaName) { _ in ["type": "string", "enum": .array(allCases.map(\.wire))] }
@@ -52,6 +53,7 @@ public enum OpenEnum<Known: WireEnum>: WireValue, Hashable, CustomStringConverti
     }
 
     public var wire: JSONValue { .string(description) }
+    public func write(to output: inout [UInt8]) { output.appendJSON(description) }
 
     /// The word on the wire.
     public var description: String {

@@ -10,11 +10,18 @@ public struct WireField<Record: WireRecord>: Sendable {
     public let isRequired: Bool
     public let example: JSONValue?
     let decode: @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void
-    /// The field's value; nil leaves it out.
-    let encode: @Sendable (Record) -> JSONValue?
+    /// The field's value; nil leaves it out. Records are large: they are handed about by address.
+    let read: @Sendable (UnsafePointer<Record>) -> JSONValue?
+    /// Appends the field with its name to the text of an object; nothing when it is left out.
+    let write: Writer
     /// Makes the field absent again; nothing for fields that are always there.
     let clear: @Sendable (inout Record) -> Void
     private let buildSchema: @Sendable (inout WireSchemas) -> JSONValue
+
+    typealias Writer = @Sendable (UnsafePointer<Record>, inout [UInt8]) -> Void
+
+    /// The field's value; nil leaves it out.
+    func encode(_ record: Record) -> JSONValue? { withUnsafePointer(to: record) { read($0) } }
 
     /// The field's schema with its documentation.
     func schema(in schemas: inout WireSchemas) -> JSONValue {
@@ -28,11 +35,15 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        WireField(name: name, documentation: documentation, isRequired: true, example: example) {
+        let (place, label) = (FieldPlace(path), FieldLabel(name))
+        return WireField(name: name, documentation: documentation, isRequired: true, example: example) {
             (json, mode, record) throws(WireError) in
             record[keyPath: path] = try read(Value.self, json, mode, limits)
-        } encode: {
-            $0[keyPath: path].wire
+        } read: {
+            place.value(of: $0).wire
+        } write: {
+            label.write(to: &$1)
+            place.value(of: $0).write(to: &$1)
         } clear: { _ in
         } buildSchema: {
             limited(Value.schema(in: &$0), limits)
@@ -44,7 +55,8 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        WireField(name: name, documentation: documentation, isRequired: false, example: example) {
+        let (place, label) = (FieldPlace(path), FieldLabel(name))
+        return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
             (json, mode, record) throws(WireError) in
             do throws(WireError) {
                 record[keyPath: path] = try read(Value.self, json, mode, limits)
@@ -52,8 +64,12 @@ public struct WireField<Record: WireRecord>: Sendable {
                 guard mode == .lenient, json == .null || error.reason == .unknownValue else { throw error }
                 record[keyPath: path] = nil
             }
-        } encode: {
-            $0[keyPath: path]?.wire
+        } read: {
+            place.value(of: $0)?.wire
+        } write: {
+            guard let value = place.value(of: $0) else { return }
+            label.write(to: &$1)
+            value.write(to: &$1)
         } clear: {
             $0[keyPath: path] = nil
         } buildSchema: {
@@ -66,11 +82,15 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        WireField(name: name, documentation: documentation, isRequired: false, example: example) {
+        let (place, label) = (FieldPlace(path), FieldLabel(name))
+        return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
             (json, mode, record) throws(WireError) in
             record[keyPath: path] = try read(Value.self, json, mode, limits)
-        } encode: {
-            $0[keyPath: path].wire
+        } read: {
+            place.value(of: $0).wire
+        } write: {
+            label.write(to: &$1)
+            place.value(of: $0).write(to: &$1)
         } clear: {
             $0[keyPath: path] = Record()[keyPath: path]
         } buildSchema: {
@@ -84,11 +104,15 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        WireField(name: name, documentation: documentation, isRequired: true, example: example) {
+        let (place, label) = (FieldPlace(path), FieldLabel(name))
+        return WireField(name: name, documentation: documentation, isRequired: true, example: example) {
             (json, mode, record) throws(WireError) in
             record[keyPath: path] = json == .null ? nil : try read(Value.self, json, mode, limits)
-        } encode: {
-            $0[keyPath: path]?.wire ?? .null
+        } read: {
+            place.value(of: $0)?.wire ?? .null
+        } write: {
+            label.write(to: &$1)
+            if let value = place.value(of: $0) { value.write(to: &$1) } else { JSONValue.null.write(to: &$1) }
         } clear: { _ in
         } buildSchema: {
             SchemaText.nullable(limited(Value.schema(in: &$0), limits))
@@ -100,14 +124,25 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Patch<Value>> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        WireField(name: name, documentation: documentation, isRequired: false, example: example) {
+        let (place, label) = (FieldPlace(path), FieldLabel(name))
+        return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
             (json, mode, record) throws(WireError) in
             record[keyPath: path] = json == .null ? .clear : .set(try read(Value.self, json, mode, limits))
-        } encode: {
-            switch $0[keyPath: path] {
+        } read: {
+            switch place.value(of: $0) {
             case .unchanged: nil
             case .clear: .null
             case .set(let value): value.wire
+            }
+        } write: {
+            switch place.value(of: $0) {
+            case .unchanged: return
+            case .clear:
+                label.write(to: &$1)
+                JSONValue.null.write(to: &$1)
+            case .set(let value):
+                label.write(to: &$1)
+                value.write(to: &$1)
             }
         } clear: {
             $0[keyPath: path] = .unchanged
@@ -132,7 +167,8 @@ public struct WireField<Record: WireRecord>: Sendable {
     private init(
         name: String, documentation: String, isRequired: Bool, example: JSONValue?,
         decode: @escaping @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void,
-        encode: @escaping @Sendable (Record) -> JSONValue?, clear: @escaping @Sendable (inout Record) -> Void,
+        read: @escaping @Sendable (UnsafePointer<Record>) -> JSONValue?, write: @escaping Writer,
+        clear: @escaping @Sendable (inout Record) -> Void,
         buildSchema: @escaping @Sendable (inout WireSchemas) -> JSONValue
     ) {
         self.name = name
@@ -140,7 +176,8 @@ public struct WireField<Record: WireRecord>: Sendable {
         self.isRequired = isRequired
         self.example = example
         self.decode = decode
-        self.encode = encode
+        self.read = read
+        self.write = write
         self.clear = clear
         self.buildSchema = buildSchema
     }

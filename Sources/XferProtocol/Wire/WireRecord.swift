@@ -50,11 +50,21 @@ extension WireRecord {
 
     public var wire: JSONValue {
         var object = JSONObject()
-        // The array itself: where this is not specialised, a collection of our own costs more than the fields do.
-        for field in Self.wireFields.fields {
-            if let value = field.encode(self) { object.append(newKey: field.name, value) }
+        withUnsafePointer(to: self) { record in
+            // The array itself: where this is not specialised, a collection of our own costs more than the fields do.
+            for field in Self.wireFields.fields {
+                if let value = field.read(record) { object.append(newKey: field.name, value) }
+            }
         }
         return .object(object)
+    }
+
+    public func write(to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        withUnsafePointer(to: self) { record in
+            for write in Self.wireFields.writers { write(record, &output) }
+        }
+        output.append(UInt8(ascii: "}"))
     }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
@@ -80,6 +90,8 @@ extension WireRecord {
 /// A record's fields with an index by name. At most `FieldSet.capacity`.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
     let fields: [WireField<Record>]
+    /// Of each field, by themselves: a field is much to copy.
+    let writers: [WireField<Record>.Writer]
     private let positions: [String: Int]
     private let required: FieldSet
 
@@ -88,6 +100,7 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
     public init(_ fields: [WireField<Record>]) {
         precondition(fields.count <= FieldSet.capacity, "\(Record.self) has more fields than FieldSet can tell apart")
         self.fields = fields
+        writers = fields.map(\.write)
         positions = Dictionary(uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
         required = fields.enumerated().reduce(into: FieldSet()) { if $1.element.isRequired { $0.insert($1.offset) } }
     }

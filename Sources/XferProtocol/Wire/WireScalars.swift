@@ -6,6 +6,7 @@ extension String: WireValue {
         self = text
     }
     public var wire: JSONValue { .string(self) }
+    public func write(to output: inout [UInt8]) { output.appendJSON(self) }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue { ["type": "string"] }
 }
 
@@ -30,6 +31,7 @@ extension WireInteger {
         self = fitting
     }
     public var wire: JSONValue { .integer(Int64(clamping: self)) }
+    public func write(to output: inout [UInt8]) { output.appendJSON(Int64(clamping: self)) }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue { ["type": "integer"] }
 }
 

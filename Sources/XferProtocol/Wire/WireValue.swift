@@ -11,6 +11,9 @@ public protocol WireValue: Sendable {
     /// The value as JSON.
     var wire: JSONValue { get }
 
+    /// Appends `wire` as compact text.
+    func write(to output: inout [UInt8])
+
     /// JSON Schema (draft 7) of the value; named types enter themselves into `schemas` and answer a `$ref`.
     static func schema(in schemas: inout WireSchemas) -> JSONValue
 }
@@ -24,6 +27,8 @@ public enum WireMode: Sendable {
 }
 
 extension WireValue {
+    public func write(to output: inout [UInt8]) { wire.write(to: &output) }
+
     /// Reads what a client sent.
     public init(strict value: JSONValue) throws(WireError) {
         try self.init(wire: value, mode: .strict)

@@ -4,9 +4,9 @@ import XferModel
 /// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived while
 /// the last one was under way.
 ///
-/// Each change-set has a savepoint of its own, so that one that fails is undone alone. If the transaction itself fails, as
-/// a full disk makes it, its change-sets are tried one by one; if the medium still refuses, the store is degraded until a
-/// probe commit goes through.
+/// A change-set that fails is undone alone: then its group is rolled back and executed again with a savepoint for each. If
+/// the transaction itself fails, as a full disk makes it, its change-sets are tried one by one; if the medium still refuses,
+/// the store is degraded until a probe commit goes through.
 ///
 /// `@unchecked Sendable`: `transaction` is only touched on the writer's queue.
 final class GroupCommit: @unchecked Sendable {
@@ -104,13 +104,11 @@ final class GroupCommit: @unchecked Sendable {
         var failures: [Int: any Error] = [:]
         try transaction.begin()
         do throws(StoreError) {
-            if group.count == 1 {
-                // The transaction is savepoint enough, and a savepoint costs a copy of every page that is changed.
-                if let failure = try transaction.attempt({ try group[0].execute(in: $0) }) {
-                    transaction.rollBack()
-                    return [0: failure]
-                }
-            } else {
+            // Without savepoints at first: each would copy every page that is changed.
+            if let failure = try executeAll(group, transaction) {
+                transaction.rollBack()
+                if group.count == 1 { return [0: failure] }
+                try transaction.begin()
                 for (index, change) in group.enumerated() {
                     if let failure = try transaction.isolate({ try change.execute(in: $0) }) {
                         failures[index] = failure
@@ -123,6 +121,16 @@ final class GroupCommit: @unchecked Sendable {
             throw error
         }
         return failures
+    }
+
+    /// Executes the change-sets until one fails, and answers why that did.
+    private func executeAll(
+        _ group: [any ChangeSet], _ transaction: StoreTransaction
+    ) throws(StoreError) -> (any Error)? {
+        for change in group {
+            if let failure = try transaction.attempt({ try change.execute(in: $0) }) { return failure }
+        }
+        return nil
     }
 
     private func deliver(_ group: [any ChangeSet], _ failures: [Int: any Error], _ transaction: StoreTransaction) {

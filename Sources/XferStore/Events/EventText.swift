@@ -27,10 +27,10 @@ enum EventText {
             object.add("notModified", notModified)
         default: return try JSONText.encode(payload)
         }
-        return "{\"\(name(of: payload))\":\(object.text)}"
+        return object.text(named: name(of: payload))
     }
 
-    private static func name(of payload: EventPayload) -> String {
+    private static func name(of payload: EventPayload) -> StaticString {
         switch payload {
         case .taskAdded: "taskAdded"
         case .taskStarted: "taskStarted"
@@ -40,33 +40,46 @@ enum EventText {
     }
 }
 
-/// A JSON object that grows member by member; nil members are left out.
+/// A JSON object that grows member by member; nil members are left out. Bytes, since adding to a `String` costs more than
+/// the insertion of an event.
 struct JSONObjectText {
-    private var members = ""
+    private var members: [UInt8] = []
 
-    var text: String { "{" + members + "}" }
+    init() { members.reserveCapacity(240) }
 
-    mutating func add(_ name: String, _ value: String?) {
+    /// The object as the one member of another.
+    func text(named name: StaticString) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(members.count + name.utf8CodeUnitCount + 8)
+        text.append(contentsOf: "{\"".utf8)
+        text.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        text.append(contentsOf: "\":{".utf8)
+        text.append(contentsOf: members)
+        text.append(contentsOf: "}}".utf8)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         begin(name)
         JSONText.append(value, to: &members)
     }
 
-    mutating func add(_ name: String, _ value: Int64?) {
+    mutating func add(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
         begin(name)
-        members += String(value)
+        members.append(contentsOf: String(value).utf8)
     }
 
-    mutating func add(_ name: String, _ value: Bool) {
+    mutating func add(_ name: StaticString, _ value: Bool) {
         begin(name)
-        members += value ? "true" : "false"
+        members.append(contentsOf: value ? "true".utf8 : "false".utf8)
     }
 
-    private mutating func begin(_ name: String) {
-        if !members.isEmpty { members += "," }
-        members += "\""
-        members += name
-        members += "\":"
+    private mutating func begin(_ name: StaticString) {
+        if !members.isEmpty { members.append(UInt8(ascii: ",")) }
+        members.append(UInt8(ascii: "\""))
+        members.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        members.append(contentsOf: "\":".utf8)
     }
 }

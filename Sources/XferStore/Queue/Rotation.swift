@@ -16,6 +16,7 @@ extension StoreReader {
         priority: Priority, without excluded: LaneExclusions = LaneExclusions()
     ) throws(StoreError) -> QueueLane? {
         try settleHosts()
+        if excluded == LaneExclusions() { return try nextLane(priority) }
         var ids: [Int64] = []
         for group in excluded.groups { if let id = try groupID(of: group) { ids.append(id) } }
         let exclusions = Exclusions(
@@ -24,9 +25,50 @@ extension StoreReader {
         let several = try firstOfSeveralHosts(priority, exclusions)
         let single = try firstOfOneHost(priority, exclusions, before: several?.turn ?? .max)
         guard let front = single ?? several else { return nil }
-        return QueueLane(
-            priority: priority, group: try groupKey(of: front.group),
-            profile: front.profile.isEmpty ? nil : front.profile, host: front.host)
+        return try lane(of: LineKey(priority: priority, group: front.group, profile: front.profile), host: front.host)
+    }
+
+    /// As above, when nobody is excluded: then a row's turn is that of its first lane, and no list has to be looked through.
+    private func nextLane(_ priority: Priority) throws(StoreError) -> QueueLane? {
+        let level = Value.integer(Int64(priority.rawValue))
+        let several = try connection.first(
+            """
+            SELECT turn, group_id, profile FROM group_queue INDEXED BY group_turn
+            WHERE priority = ?1 AND held = 0 AND only_host = '' AND turn IS NOT NULL
+            ORDER BY turn, group_id, profile LIMIT 1
+            """, level
+        ) { (turn: $0.integer(0), line: LineKey(priority: priority, group: $0.integer(1), profile: $0.text(2))) }
+        let single = try connection.first(
+            """
+            SELECT host FROM only_host_queue INDEXED BY only_host_turn
+            WHERE priority = ?1 AND turn < ?2 ORDER BY turn, host LIMIT 1
+            """, level, .integer(several?.turn ?? .max)
+        ) { $0.text(0) }
+        if let single {
+            let line = try connection.first(
+                """
+                SELECT group_id, profile FROM group_queue INDEXED BY group_turn
+                WHERE priority = ?1 AND held = 0 AND only_host = ?2 AND turn IS NOT NULL
+                ORDER BY turn, group_id, profile LIMIT 1
+                """, level, .text(single)
+            ) { LineKey(priority: priority, group: $0.integer(0), profile: $0.text(1)) }
+            return try line.map { line throws(StoreError) in try lane(of: line, host: single) }
+        }
+        guard let several else { return nil }
+        let (_, group, profile) = several.line.values
+        let host = try connection.first(
+            """
+            SELECT host FROM host_queue INDEXED BY host_turn
+            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND cooling = 0 ORDER BY turn, host LIMIT 1
+            """, level, group, profile
+        ) { $0.text(0) }
+        return try host.map { host throws(StoreError) in try lane(of: several.line, host: host) }
+    }
+
+    private func lane(of line: LineKey, host: String) throws(StoreError) -> QueueLane {
+        QueueLane(
+            priority: line.priority, group: try groupKey(of: line.group),
+            profile: line.profile.isEmpty ? nil : line.profile, host: host)
     }
 
     /// The tasks of this lane that start next, in order.
@@ -165,6 +207,11 @@ extension StoreTransaction {
     public func markServed(_ lane: QueueLane) throws(StoreError) {
         try settleHosts()
         guard let group = try groupID(of: lane.group) else { return }
+        // Whoever is alone is at the end already: a lane that joins gets a later turn.
+        let lanes = try connection.all(
+            "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
+        ) { _ in true }
+        guard lanes.count > 1 else { return }
         let line = LineKey(priority: lane.priority, group: group, profile: lane.profile ?? "")
         try setTurn(try nextTurn(lane.priority), of: HostKey(line: line, host: lane.host))
     }

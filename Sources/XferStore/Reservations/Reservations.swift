@@ -29,6 +29,14 @@ extension StoreTransaction {
 
     /// Gives back all names the task holds.
     public func releaseReservations(of task: TaskID) throws(StoreError) {
-        try connection.run("DELETE FROM reservation WHERE task_id = ?1", Value(task))
+        let held = try connection.all(
+            "SELECT device, inode, name FROM reservation INDEXED BY reservation_task WHERE task_id = ?1", Value(task)
+        ) { (device: $0.integer(0), inode: $0.integer(1), name: $0.text(2)) }
+        // By their key: to delete by another index, SQLite makes a table of the keys first.
+        for reservation in held {
+            try connection.run(
+                "DELETE FROM reservation WHERE device = ?1 AND inode = ?2 AND name = ?3", .integer(reservation.device),
+                .integer(reservation.inode), .text(reservation.name))
+        }
     }
 }

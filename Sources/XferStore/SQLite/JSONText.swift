@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import XferModel
 
 /// JSON kept in text columns: small values that are neither searched nor sorted by.
@@ -29,21 +30,71 @@ enum JSONText {
     /// Header fields as `[["Name","value"],…]`, written by hand because every response's are stored; nil for none.
     static func encode(headers: [HeaderField]) -> String? {
         guard !headers.isEmpty else { return nil }
-        var text = "["
+        var text: [UInt8] = []
+        text.reserveCapacity(headers.reduce(2) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 })
         for (index, field) in headers.enumerated() {
-            text += index == 0 ? "[" : ",["
+            text.append(contentsOf: index == 0 ? "[[".utf8 : ",[".utf8)
             append(field.name, to: &text)
-            text += ","
+            text.append(UInt8(ascii: ","))
             append(field.value, to: &text)
-            text += "]"
+            text.append(UInt8(ascii: "]"))
         }
-        return text + "]"
+        text.append(UInt8(ascii: "]"))
+        return String(decoding: text, as: UTF8.self)
     }
 
+    /// Nil when the text is none of `encode(headers:)`.
     static func decodeHeaders(_ text: String?) -> [HeaderField]? {
         guard let text else { return [] }
+        if let fields = plainHeaders(text) { return fields }
         guard let pairs = decode([[String]].self, from: text), pairs.allSatisfy({ $0.count == 2 }) else { return nil }
         return pairs.map { HeaderField(name: $0[0], value: $0[1]) }
+    }
+
+    /// Header fields from a text without escapes, as nearly all are; nil for any other.
+    private static func plainHeaders(_ text: String) -> [HeaderField]? {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count > 1, !bytes.contains(UInt8(ascii: "\\")) else { return nil }
+            var position = 1
+            func take(_ expected: StaticString) -> Bool {
+                let end = position + expected.utf8CodeUnitCount
+                guard end <= bytes.count,
+                    memcmp(bytes.baseAddress.unsafelyUnwrapped + position, expected.utf8Start, end - position) == 0
+                else { return false }
+                position = end
+                return true
+            }
+            func string() -> String? {
+                guard take("\""), let end = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+                defer { position = end + 1 }
+                return String(decoding: UnsafeBufferPointer(rebasing: bytes[position..<end]), as: UTF8.self)
+            }
+            var fields: [HeaderField] = []
+            repeat {
+                guard take("["), let name = string(), take(","), let value = string(), take("]") else { return nil }
+                fields.append(HeaderField(name: name, value: value))
+            } while take(",")
+            return take("]") && position == bytes.count && bytes[0] == UInt8(ascii: "[") ? fields : nil
+        }
+    }
+
+    /// As `append(_:to:)`, to bytes.
+    static func append(_ string: String, to text: inout [UInt8]) {
+        var string = string
+        let isPlain = string.withUTF8 { bytes in
+            for byte in bytes where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                return false
+            }
+            text.append(UInt8(ascii: "\""))
+            text.append(contentsOf: bytes)
+            text.append(UInt8(ascii: "\""))
+            return true
+        }
+        guard !isPlain else { return }
+        var escaped = ""
+        append(string, to: &escaped)
+        text.append(contentsOf: escaped.utf8)
     }
 
     /// An array of strings, for `json_each`.

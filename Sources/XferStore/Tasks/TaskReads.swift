@@ -34,6 +34,16 @@ extension StoreReader {
         return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)
     }
 
+    /// The task an add of the same was answered with before; nil also when its key was used for something else.
+    ///
+    /// - Parameter asked: what the client sent, as it was given to `insertTask`.
+    public func earlierAdd(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> TaskID? {
+        try connection.first(
+            "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2 AND fingerprint = ?3", Value(owner),
+            .text(clientKey), .integer(Fingerprint(asked: asked).value)
+        ) { TaskID($0.integer(0)) }
+    }
+
     /// The highest id that was ever given to a task, nil before the first.
     public func maxTaskID() throws(StoreError) -> TaskID? {
         try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'task'") { TaskID($0.integer(0)) }
@@ -47,6 +57,17 @@ extension StoreReader {
             "SELECT * FROM task INDEXED BY task_state WHERE state = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
             Value(state), .integer(after?.rawValue ?? 0), Value(limit)
         ) { row throws(StoreError) in try TaskRow(row).task() }
+    }
+
+    /// Whether there is a task in any of these states. Cheaper than `counts`, which writes down what was gathered of them.
+    public func hasAny(in states: [TaskState]) throws(StoreError) -> Bool {
+        for state in states {
+            let found = try connection.first(
+                "SELECT 1 FROM task INDEXED BY task_state WHERE state = ?1 LIMIT 1", Value(state)
+            ) { _ in true }
+            if found != nil { return true }
+        }
+        return false
     }
 
     /// The task that last completed a file under this path; nil when none did, or its row is gone.

@@ -100,18 +100,26 @@ struct TaskRow {
 extension HTTPURL {
     /// Reads `string` back, which is normalised: no user info, no fragment, the default port left out.
     init?(stored text: String) {
-        guard let mark = text.firstRange(of: "://"), let scheme = Scheme(rawValue: String(text[..<mark.lowerBound]))
-        else { return nil }
-        let rest = text[mark.upperBound...]
-        guard let slash = rest.firstIndex(of: "/") else { return nil }
-        let authority = rest[..<slash]
-        // A colon within brackets belongs to an IPv6 literal.
-        let colon = authority.lastIndex { $0 == ":" || $0 == "]" }.flatMap { authority[$0] == ":" ? $0 : nil }
-        var port: UInt16? = scheme.defaultPort
-        if let colon { port = UInt16(authority[authority.index(after: colon)...]) }
-        guard let port else { return nil }
-        self.init(
-            scheme: scheme, host: String(authority[..<(colon ?? authority.endIndex)]), port: port,
-            target: String(rest[slash...]))
+        var text = text
+        let parsed = text.withUTF8 { bytes -> HTTPURL? in
+            guard let scheme = Scheme.allCases.first(where: { bytes.starts(with: "\($0.rawValue)://".utf8) }) else {
+                return nil
+            }
+            let start = scheme.rawValue.utf8.count + 3
+            guard let slash = bytes[start...].firstIndex(of: UInt8(ascii: "/")) else { return nil }
+            // A colon within brackets belongs to an IPv6 literal.
+            let mark = bytes[start..<slash].lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
+            let colon = mark.flatMap { bytes[$0] == UInt8(ascii: ":") ? $0 : nil }
+            func word(_ range: Range<Int>) -> String {
+                String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+            }
+            var port: UInt16? = scheme.defaultPort
+            if let colon { port = UInt16(word(colon + 1..<slash)) }
+            guard let port else { return nil }
+            return HTTPURL(
+                scheme: scheme, host: word(start..<(colon ?? slash)), port: port, target: word(slash..<bytes.count))
+        }
+        guard let parsed else { return nil }
+        self = parsed
     }
 }

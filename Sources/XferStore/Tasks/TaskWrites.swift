@@ -55,7 +55,8 @@ extension StoreTransaction {
         let found = try connection.first(
             """
             SELECT owner, group_name, state, priority, host, group_id, batch_id, profile, url, label, directory, name,
-                checksum, options, meta, directory_device, directory_inode, policy, slot, coalesce_key
+                checksum, options, meta, directory_device, directory_inode, policy, slot, coalesce_key,
+                wait_reason, wait_until, transfer_id, finished_at, final_path
             FROM task WHERE id = ?1
             """, Value(task.id)
         ) { row throws(StoreError) in
@@ -63,16 +64,18 @@ extension StoreTransaction {
                 place: try QueuePlace(row, of: task.id),
                 isSameSpecification: row.holds(columns.group, 1) && row.holds(columns.priority, 3)
                     && row.holds(columns.profile, 7) && row.holds(columns.url, 8) && row.holds(columns.label, 9)
-                    && row.holds(columns.directory, 10)
-                    && row.holds(columns.name, 11) && row.holds(columns.checksum, 12) && row.holds(columns.options, 13)
+                    && row.holds(columns.directory, 10) && row.holds(columns.name, 11)
+                    && row.holds(columns.checksum, 12) && row.holds(columns.options, 13)
                     && row.holds(columns.meta, 14) && row.holds(columns.directoryDevice, 15)
                     && row.holds(columns.directoryInode, 16) && row.holds(columns.policy, 17)
-                    && row.holds(columns.slot, 18)
-                    && row.holds(Value(task.coalesceKey), 19)
+                    && row.holds(columns.slot, 18) && row.holds(Value(task.coalesceKey), 19),
+                isSameStanding: row.holds(Value(task.state), 2) && row.holds(Value(task.wait?.reason.rawValue), 20)
+                    && row.holds(Value(task.wait?.until), 21) && row.holds(Value(task.transferID), 22)
+                    && row.holds(Value(task.finishedAt), 23) && row.holds(Value(task.outcome.finalPath), 24)
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
-        try updateProgress(of: task)
+        if found.isSameStanding { try updateProgress(of: task) } else { try updateStanding(of: task) }
         let isSameGroup = found.place.group == task.specification.group
         let group = isSameGroup ? found.place.groupID : try makeGroup(task.group)
         if !found.isSameSpecification { try updateSpecification(of: task, columns, inGroup: group) }
@@ -99,8 +102,26 @@ extension StoreTransaction {
         try tidyGroup(place.groupID)
     }
 
-    /// What changes while a task runs.
+    /// What changes while a task runs: no column that an index has, so that no index is touched.
     private func updateProgress(of task: TransferTask) throws(StoreError) {
+        let outcome = task.outcome
+        let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
+        try connection.run(
+            """
+            UPDATE task SET received = ?2, total = ?3, attempts = ?4, started_at = ?5, last_progress_at = ?6,
+                error_reason = ?7, error = ?8, final_url = ?9, http_status = ?10, etag = ?11, content_encoding = ?12,
+                skipped = ?13, not_modified = ?14, response_headers = ?15, furthest = ?16, sent = ?17
+            WHERE id = ?1
+            """,
+            Value(task.id), .integer(task.received), Value(task.total), Value(task.attempts), Value(task.startedAt),
+            Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
+            Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
+            Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
+            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest), .integer(task.sent))
+    }
+
+    /// The same, and where the task stands.
+    private func updateStanding(of task: TransferTask) throws(StoreError) {
         let (wait, outcome) = (task.wait, task.outcome)
         let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
         try connection.run(

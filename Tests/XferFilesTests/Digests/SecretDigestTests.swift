@@ -13,6 +13,17 @@ import Testing
             try #require(second).hex == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     }
 
+    /// RFC 4231 §4.7: a key longer than a block is hashed first.
+    @Test func aLongKeyIsHashedFirst() throws {
+        let digest = SecretDigest(key: [UInt8](repeating: 0xaa, count: 131))
+        let text = Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8)
+        for _ in 0..<2 {
+            #expect(
+                try #require(digest.digest(text)).hex
+                    == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
+        }
+    }
+
     @Test func anEmptyTextHasOneToo() {
         #expect(SecretDigest(key: [1]).digest([])?.count == 32)
     }

@@ -41,4 +41,21 @@ struct SpaceLedgerTests {
         #expect(ledger.shortfall(remaining: .max, on: 2, free: -1) == .max)
         #expect(SpaceLedger(reserve: -1).fits(remaining: 0, on: 1, free: 0))
     }
+
+    @Test("a little fits without measuring where there was plenty a moment ago")
+    func aMomentAgo() {
+        let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+        var ledger = SpaceLedger(reserve: 100)
+        #expect(!ledger.surelyFits(remaining: 1, on: 1, at: now))
+        ledger.note(free: 8 << 30, on: 1, at: now)
+        #expect(ledger.surelyFits(remaining: 4096, on: 1, at: now.advanced(by: .milliseconds(199))))
+        #expect(!ledger.surelyFits(remaining: 4096, on: 1, at: now.advanced(by: .milliseconds(200))))
+        #expect(!ledger.surelyFits(remaining: 4096, on: 2, at: now))
+        #expect(!ledger.surelyFits(remaining: 2 << 20, on: 1, at: now))
+        ledger.set(remaining: 7 << 30, for: TransferID(1), on: 1)
+        #expect(!ledger.surelyFits(remaining: 4096, on: 1, at: now))
+        #expect(ledger.surelyFits(remaining: 4096, for: TransferID(1), on: 1, at: now))
+        ledger.note(free: 1 << 30, on: 1, at: now)
+        #expect(!ledger.surelyFits(remaining: 4096, for: TransferID(1), on: 1, at: now))
+    }
 }

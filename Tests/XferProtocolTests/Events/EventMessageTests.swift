@@ -53,6 +53,9 @@ struct EventMessageTests {
     func eventsReadBack(payload: EventPayload) throws {
         let message = EventMessage(event(payload)).delivered(on: 1, after: 6)
         let wire = message.wire
+        var text: [UInt8] = []
+        message.write(to: &text)
+        #expect(String(decoding: text, as: UTF8.self) == wire.text)
         #expect(try EventMessage(lenient: wire) == message)
         #expect(wire["seq"] == 7)
         #expect(wire["prev_seq"] == 6)

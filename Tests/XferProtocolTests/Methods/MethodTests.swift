@@ -24,8 +24,12 @@ struct MethodTests {
             for example in Method.examples {
                 let params = try Method.Params(strict: example.params)
                 #expect(try Method.Params(strict: params.wire).wire == params.wire)
-                #expect(
-                    try Method.Result(strict: example.result).wire == example.result, "\(Method.name) \(example.name)")
+                let result = try Method.Result(strict: example.result)
+                #expect(result.wire == example.result, "\(Method.name) \(example.name)")
+                // What goes over the wire is written without a value in between.
+                var text: [UInt8] = []
+                result.write(to: &text)
+                #expect(String(decoding: text, as: UTF8.self) == result.wire.text, "\(Method.name) \(example.name)")
             }
         }
         for method in MethodRegistry.all { try check(method) }

@@ -40,17 +40,21 @@ extension DownloadRun {
         _ file: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
     ) async throws -> RunEnd {
         let isManual = specification.completion.finalize == .manual
-        if !isProcessed {
-            control.enter(isManual ? .processing : .publishing)
-            try await prepare(file, length: length)
-            if isManual { try await noteReady(file, length: length) }
+        if isManual {
+            if !isProcessed {
+                control.enter(.processing)
+                try await prepare(file, length: length)
+                try await noteReady(file, length: length)
+            }
+            return control.beginPublishing() ? .staged(size: length) : .stopped
         }
-        if isManual { return control.beginPublishing() ? .staged(size: length) : .stopped }
         control.enter(.publishing)
         let publisher = Publisher(directory: directory)
         var taken: Set<String> = []
+        var first = isProcessed ? nil : try await prepare(file, length: length, choosingWith: publisher)
         for _ in 0..<Self.mostNameRaces {
-            let choice = try await choose(publisher, excluding: taken)
+            let choice = if let first { first } else { try await choose(publisher, excluding: taken) }
+            first = nil
             guard case .publish(let name, let isReplacing) = choice else {
                 return try skipped(finalName, in: directory)
             }
@@ -109,6 +113,19 @@ extension DownloadRun {
         let mode = specification.destination.mode ?? settings.fileMode
         let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
         try await services.pool.run { try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt) }
+    }
+
+    /// As above, and looks which name is free: one visit to the pool.
+    private func prepare(
+        _ file: PartialFile, length: Int64, choosingWith publisher: Publisher
+    ) async throws -> Publisher.NameChoice {
+        let mode = specification.destination.mode ?? settings.fileMode
+        let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
+        let (name, policy) = (finalName, specification.destination.onConflict)
+        return try await services.pool.run { () throws(FileError) in
+            try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt)
+            return try publisher.chooseName(for: name, policy: policy)
+        }
     }
 
     private func rename(

@@ -149,6 +149,13 @@ extension TaskAdd.Result: WireValue {
         }
     }
 
+    public func write(to output: inout [UInt8]) {
+        switch self {
+        case .one(let one): one.write(to: &output)
+        case .many(let many): many.write(to: &output)
+        }
+    }
+
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         let forms = [TaskAdd.One.schema(in: &schemas), TaskAdd.Many.schema(in: &schemas)]
         return schemas.reference(to: "TaskAddResult") { _ in ["oneOf": .array(forms)] }

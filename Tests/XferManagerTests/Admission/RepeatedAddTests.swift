@@ -1,0 +1,90 @@
+import Glibc
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferManager
+
+/// Adds with a `client_key`, and what adds answer.
+@Suite struct RepeatedAddTests {
+    private func draft(
+        of url: String, in directory: String, key: String?, asked: String?,
+        _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
+    ) -> TaskDraft {
+        TaskDraft(url: url, clientKey: key, asked: asked) { request in
+            var specification = TaskSpecification(
+                owner: ManagerFixture.caller.owner, request: request,
+                destination: Destination(directory: directory, name: "file"), startsPaused: true, clientKey: key)
+            change(&specification)
+            return specification
+        }
+    }
+
+    @Test func aRepeatedAddIsAnsweredAlthoughItWouldBeRefusedByNow() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let directory = "\(fixture.downloads)/gone"
+        let url = fixture.server.url("/a")
+        func add(asked: String) async throws -> (task: TransferTask, isExisting: Bool) {
+            try await manager.add(
+                draft(of: url, in: directory, key: "k", asked: asked), for: ManagerFixture.caller)
+        }
+        let first = try await add(asked: "this")
+        #expect(!first.isExisting)
+        // What has a file's name cannot become a directory.
+        #expect(rmdir(directory) == 0)
+        try FileTree.write("", to: directory, mode: 0o600)
+        let again = try await add(asked: "this")
+        #expect(again.isExisting && again.task.id == first.task.id)
+        await #expect(throws: ManagerError.self) { try await add(asked: "that") }
+        #expect(unlink(directory) == 0)
+        await #expect(throws: ManagerError.keyReused(existing: first.task.id)) { try await add(asked: "that") }
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func severalAreKnownOnlyTogether() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let (url, downloads) = (fixture.server.url("/a"), fixture.downloads)
+        func add(_ keys: [String?]) async throws -> [TransferManager.Added] {
+            try await manager.add(
+                keys.map { draft(of: url, in: downloads, key: $0, asked: $0) }, for: ManagerFixture.caller)
+        }
+        let first = try await add(["a", "b"])
+        #expect(first.map(\.isExisting) == [false, false])
+        let again = try await add(["a", "b"])
+        #expect(again.map(\.isExisting) == [true, true] && again.map(\.id) == first.map(\.id))
+        let mixed = try await add(["b", "c", nil])
+        #expect(mixed.map(\.isExisting) == [true, false, false] && mixed[0].id == first[1].id)
+        await manager.shutdown(.suspend)
+    }
+
+    /// The answer is made of what was inserted; nobody reads the row again for it.
+    @Test func theAnswerIsTheRow() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let changes: [@Sendable (inout TaskSpecification) -> Void] = [
+            { _ in }, { $0.group = "g" }, { $0.slot = "s" }, { $0.slot = "s" }, { $0.label = "é" },
+            {
+                $0.request.headers = [HeaderField(name: "A", value: "\"b\\\"")]
+                $0.request.acceptedTypes = ["text/*"]
+                $0.maxReceiveRate = 5
+            },
+            { $0.schedule.notBefore = Timestamp(seconds: 4_000_000_000) },
+            {
+                $0.startsPaused = false
+                $0.schedule.notBefore = Timestamp(seconds: 4_000_000_000)
+            },
+        ]
+        for change in changes {
+            let added = try await manager.add(
+                draft(of: fixture.server.url("/a"), in: fixture.downloads, key: nil, asked: nil, change),
+                for: ManagerFixture.caller)
+            #expect(try await manager.task(added.task.id, for: ManagerFixture.caller) == added.task)
+        }
+        await manager.shutdown(.suspend)
+    }
+}
