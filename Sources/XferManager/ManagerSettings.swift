@@ -25,6 +25,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointBytes: Int64 = 16 << 20
     /// How long received bytes may be at stake; a checkpoint begins after half of it.
     public var checkpointInterval = Duration.seconds(2)
+    /// Threads that move bytes, 1 … 8.
+    public var engineLoops = 1
     /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
     public var largestInlineResult = 256 << 10
     /// Bytes of a response that are kept at all; a larger one fails with `length_mismatch`.

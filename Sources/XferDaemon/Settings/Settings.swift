@@ -17,6 +17,7 @@ public struct Settings: Hashable, Sendable {
     /// Commands that tasks can name.
     public var hooks: [HookDefinition] = []
     public var network = Network()
+    public var engine = Engine()
     public var results = Results()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
@@ -59,6 +60,11 @@ public struct Settings: Hashable, Sendable {
         public var checkpointBytes: Int64 = 16_777_216
         /// How long received bytes may be at stake.
         public var checkpointInterval = Duration.seconds(2)
+    }
+
+    public struct Engine: Hashable, Sendable {
+        /// Threads that move bytes.
+        public var loops = 1
     }
 
     public struct Results: Hashable, Sendable {
