@@ -29,6 +29,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var segments = SegmentCount.one
     /// No smaller part of a download is split off, in bytes.
     public var smallestSegment: Int64 = 1 << 20
+    /// Threads that move bytes, 1 … 8.
+    public var engineLoops = 1
     /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
     public var largestInlineResult = 256 << 10
     /// Bytes of a response that are kept at all; a larger one fails with `length_mismatch`.

@@ -46,7 +46,7 @@ import XferTestSupport
 
     @Test func transfersShareOneHTTP2Connection() async throws {
         let nginx = try await serve()
-        let harness = try Harness()
+        let harness = try Harness(loops: 1)
         for index in 0..<20 { try nginx.publish(.tagged(UInt64(index), length: 200_000), as: "\(index)") }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 {

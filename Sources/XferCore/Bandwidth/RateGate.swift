@@ -80,11 +80,13 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Who should ask again now; to be called until it names nobody.
-    public mutating func next(_ now: MonotonicInstant) -> ID? {
-        if let id = released.popFirst() { return id }
+    ///
+    /// - Parameter isOurs: whom the caller looks after. A line's first is waited for, whosever it is.
+    public mutating func next(_ now: MonotonicInstant, where isOurs: (ID) -> Bool = { _ in true }) -> ID? {
+        if let index = released.firstIndex(where: isOurs) { return released.remove(at: index) }
         if waiting.isEmpty { return nil }
         for scope in scopes {
-            guard limits[scope]?.line.isEmpty == false, limits[scope]?.bucket.debtEnd(now) == nil,
+            guard let first = limits[scope]?.line.first, isOurs(first), limits[scope]?.bucket.debtEnd(now) == nil,
                 let rate = limits[scope]?.bucket.rate, let id = limits[scope]?.line.popFirst()
             else { continue }
             waiting[id] = nil
@@ -95,16 +97,24 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
     }
 
     /// When `next` will name somebody; nil while nobody waits.
-    public mutating func deadline(_ now: MonotonicInstant) -> MonotonicInstant? {
-        if !released.isEmpty { return now }
+    public mutating func deadline(
+        _ now: MonotonicInstant, where isOurs: (ID) -> Bool = { _ in true }
+    ) -> MonotonicInstant? {
+        if released.contains(where: isOurs) { return now }
         if waiting.isEmpty { return nil }
         var earliest: MonotonicInstant?
-        for scope in scopes where limits[scope]?.line.isEmpty == false {
+        for scope in scopes {
+            guard let first = limits[scope]?.line.first, isOurs(first) else { continue }
             let end = limits[scope]?.bucket.debtEnd(now) ?? now
             earliest = earliest.map { min($0, end) } ?? end
         }
         return earliest
     }
+
+    /// The first in each line.
+    public var firsts: [ID] { waiting.isEmpty ? [] : scopes.compactMap { limits[$0]?.line.first } }
+
+    public var hasLimits: Bool { !limits.isEmpty }
 
     /// Nil when the scope is unlimited.
     private mutating func isClosed(_ scope: RateScope, _ now: MonotonicInstant) -> Bool? {

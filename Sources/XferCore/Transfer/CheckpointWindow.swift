@@ -15,6 +15,10 @@ public struct CheckpointWindow: Hashable, Sendable {
         /// … or the oldest of them is that old.
         public var pauseAfter: Duration
 
+        /// Most bytes that are to be read at once: fewer calls for a fast transfer, as long as it is little beside what may
+        /// be at stake.
+        public var readSize: Int { Int(min(max(pauseBytes / 64, 64 << 10), 240 << 10)) }
+
         public init(
             dueBytes: Int64 = 8 << 20, dueAfter: Duration = .seconds(1), pauseBytes: Int64 = 16 << 20,
             pauseAfter: Duration = .seconds(2)
@@ -50,11 +54,18 @@ public struct CheckpointWindow: Hashable, Sendable {
     private var oldestAfterPending: MonotonicInstant?
     private var isPaused = false
 
-    /// Room for what libcurl may still hand over once it was told to pause (CURL_MAX_WRITE_SIZE times its buffer).
-    private static let slack: Int64 = 128 << 10
+    /// Bytes at stake that reading pauses at: there is room for what libcurl may still hand over once it was told to pause,
+    /// which is its buffer.
+    private let full: Int64
+    /// The limits on age, in nanoseconds.
+    private let dueAfter: Int64
+    private let pauseAfter: Int64
 
     public init(limits: Limits, offset: Int64) {
         self.limits = limits
+        full = max(1, limits.pauseBytes - Int64(limits.readSize) - 64 << 10)
+        dueAfter = limits.dueAfter.inNanoseconds
+        pauseAfter = limits.pauseAfter.inNanoseconds
         committed = offset
         written = offset
     }
@@ -90,22 +101,22 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// When `onTime` has to be called next; nil while nothing is at stake or only a commit can change anything.
     public var deadline: MonotonicInstant? {
         guard let oldest else { return nil }
-        if pending == nil { return oldest.advanced(by: limits.dueAfter) }
-        return isPaused ? nil : oldest.advanced(by: limits.pauseAfter)
+        if pending == nil { return oldest.advanced(nanoseconds: dueAfter) }
+        return isPaused ? nil : oldest.advanced(nanoseconds: pauseAfter)
     }
 
-    private var isFull: Bool { written - committed >= max(1, limits.pauseBytes - Self.slack) }
+    private var isFull: Bool { written - committed >= full }
 
     private mutating func action(_ now: MonotonicInstant) -> Action {
         var due: Int64?
         if pending == nil, let oldest,
-            written - committed >= limits.dueBytes || oldest.advanced(by: limits.dueAfter) <= now
+            written - committed >= limits.dueBytes || oldest.advanced(nanoseconds: dueAfter) <= now
         {
             pending = written
             oldestAfterPending = nil
             due = written
         }
-        let isLate = oldest.map { $0.advanced(by: limits.pauseAfter) <= now } ?? false
+        let isLate = oldest.map { $0.advanced(nanoseconds: pauseAfter) <= now } ?? false
         isPaused = pending != nil && (isFull || isLate)
         return Action(dueOffset: due, isPaused: isPaused)
     }

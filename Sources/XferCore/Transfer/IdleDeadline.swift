@@ -2,13 +2,14 @@ public import XferModel
 
 /// When a transfer has been silent for too long. Time in which we paused it ourselves does not count.
 public struct IdleDeadline: Hashable, Sendable {
-    private let timeout: Duration?
+    /// Nanoseconds.
+    private let timeout: Int64?
     private var lastActivity: MonotonicInstant?
     private var pausedAt: MonotonicInstant?
 
     /// `timeout` in seconds; 0 is none. Nothing counts before the first `onActivity`.
     public init(timeout: Double) {
-        self.timeout = timeout > 0 ? .seconds(min(timeout, 1e9)) : nil
+        self.timeout = timeout > 0 ? Int64(min(timeout, 1e9) * 1e9) : nil
     }
 
     public mutating func onActivity(_ now: MonotonicInstant) {
@@ -35,6 +36,6 @@ public struct IdleDeadline: Hashable, Sendable {
     /// When the transfer times out unless something arrives; nil while it cannot.
     public var deadline: MonotonicInstant? {
         guard let timeout, pausedAt == nil else { return nil }
-        return lastActivity?.advanced(by: timeout)
+        return lastActivity?.advanced(nanoseconds: timeout)
     }
 }

@@ -32,7 +32,7 @@ public struct Attempt: Sendable {
     public var checkpoints: CheckpointWindow.Limits
     /// Asked before every hop, redirects included: which session, and so which trust, the hop goes through.
     public var session: SessionChooser
-    /// Told at every final response's head, redirects included, who sends it. Called on the engine's loop.
+    /// Told at every final response's head, redirects included, who sends it. Called on the attempt's loop.
     public var onServer: (@Sendable (SourceEvidence) -> Void)?
 
     public init(
@@ -89,7 +89,10 @@ public enum BodySink: Sendable, Hashable {
 
 /// Names an attempt within its engine; never reused.
 public struct AttemptID: Hashable, Sendable, CustomStringConvertible {
-    let rawValue: UInt64
+    /// Which of the engine's loops it runs on, from its beginning to its end.
+    let loop: Int
+    /// Its number there.
+    let number: UInt64
 
-    public var description: String { String(rawValue) }
+    public var description: String { "\(loop).\(number)" }
 }

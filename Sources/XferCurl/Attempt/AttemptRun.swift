@@ -39,6 +39,8 @@ final class AttemptRun {
     private(set) var writer: BodyWriter
     private var pacing: Pacing
     private var requestWasSent = false
+    /// What the loop's heap holds for it; see `EngineCore.schedule`.
+    var wakesAt: MonotonicInstant?
 
     init(id: AttemptID, attempt: Attempt, core: EngineCore, events: AsyncStream<AttemptEvent>.Continuation) {
         self.id = id
@@ -163,7 +165,7 @@ final class AttemptRun {
 
     private func request() {
         pacing.onRequest()
-        core.rates.leave(id.rawValue)
+        core.leaveLines(self)
         windowRate = receiveRate
         progress.update { snapshot in
             snapshot.sent = 0
@@ -230,9 +232,10 @@ final class AttemptRun {
             result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
             body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,
             resumeData: kept)
+        // Whoever hears of the end finds its place free.
+        core.forget(self)
         events.yield(.finished(outcome))
         events.finish()
-        core.forget(self)
     }
 
     // MARK: Deadlines
@@ -294,7 +297,7 @@ final class AttemptRun {
 
     /// Whether the limits it shares let it receive; if not, it stands in line.
     func mayReceive(_ now: MonotonicInstant) -> Bool {
-        let isAdmitted = core.rates.receive.mayTake(id.rawValue, in: attempt.rateScopes, now: now)
+        let isAdmitted = core.mayTake(.receive, self, now: now)
         if !isAdmitted { pacing.wait(inLine: true, now) }
         return isAdmitted
     }
@@ -302,7 +305,7 @@ final class AttemptRun {
     /// Whether the limits it shares let it send; if not, it stands in line.
     func maySend() -> Bool {
         let now = core.now
-        let isAdmitted = core.rates.send.mayTake(id.rawValue, in: attempt.rateScopes, now: now)
+        let isAdmitted = core.mayTake(.send, self, now: now)
         if !isAdmitted { pacing.wait(inLine: true, toSend: true, now) }
         return isAdmitted
     }
@@ -337,8 +340,9 @@ final class AttemptRun {
     /// Puts a part of the body where it belongs.
     func write(_ bytes: UnsafeRawBufferPointer) -> BodyWriter.Progress {
         let result = writer.write(bytes, host: url.hostKey)
+        let offset = writer.offset
         progress.update { snapshot in
-            snapshot.offset = writer.offset
+            snapshot.offset = offset
             snapshot.received += Int64(bytes.count)
         }
         return result
@@ -347,22 +351,31 @@ final class AttemptRun {
     /// Part of the body was written: checkpoints and limits may want a pause, which libcurl takes even here.
     func onWritten(_ count: Int, now: MonotonicInstant) {
         let wasPaused = isReceivingPaused
-        pacing.onReceived(count, now: now)
-        core.rates.receive.take(count, by: id.rawValue, in: attempt.rateScopes, now: now)
-        if let due = pacing.onWritten(to: writer.offset, now: now) { events.yield(.checkpointDue(offset: due)) }
+        let due = pacing.onChunk(count, writtenTo: writer.offset, now: now)
+        core.take(.receive, count, by: self, now: now)
+        if let due { events.yield(.checkpointDue(offset: due)) }
         if !wasPaused, isReceivingPaused { exchange?.pauseReceiving() }
         core.schedule(self, at: pacing.deadline)
     }
 
     /// Most bytes of content that may be handed over at once.
-    var sendChunk: Int { min(pacing.sendChunk, Pacing.sendChunk(core.rates.send.lowestRate(in: attempt.rateScopes))) }
+    var sendChunk: Int {
+        let shared = core.isLimited ? core.shared.rates.lowestRate(.send, in: attempt.rateScopes) : nil
+        return min(pacing.sendChunk, Pacing.sendChunk(shared))
+    }
+
+    /// Most bytes that are read at once.
+    var readSize: Int {
+        guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
+        return attempt.checkpoints.readSize
+    }
 
     /// Part of the content was handed over. libcurl asks for the next one when the system has taken it.
     func onSent(_ count: Int) {
         let now = core.now
         pacing.onActivity(now)
         pacing.onSent(count, now: now)
-        core.rates.send.take(count, by: id.rawValue, in: attempt.rateScopes, now: now)
+        core.take(.send, count, by: self, now: now)
         core.schedule(self, at: pacing.deadline)
     }
 }

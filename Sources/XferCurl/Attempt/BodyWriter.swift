@@ -64,15 +64,20 @@ struct BodyWriter {
     /// Our part of the present body ends elsewhere now.
     mutating func setGoal(_ goal: Int64) { plan?.goal = goal }
 
-    mutating func write(_ bytes: UnsafeRawBufferPointer, host: String) -> Progress {
+    mutating func write(_ bytes: UnsafeRawBufferPointer, host: @autoclosure () -> String) -> Progress {
         guard let plan else {
+            let host = host()
             return .failed(TransferError(.protocolError, "\(host) sent a body without a head", host: host))
+        }
+        let wanted = min(plan.end ?? .max, plan.goal ?? .max)
+        if skipped == plan.skip, Int64(bytes.count) <= wanted - offset {
+            return store(bytes).map(Progress.failed) ?? .more
         }
         var rest = bytes[...]
         let toSkip = min(Int64(rest.count), plan.skip - skipped)
         skipped += toSkip
         rest = rest.dropFirst(Int(toSkip))
-        let room = min(plan.end ?? .max, plan.goal ?? .max) - offset
+        let room = wanted - offset
         let overflows = Int64(rest.count) > room
         if overflows { rest = rest.prefix(Int(max(0, room))) }
         if let failure = store(UnsafeRawBufferPointer(rebasing: rest)) { return .failed(failure) }
@@ -81,6 +86,7 @@ struct BodyWriter {
         guard overflows else { return .more }
         // A server may send on after the segment's end, but not after what it announced itself.
         if let end = plan.end, offset >= end {
+            let host = host()
             return .failed(
                 TransferError(.lengthMismatch, "\(host) sent more than the \(end) bytes it announced", host: host))
         }
@@ -118,16 +124,15 @@ struct BodyWriter {
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> TransferError? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = pwrite(
-                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(offset))
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset))
             if count < 0 {
                 if errno == EINTR { continue }
                 return Self.failure(errno)
             }
             offset += Int64(count)
-            rest = rest.dropFirst(count)
+            done += count
         }
         return nil
     }

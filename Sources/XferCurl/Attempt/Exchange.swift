@@ -39,6 +39,8 @@ final class Exchange {
     private var parser = HeadParser()
     private var head: ResponseHead?
     private var body: BodyPlan?
+    /// libcurl undoes a content coding.
+    private var isDecoded = false
     private var drained = 0
     /// Bytes of the request went out.
     private(set) var wasSent = false
@@ -83,7 +85,7 @@ final class Exchange {
             url: url, method: method, content: content,
             headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
-            maxReceiveRate: run.receiveRate, decodesContent: run.attempt.mode == .exchange)
+            maxReceiveRate: run.receiveRate, readSize: run.readSize, decodesContent: run.attempt.mode == .exchange)
         request.authentication = authentication
         request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.receiveRate > 0, isSecure: url.scheme == .https)
@@ -340,6 +342,7 @@ final class Exchange {
 
     private func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
+        isDecoded = head.contentEncoding != nil
         do throws(TransferError) {
             try run.beginBody(body, keeping: keeping, isNew: isNew)
         } catch {
@@ -368,12 +371,7 @@ final class Exchange {
             drained += bytes.count
             return drained <= Self.drainLimit ? bytes.count : 0
         case .receiving:
-            // What libcurl is decoding it cannot hold back: such a body waits after the chunk.
-            let canWait = head?.contentEncoding == nil
-            if canWait, !run.mayReceive(run.core.now) { return Int(CURL_WRITEFUNC_PAUSE) }
-            guard take(bytes) else { return 0 }
-            if !canWait, !run.mayReceive(run.core.now) { pauseReceiving() }
-            return bytes.count
+            return take(bytes, for: run)
         case .requesting:
             refusal = TransferError(.protocolError, "\(url.hostKey) sent a body without a head", host: url.hostKey)
             return 0
@@ -382,21 +380,24 @@ final class Exchange {
         }
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// A chunk of the wanted body; nothing here is done by the byte, and little by the chunk.
+    private func take(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
         let now = run.core.now
-        run.onActivity(now)
+        // What libcurl is decoding it cannot hold back: such a body waits after the chunk.
+        if !isDecoded, !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }
         switch run.write(bytes) {
         case .failed(let error):
             refusal = error
-            return false
+            return 0
         case .reachedGoal:
             stage = .draining(.finish(.complete), until: nil)
-            return false
+            return 0
         case .more:
             if body?.end == run.writer.offset, url.scheme == .http, handle?.hasUnreadBytes == true { onExcess() }
         }
         run.onWritten(bytes.count, now: now)
-        return true
+        if isDecoded, !run.mayReceive(now) { pauseReceiving() }
+        return bytes.count
     }
 
     /// The server sent more than its Content-Length says.

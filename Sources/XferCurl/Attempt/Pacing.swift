@@ -46,7 +46,15 @@ struct Pacing {
 
     /// The next instant at which `onTime` or `expired` has something to say.
     var deadline: MonotonicInstant? {
-        [idle.deadline, totalDeadline, window?.deadline, rateDebtEnds, sendDebtEnds].compactMap(\.self).min()
+        Self.earlier(
+            Self.earlier(Self.earlier(idle.deadline, totalDeadline), window?.deadline),
+            Self.earlier(rateDebtEnds, sendDebtEnds))
+    }
+
+    private static func earlier(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> MonotonicInstant? {
+        guard let one else { return other }
+        guard let other else { return one }
+        return min(one, other)
     }
 
     /// Which timeout has run out, if any.
@@ -86,9 +94,15 @@ struct Pacing {
 
     var isWatching: Bool { window != nil }
 
-    /// Each of these gives the offset of a checkpoint that has become due.
-    mutating func onWritten(to offset: Int64, now: MonotonicInstant) -> Int64? {
-        apply(window?.onWritten(to: offset, now: now), now)
+    /// Part of the body came and was written up to the offset. As the next two it gives the offset of a checkpoint that has
+    /// become due.
+    mutating func onChunk(_ count: Int, writtenTo offset: Int64, now: MonotonicInstant) -> Int64? {
+        idle.onActivity(now)
+        if let end = bucket?.take(count, now: now) {
+            rateDebtEnds = end
+            set(.rate, true, now)
+        }
+        return apply(window?.onWritten(to: offset, now: now), now)
     }
 
     mutating func onCommitted(_ offset: Int64, now: MonotonicInstant) -> Int64? {
@@ -113,12 +127,6 @@ struct Pacing {
     }
 
     // MARK: Rate
-
-    mutating func onReceived(_ count: Int, now: MonotonicInstant) {
-        guard let end = bucket?.take(count, now: now) else { return }
-        rateDebtEnds = end
-        set(.rate, true, now)
-    }
 
     /// 0 is unlimited.
     mutating func setRate(_ rate: Int64, now: MonotonicInstant) {

@@ -1,11 +1,12 @@
 import CCurl
 import XferModel
 
-/// The cookies of one profile: libcurl's (RFC 6265), shared by all requests that use the jar.
+/// The cookies of one profile: libcurl's (RFC 6265), shared by all requests that use the jar, on whichever loop.
 ///
-/// Confined to the loop's thread, so that the share needs no locks.
-final class CookieJar {
+/// `@unchecked Sendable`: libcurl looks at what is shared under the share's locks only, and `easy` is used on one loop alone.
+final class CookieJar: @unchecked Sendable {
     let share: UnsafeMutableRawPointer
+    private let locks = ShareLocks()
     /// Sends nothing: cookies are put in and read through it.
     private let easy: UnsafeMutableRawPointer
 
@@ -18,6 +19,8 @@ final class CookieJar {
         }
         self.share = share
         self.easy = easy
+        xfer_share_set_locks(
+            share, curlLockCallback, curlUnlockCallback, Unmanaged.passUnretained(locks).toOpaque())
         xfer_easy_set_pointer(easy, CURLOPT_SHARE, share)
     }
 
@@ -62,7 +65,7 @@ extension Exchange {
     /// A `Host` field of the client's own would choose whose cookies are sent: then none are.
     func takeCookies() -> CookieUse? {
         guard let name = run.attempt.cookieJar, sentFields.firstValue(named: "Host") == nil,
-            let jar = run.core.jar(named: name)
+            let jar = run.core.shared.jar(named: name)
         else { return nil }
         let own = sentFields.filter { $0.name.equalsIgnoringASCIICase("Cookie") }.map(\.value)
         sentFields.removeAll { $0.name.equalsIgnoringASCIICase("Cookie") }
@@ -84,21 +87,14 @@ extension EasyHandle {
     }
 }
 
-extension TransferEngine {
-    /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers them.
-    public func addCookies(_ lines: [String], to jar: String) { core.jar(named: jar)?.add(lines) }
+extension EngineLoop {
+    func addCookies(_ lines: [String], to jar: String) { core.shared.jar(named: jar)?.add(lines) }
 
-    /// The jar's cookies, one line each: domain, whether those below it get it, path, whether only
-    /// https gets it, expiry (seconds since 1970, 0 with the session), name and value, between tabs.
-    public func cookies(in jar: String) -> [String] { core.jar(named: jar)?.lines ?? [] }
+    func cookies(in jar: String) -> [String] { core.shared.jar(named: jar)?.lines ?? [] }
 
-    /// Leaves only these cookies in the jar.
-    public func replaceCookies(in jar: String, by lines: [String]) {
-        guard let jar = core.jar(named: jar) else { return }
+    func replaceCookies(in jar: String, by lines: [String]) {
+        guard let jar = core.shared.jar(named: jar) else { return }
         jar.removeAll()
         jar.add(lines)
     }
-
-    /// Forgets the jar; attempts that use it go on with what it was.
-    public func forgetCookies(in jar: String) { core.forgetJar(named: jar) }
 }

@@ -4,13 +4,15 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// The engine's state: sessions, easy handles and running attempts.
+/// A loop's state: sessions, easy handles and running attempts.
 ///
-/// `@unchecked Sendable`: it is touched on its loop's thread alone, by `TransferEngine`'s methods (which run there), by the
+/// `@unchecked Sendable`: it is touched on its loop's thread alone, by `EngineLoop`'s methods (which run there), by the
 /// loop, and by libcurl's callbacks (which run inside the calls the loop makes). Every way in checks that.
 final class EngineCore: LoopClient, @unchecked Sendable {
+    /// Which of the engine's loops it is.
+    let index: Int
     let loop: CurlLoop
-    let configuration: EngineConfiguration
+    let shared: EngineShared
 
     private var runs: [UInt64: AttemptRun] = [:]
     private var lastRun: UInt64 = 0
@@ -19,20 +21,23 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var lastSession: UInt32 = 0
     /// By file; the key nil is the system's.
     private var anchors: [String?: TrustAnchors] = [:]
-    /// By name.
-    private var jars: [String: CookieJar] = [:]
     private var handles: [UInt: EasyHandle] = [:]
+    /// Whom the last callback was for: mostly it is who the next one is for.
+    private var recentHandle: EasyHandle?
     private var lastHandle: UInt = 0
     /// Attempts that may go on: libcurl is told outside its callbacks.
     private var toUnpause: [AttemptRun] = []
-    /// Limits that attempts share.
-    var rates = SharedRates()
+    /// Whether there are limits that attempts share. While there are none nobody asks for them.
+    private(set) var isLimited = false
     private(set) var isShutDown = false
 
-    init(loop: CurlLoop, configuration: EngineConfiguration) {
-        self.loop = loop
-        self.configuration = configuration
+    init(index: Int, shared: EngineShared) {
+        self.index = index
+        self.shared = shared
+        loop = shared.loops[index]
     }
+
+    var configuration: EngineConfiguration { shared.configuration }
 
     /// The core whose loop the calling thread is.
     static var current: EngineCore? {
@@ -53,7 +58,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         enter()
         lastRun += 1
         let (events, continuation) = AsyncStream<AttemptEvent>.makeStream()
-        let run = AttemptRun(id: AttemptID(rawValue: lastRun), attempt: attempt, core: self, events: continuation)
+        let run = AttemptRun(
+            id: AttemptID(loop: index, number: lastRun), attempt: attempt, core: self, events: continuation)
         runs[lastRun] = run
         run.start()
         return AttemptHandle(id: run.id, events: events, progress: run.progress)
@@ -61,12 +67,13 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     func run(_ id: AttemptID) -> AttemptRun? {
         enter()
-        return runs[id.rawValue]
+        return runs[id.number]
     }
 
-    func setRateLimits(_ limits: RateLimits) {
+    /// The limits that are shared are others now.
+    func onRateLimits() {
         enter()
-        rates.setLimits(limits, now: now)
+        isLimited = shared.rates.isLimited
         for run in Array(runs.values) { run.onLimitsChanged() }
         giveTurns()
     }
@@ -93,20 +100,6 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// The jar of that name, made when it is first needed; nil without memory.
-    func jar(named name: String) -> CookieJar? {
-        enter()
-        if let jar = jars[name] { return jar }
-        jars[name] = CookieJar()
-        return jars[name]
-    }
-
-    /// Requests under way keep theirs.
-    func forgetJar(named name: String) {
-        enter()
-        jars[name] = nil
-    }
-
     // MARK: From the loop
 
     func onReady(token: UInt64, mask: UInt32) {
@@ -121,7 +114,9 @@ final class EngineCore: LoopClient, @unchecked Sendable {
             guard let key = loop.deadlines.popDue(now) else { break }
             switch key {
             case .session(let id): sessions[id]?.onDeadline()
-            case .attempt(let id): runs[id]?.onDeadline(now)
+            case .attempt(let id):
+                runs[id]?.wakesAt = nil
+                runs[id]?.onDeadline(now)
             case .rates: break
             }
         }
@@ -130,15 +125,24 @@ final class EngineCore: LoopClient, @unchecked Sendable {
             toUnpause = []
             for run in batch { run.unpause() }
         }
-        giveTurns()
+        if isLimited { giveTurns() }
     }
 
     /// Lets go on whose turn it is under the limits that are shared.
     private func giveTurns() {
         let now = now
-        while let id = rates.receive.next(now) { runs[id]?.onReceiveTurn() }
-        while let id = rates.send.next(now) { runs[id]?.onSendTurn() }
-        loop.deadlines.set(.rates, to: rates.deadline(now))
+        let rates = shared.rates
+        var gave = false
+        while let id = rates.next(.receive, on: index, now: now) {
+            gave = true
+            runs[id.number]?.onReceiveTurn()
+        }
+        while let id = rates.next(.send, on: index, now: now) {
+            gave = true
+            runs[id.number]?.onSendTurn()
+        }
+        loop.deadlines.set(.rates, to: rates.deadline(on: index, now: now))
+        if gave { shared.wakeFirsts(except: index) }
     }
 
     // MARK: From attempts
@@ -147,17 +151,39 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     /// Bytes per second each attempt can receive under the limits of these scopes; nil when there is none.
     func rateShare(of scopes: [RateScope]) -> Int64? {
-        rates.receive.lowestRate(in: scopes).map { max(1, $0 / Int64(max(1, runs.count))) }
+        guard isLimited, let rate = shared.rates.lowestRate(.receive, in: scopes) else { return nil }
+        return max(1, rate / Int64(max(1, shared.attemptCount)))
     }
 
+    /// Whether the limits the attempt shares let it go on; if not, it stands in line.
+    func mayTake(_ direction: SharedRates.Direction, _ run: AttemptRun, now: MonotonicInstant) -> Bool {
+        !isLimited || shared.rates.mayTake(direction, run.id, in: run.attempt.rateScopes, now: now)
+    }
+
+    func take(_ direction: SharedRates.Direction, _ count: Int, by run: AttemptRun, now: MonotonicInstant) {
+        guard isLimited else { return }
+        shared.rates.take(direction, count, by: run.id, in: run.attempt.rateScopes, now: now)
+    }
+
+    /// The attempt waits in no line any more.
+    func leaveLines(_ run: AttemptRun) {
+        guard isLimited else { return }
+        shared.rates.leave(run.id)
+        shared.wakeFirsts(except: index)
+    }
+
+    /// The attempt looks again when the earliest instant comes that it has named.
     func schedule(_ run: AttemptRun, at instant: MonotonicInstant?) {
-        loop.deadlines.setIfEarlier(.attempt(run.id.rawValue), to: instant)
+        guard let instant, run.wakesAt.map({ instant < $0 }) ?? true else { return }
+        run.wakesAt = instant
+        loop.deadlines.setIfEarlier(.attempt(run.id.number), to: instant)
     }
 
     func forget(_ run: AttemptRun) {
-        runs[run.id.rawValue] = nil
-        rates.leave(run.id.rawValue)
-        loop.deadlines.remove(.attempt(run.id.rawValue))
+        runs[run.id.number] = nil
+        leaveLines(run)
+        loop.deadlines.remove(.attempt(run.id.number))
+        shared.endAttempt(on: index)
     }
 
     /// The session for a hop, made when it is first needed; nil without memory.
@@ -198,13 +224,17 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     func session(_ id: UInt32) -> TransferSession? { sessions[id] }
 
-    func handle(_ id: UInt) -> EasyHandle? { handles[id] }
+    func handle(_ id: UInt) -> EasyHandle? {
+        if let recentHandle, recentHandle.id == id { return recentHandle }
+        recentHandle = handles[id]
+        return recentHandle
+    }
 
     func handle(of easy: UnsafeMutableRawPointer?) -> EasyHandle? {
         guard let easy else { return nil }
         var id: UnsafeMutableRawPointer?
         xfer_easy_get_pointer(easy, CURLINFO_PRIVATE, &id)
-        return handles[UInt(bitPattern: id)]
+        return handle(UInt(bitPattern: id))
     }
 
     func makeHandle() -> EasyHandle? {
@@ -214,7 +244,10 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return handle
     }
 
-    func forgetHandle(_ handle: EasyHandle) { handles[handle.id] = nil }
+    func forgetHandle(_ handle: EasyHandle) {
+        handles[handle.id] = nil
+        if recentHandle === handle { recentHandle = nil }
+    }
 
     func forgetSession(_ session: TransferSession) {
         sessions[session.id] = nil

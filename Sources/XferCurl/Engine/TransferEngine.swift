@@ -1,17 +1,17 @@
 public import XferModel
 
-/// Moves the bytes: runs attempts on one loop thread, over libcurl.
+/// Moves the bytes: runs attempts on one or more loop threads, over libcurl.
 ///
-/// Knows nothing of tasks, the store, JSON or files' names. `shutdown` ends its thread; without it the engine lives as long
-/// as the process.
-public actor TransferEngine {
-    private nonisolated let loop: CurlLoop
-    let core: EngineCore
-
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+/// Knows nothing of tasks, the store, JSON or files' names. An attempt stays on the loop it began on, over all its hops; so
+/// does a session, of which each loop makes one of its own when it is needed there. What concerns an attempt is passed on to
+/// its loop, which its id names. `shutdown` ends the threads; without it the engine lives as long as the process.
+public final class TransferEngine: Sendable {
+    private let shared: EngineShared
+    private let loops: [EngineLoop]
+    private let clock: @Sendable () -> MonotonicInstant
 
     /// Throws when the libcurl or the system at hand cannot be used.
-    public init(configuration: EngineConfiguration) throws(EngineStartError) {
+    public convenience init(configuration: EngineConfiguration) throws(EngineStartError) {
         try self.init(configuration: configuration, clock: { Clocks.now })
     }
 
@@ -20,64 +20,112 @@ public actor TransferEngine {
         configuration: EngineConfiguration, clock: @escaping @Sendable () -> MonotonicInstant
     ) throws(EngineStartError) {
         try CurlGlobal.start()
-        loop = try CurlLoop(clock: clock)
-        core = EngineCore(loop: loop, configuration: configuration)
-        loop.attach(core)
+        self.clock = clock
+        var threads: [CurlLoop] = []
+        for _ in 0..<configuration.loops { threads.append(try CurlLoop(clock: clock)) }
+        let shared = EngineShared(configuration: configuration, loops: threads)
+        self.shared = shared
+        loops = threads.indices.map { EngineLoop(index: $0, of: shared) }
     }
 
     /// Begins the attempt. Its events are buffered until they are read.
-    public func start(_ attempt: Attempt) -> AttemptHandle { core.start(attempt) }
+    public func start(_ attempt: Attempt) async -> AttemptHandle {
+        await loops[shared.beginAttempt(attempt.request.url)].start(attempt)
+    }
 
     /// Ends the attempt with `stopped`, unless it has ended. After the return nothing is written any more.
-    public func stop(_ id: AttemptID) { core.run(id)?.stop() }
+    public func stop(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.stop() } }
 
     /// The kept bytes are dropped, durably: an attempt whose head was judged `restart` may write.
-    public func proceed(_ id: AttemptID) { core.run(id)?.proceed() }
+    public func proceed(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.proceed() } }
 
     /// The bytes below the offset are durable and the offset is committed.
-    public func committed(_ id: AttemptID, offset: Int64) { core.run(id)?.committed(offset) }
+    public func committed(_ id: AttemptID, offset: Int64) async {
+        await loops[id.loop].withAttempt(id) { $0.committed(offset) }
+    }
 
     /// The part the attempt fetches ends at this offset from now on: earlier, so that somebody else may fetch the rest, or
     /// later. Answers whether it does; it does not where it has written more, has no response yet or one that ends before.
-    public func setEnd(_ id: AttemptID, _ offset: Int64) -> Bool { core.run(id)?.setEnd(offset) ?? false }
-
-    /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
-    public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxReceiveRate(rate) }
-
-    /// Bytes of content per second, 0 is unlimited.
-    public func setMaxSendRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxSendRate(rate) }
-
-    /// Limits that attempts share, each among those that name its scope (`Attempt.rateScopes`). In force at once, also for
-    /// what runs; HTTP/2 downloads in the scope of a receive limit end with `restartWithHTTP1`.
-    public func setRateLimits(_ limits: RateLimits) { core.setRateLimits(limits) }
-
-    /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
-    public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) {
-        core.retireSessions(where: isRetired)
+    public func setEnd(_ id: AttemptID, _ offset: Int64) async -> Bool {
+        await loops[id.loop].withAttempt(id) { $0.setEnd(offset) } ?? false
     }
 
-    /// Ends every attempt with `stopped`, closes every connection and ends the thread. Later attempts end at once.
-    public func shutdown() { core.shutdown() }
+    /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
+    public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) async {
+        await loops[id.loop].withAttempt(id) { $0.setMaxReceiveRate(rate) }
+    }
+
+    /// Bytes of content per second, 0 is unlimited.
+    public func setMaxSendRate(_ id: AttemptID, _ rate: Int64) async {
+        await loops[id.loop].withAttempt(id) { $0.setMaxSendRate(rate) }
+    }
+
+    /// Limits that attempts share, each among those that name its scope (`Attempt.rateScopes`), over all loops. In force at
+    /// once, also for what runs; HTTP/2 downloads in the scope of a receive limit end with `restartWithHTTP1`.
+    public func setRateLimits(_ limits: RateLimits) async {
+        shared.rates.setLimits(limits, now: clock())
+        for loop in loops { await loop.onRateLimits() }
+    }
+
+    /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
+    public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) async {
+        for loop in loops { await loop.retireSessions(where: isRetired) }
+    }
+
+    /// Ends every attempt with `stopped`, closes every connection and ends the threads. Later attempts end at once.
+    public func shutdown() async {
+        for loop in loops { await loop.shutdown() }
+    }
+
+    // MARK: Cookies
+
+    // All changes of a jar are made on one loop, one after the other; requests use it on theirs.
+
+    /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers them.
+    public func addCookies(_ lines: [String], to jar: String) async { await loops[0].addCookies(lines, to: jar) }
+
+    /// The jar's cookies, one line each: domain, whether those below it get it, path, whether only
+    /// https gets it, expiry (seconds since 1970, 0 with the session), name and value, between tabs.
+    public func cookies(in jar: String) async -> [String] { await loops[0].cookies(in: jar) }
+
+    /// Leaves only these cookies in the jar.
+    public func replaceCookies(in jar: String, by lines: [String]) async {
+        await loops[0].replaceCookies(in: jar, by: lines)
+    }
+
+    /// Forgets the jar; attempts that use it go on with what it was.
+    public func forgetCookies(in jar: String) { shared.forgetJar(named: jar) }
 
     // MARK: For tests
 
-    /// How often the loop has woken up; asking wakes it once.
-    var turns: Int { loop.turns }
+    /// How often the loops have woken up; asking wakes each once.
+    var turns: Int {
+        get async {
+            var sum = 0
+            for loop in loops { sum += await loop.turns }
+            return sum
+        }
+    }
 
-    /// Whether the loop sleeps and no deadline will wake it.
-    nonisolated var isResting: Bool { loop.isResting }
+    /// Whether every loop sleeps and no deadline will wake it.
+    var isResting: Bool { shared.loops.allSatisfy(\.isResting) }
 
     /// Whether something holds the attempt's reading back; nil after its end.
-    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isReceivingPaused }
+    func isPaused(_ id: AttemptID) async -> Bool? { await loops[id.loop].isPaused(id) }
 }
 
 /// What all attempts of an engine have in common.
 public struct EngineConfiguration: Sendable {
     /// Sent unless the request brings its own, for example `xferd/1.0.0`.
     public var userAgent: String
+    /// Threads that move bytes, 1 … `mostLoops`.
+    public var loops: Int
 
-    public init(userAgent: String) {
+    public static let mostLoops = 8
+
+    public init(userAgent: String, loops: Int = 1) {
         self.userAgent = userAgent
+        self.loops = min(max(loops, 1), Self.mostLoops)
     }
 }
 

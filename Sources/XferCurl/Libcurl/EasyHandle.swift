@@ -50,12 +50,21 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
+        /// Most bytes that are read at once; see `bufferSize`.
+        var readSize: Int
         /// Whether the content codings libcurl knows are undone.
         var decodesContent: Bool
         var authentication = HopAuthentication.none
         var cookies: CookieUse?
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
+
+        /// libcurl's buffer. Over plain http a call reads as much as is there; TLS brings a record of 16 KiB at most, for which
+        /// more room only costs. Under a limit little is taken at a time.
+        var bufferSize: Int {
+            if maxReceiveRate > 0 { return 16 << 10 }
+            return url.scheme == .http && !spec.key.hasSecureProxy ? readSize : min(readSize, 64 << 10)
+        }
     }
 
     func prepare(_ request: Request) {
@@ -87,7 +96,7 @@ final class EasyHandle {
         // 0 would be libcurl's own 300 s.
         let connectTimeout = request.connectTimeout > 0 ? request.connectTimeout : 86_400
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(connectTimeout, 86_400) * 1000)))
-        set(CURLOPT_BUFFERSIZE, request.maxReceiveRate > 0 ? 16 << 10 : 64 << 10)
+        set(CURLOPT_BUFFERSIZE, request.bufferSize)
         if request.maxReceiveRate > 0 || request.spec.key.hasSecureProxy {
             xfer_easy_set_sockopt_function(easy, curlSocketOptionCallback)
             set(CURLOPT_SOCKOPTDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))

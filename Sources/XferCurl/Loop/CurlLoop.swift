@@ -24,6 +24,8 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         var thread = Thread.none
         var isStopping = false
         var jobs: [UnownedJob] = []
+        /// Somebody wants a turn without having a job.
+        var isCalled = false
     }
 
     /// What a deadline is for.
@@ -84,6 +86,17 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
+    /// Has the loop turn once; from any thread. Where no thread runs nothing waits for a turn.
+    func wake() {
+        let isAsleep = inbox.withLockedValue { inbox in
+            guard inbox.thread != .none else { return false }
+            inbox.isCalled = true
+            defer { inbox.thread = .awake }
+            return inbox.thread != .awake
+        }
+        if isAsleep { eventfd_write(wakeUp, 1) }
+    }
+
     func checkIsolated() {
         precondition(isOnLoop, "expected to be on the engine's loop")
     }
@@ -119,6 +132,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private func runJobs() {
         let jobs = inbox.withLockedValue { inbox in
             inbox.thread = .awake
+            inbox.isCalled = false
             defer { inbox.jobs.removeAll() }
             return inbox.jobs
         }
@@ -133,7 +147,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
             timeout = Int32(clamping: max(0, milliseconds))
         }
         return inbox.withLockedValue { inbox in
-            guard inbox.jobs.isEmpty else { return 0 }
+            guard inbox.jobs.isEmpty, !inbox.isCalled else { return 0 }
             if inbox.isStopping {
                 inbox.thread = .none
                 return nil
@@ -144,7 +158,8 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Whether the thread sleeps and no deadline will wake it. Asking does not wake it either.
-    var isResting: Bool { inbox.withLockedValue { $0.thread == .resting } }
+    /// So does one that was not needed yet.
+    var isResting: Bool { inbox.withLockedValue { $0.thread == .resting || $0.thread == .none } }
 
     // MARK: Sockets
 

@@ -81,6 +81,6 @@ public struct TrustSettings: Hashable, Sendable {
     }
 }
 
-/// Says which session a hop goes through, or why the hop is refused. Called on the engine's loop, before the hop and again
+/// Says which session a hop goes through, or why the hop is refused. Called on the attempt's loop, before the hop and again
 /// in its TLS handshake, which is refused if the answer has changed: it must not block.
 public typealias SessionChooser = @Sendable (HTTPURL) throws(TransferError) -> SessionSpec

@@ -51,6 +51,7 @@ struct Instance: Sendable {
         result.checkpointBytes = settings.download.checkpointBytes
         result.checkpointInterval = settings.download.checkpointInterval
         result.segments = settings.download.segments
+        result.engineLoops = settings.engine.loops
         result.largestResult = settings.results.maxBytes
         result.authoritiesFile = settings.trust.authoritiesFile
         result.admission = settings.network.admission

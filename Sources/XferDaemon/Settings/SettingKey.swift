@@ -50,7 +50,7 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + results + past + rpc
+        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + engine + results + past + rpc
         + access + log
 
     private static let queue: [SettingKey] = [
@@ -161,6 +161,12 @@ extension SettingKey {
         SettingKey(
             "hooks", \.hooks, .hooks, reload: true,
             "Commands that tasks can name in post_process, on_complete and on_error")
+    ]
+
+    private static let engine: [SettingKey] = [
+        SettingKey(
+            "engine.loops", \.engine.loops, .integer(1...8), reload: false,
+            "Threads that move bytes; more than one only where TLS keeps a processor busy")
     ]
 
     private static let results: [SettingKey] = [

@@ -17,6 +17,7 @@ public struct Settings: Hashable, Sendable {
     /// Commands that tasks can name.
     public var hooks: [HookDefinition] = []
     public var network = Network()
+    public var engine = Engine()
     public var results = Results()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
@@ -61,6 +62,11 @@ public struct Settings: Hashable, Sendable {
         public var checkpointInterval = Duration.seconds(2)
         /// How many segments of a download are fetched at the same time unless the task says otherwise.
         public var segments = SegmentCount.one
+    }
+
+    public struct Engine: Hashable, Sendable {
+        /// Threads that move bytes.
+        public var loops = 1
     }
 
     public struct Results: Hashable, Sendable {

@@ -133,7 +133,8 @@ public actor TransferManager {
             return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
         }
         let userAgent = "xferd/\(version)"
-        let engine = try TransferEngine(configuration: EngineConfiguration(userAgent: userAgent))
+        let engine = try TransferEngine(
+            configuration: EngineConfiguration(userAgent: userAgent, loops: settings.engineLoops))
         let pool = BlockingPool()
         let cookies = CookieJars(store: store, engine: engine, clock: clock)
         let digests = BlockingPool(threadCount: 2)

@@ -166,4 +166,30 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         loop.run(until: 30)
         for transfer in loop.transfers { #expect(transfer.taken > 2 << 20) }
     }
+
+    @Test func whoLooksAfterSomeIsToldOfNobodyElse() {
+        var gate = RateGate<Int>()
+        var now = MonotonicInstant(nanoseconds: 0)
+        gate.setLimits([.service: 1000], now: now)
+        gate.take(2000, by: 1, in: [.service], now: now)
+        for id in [2, 3, 4] { #expect(!gate.mayTake(id, in: [.service], now: now)) }
+        #expect(gate.firsts == [2])
+        let isEven: (Int) -> Bool = { $0.isMultiple(of: 2) }
+        let isOdd: (Int) -> Bool = { !isEven($0) }
+        // Only who looks after the first has to come back.
+        #expect(gate.deadline(now, where: isEven) == MonotonicInstant(nanoseconds: 2_000_000_000))
+        #expect(gate.deadline(now, where: isOdd) == nil)
+        now = MonotonicInstant(nanoseconds: 2_000_000_000)
+        #expect(gate.next(now, where: isOdd) == nil)
+        #expect(gate.next(now, where: isEven) == 2)
+        #expect(gate.firsts == [3])
+        #expect(gate.next(now, where: isEven) == nil)
+        #expect(gate.next(now, where: isOdd) == 3)
+        // Those whose limit is gone, each for whoever looks after it.
+        gate.setLimits([:], now: now)
+        #expect(gate.deadline(now, where: isOdd) == nil)
+        #expect(gate.next(now, where: isOdd) == nil)
+        #expect(gate.next(now, where: isEven) == 4)
+        #expect(gate.next(now) == nil)
+    }
 }

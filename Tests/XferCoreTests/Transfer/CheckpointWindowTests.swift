@@ -97,4 +97,15 @@ import XferTestSupport
             }
         }
     }
+
+    @Test(arguments: [(1 << 16, 64 << 10), (4 << 20, 64 << 10), (8 << 20, 128 << 10), (16 << 20, 240 << 10), (1 << 30, 240 << 10)])
+    func littleIsReadAtOnceBesideWhatMayBeAtStake(pauseBytes: Int, readSize: Int) {
+        let limits = CheckpointWindow.Limits(dueBytes: 1, pauseBytes: Int64(pauseBytes))
+        #expect(limits.readSize == readSize)
+        // One read more than what it pauses at is still within the limit.
+        var window = CheckpointWindow(limits: limits, offset: 0)
+        var offset: Int64 = 0
+        while !window.onWritten(to: offset, now: at(0)).isPaused { offset += 16 << 10 }
+        #expect(offset == 16 << 10 || offset + Int64(readSize) <= Int64(pauseBytes))
+    }
 }

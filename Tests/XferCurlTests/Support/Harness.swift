@@ -1,3 +1,4 @@
+import Glibc
 import XferCore
 import XferModel
 import XferTestSupport
@@ -9,13 +10,18 @@ import XferTestSupport
 final class Harness: Sendable {
     let engine: TransferEngine
 
-    private static let configuration = EngineConfiguration(userAgent: "xferd/test")
+    /// Loops where a test does not say how many: `XFER_ENGINE_LOOPS`, for a run of all of them over several, else one.
+    static let usualLoops = getenv("XFER_ENGINE_LOOPS").flatMap { Int(String(cString: $0)) } ?? 1
 
-    init() throws { engine = try TransferEngine(configuration: Self.configuration) }
+    private static func configuration(_ loops: Int) -> EngineConfiguration {
+        EngineConfiguration(userAgent: "xferd/test", loops: loops)
+    }
 
-    /// The engine's deadlines only come when the test moves the clock and lets the loop turn.
-    init(clock: ManualClock) throws {
-        engine = try TransferEngine(configuration: Self.configuration, clock: { clock.now })
+    init(loops: Int = usualLoops) throws { engine = try TransferEngine(configuration: Self.configuration(loops)) }
+
+    /// The engine's deadlines only come when the test moves the clock and lets the loops turn.
+    init(clock: ManualClock, loops: Int = usualLoops) throws {
+        engine = try TransferEngine(configuration: Self.configuration(loops), clock: { clock.now })
     }
 
     /// Returns when what the clock has made due is done.

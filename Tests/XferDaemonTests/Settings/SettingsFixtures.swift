@@ -51,6 +51,7 @@ let everyKeyChanged = """
       deny_addresses: [10.0.0.0/8, "fe80::/10"]
       allow_hosts: [.test]
       proxy_from_environment: true
+    engine: { loops: 3 }
     results: { max_bytes: 64Mi }
     events: { max_count: 5000, max_age: 7d }
     history: { max_count: 10, max_age: 0 }

@@ -1,0 +1,36 @@
+import XferModel
+
+/// One loop of the engine: the actor that runs on it, and so the way to what is confined to it.
+actor EngineLoop {
+    private nonisolated let loop: CurlLoop
+    let core: EngineCore
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(index: Int, of shared: EngineShared) {
+        loop = shared.loops[index]
+        core = EngineCore(index: index, shared: shared)
+        loop.attach(core)
+    }
+
+    func start(_ attempt: Attempt) -> AttemptHandle { core.start(attempt) }
+
+    /// Nil when the attempt has ended.
+    @discardableResult
+    func withAttempt<Result: Sendable>(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Result) -> Result? {
+        core.run(id).map(body)
+    }
+
+    /// The limits that are shared are others now.
+    func onRateLimits() { core.onRateLimits() }
+
+    func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) { core.retireSessions(where: isRetired) }
+
+    func shutdown() { core.shutdown() }
+
+    /// How often the loop has woken up; asking wakes it once.
+    var turns: Int { loop.turns }
+
+    /// Whether something holds the attempt's reading back; nil after its end.
+    func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isReceivingPaused }
+}

@@ -1,0 +1,46 @@
+import NIOConcurrencyHelpers
+import XferModel
+
+/// What an engine's loops have in common. Everything else each has for itself: sessions with their connections, handles,
+/// deadlines and trust anchors.
+final class EngineShared: Sendable {
+    let configuration: EngineConfiguration
+    let loops: [CurlLoop]
+    /// Limits that attempts share.
+    let rates = SharedRates()
+    private let load: NIOLockedValueBox<LoopLoad>
+    /// By name.
+    private let jars = NIOLockedValueBox<[String: CookieJar]>([:])
+
+    init(configuration: EngineConfiguration, loops: [CurlLoop]) {
+        self.configuration = configuration
+        self.loops = loops
+        load = NIOLockedValueBox(LoopLoad(loops: loops.count))
+    }
+
+    /// The loop of an attempt that begins with a request to this place.
+    func beginAttempt(_ url: HTTPURL) -> Int { load.withLockedValue { $0.begin(hash: url.origin.hashValue) } }
+
+    func endAttempt(on loop: Int) { load.withLockedValue { $0.end(loop) } }
+
+    /// Attempts that run.
+    var attemptCount: Int { load.withLockedValue(\.total) }
+
+    /// Has the loops look whose turn it is that those who are first under a shared limit run on.
+    func wakeFirsts(except own: Int) {
+        if loops.count == 1 { return }
+        for loop in rates.loopsOfFirsts where loop != own { loops[loop].wake() }
+    }
+
+    /// The jar of that name, made when it is first needed; nil without memory.
+    func jar(named name: String) -> CookieJar? {
+        jars.withLockedValue { jars in
+            if let jar = jars[name] { return jar }
+            jars[name] = CookieJar()
+            return jars[name]
+        }
+    }
+
+    /// Requests under way keep theirs.
+    func forgetJar(named name: String) { jars.withLockedValue { $0[name] = nil } }
+}
