@@ -14,6 +14,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var resumable: Bool?
 
     public var url: String?
+    public var urls: [String]?
     public var kind: OpenEnum<TaskKind>?
     public var method: String?
     public var headers: HeaderList?
@@ -97,7 +98,10 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
         .optional("progress", \.progress, "How far it is."),
         .optional("resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
-        .optional("url", \.url, "What is fetched; secrets in it are ***."),
+        .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
+        .optional(
+            "urls", \.urls,
+            "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."),
         .optional("kind", \.kind, "What is done with the bytes."),
         .optional("method", \.method, "The request's method."),
         .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),

@@ -8,7 +8,7 @@ struct Migration: Sendable {
     /// In order; new ones go to the end, each in a file of its own.
     static let all: [Migration] = [
         .initialSchema, .trustPolicies, .requestsAndUploads, .transferSources, .spool, .abandonedUploads,
-        .slotsAndFailedURLs, .coalescing, .cache, .stagingAndHooks, .schedules, .groupsAndBatches,
+        .slotsAndFailedURLs, .coalescing, .cache, .stagingAndHooks, .schedules, .groupsAndBatches, .mirrors,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, so that file(1) and we know our databases.

@@ -39,6 +39,7 @@ struct TaskOptions: Codable, Hashable {
     var caching: CachingOptions?
     var schedule: TaskSchedule?
     var allowsMetered: Bool?
+    var mirrors: [HTTPURL]?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -90,6 +91,7 @@ struct TaskOptions: Codable, Hashable {
         caching = note(request.caching, usual.request.caching)
         schedule = note(specification.schedule, usual.schedule)
         allowsMetered = note(request.allowsMetered, usual.request.allowsMetered)
+        mirrors = note(specification.mirrors, usual.mirrors)
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -132,5 +134,6 @@ struct TaskOptions: Codable, Hashable {
         set(caching, \.request.caching)
         set(schedule, \.schedule)
         set(allowsMetered, \.request.allowsMetered)
+        set(mirrors, \.mirrors)
     }
 }

@@ -55,6 +55,9 @@ struct TransferRow {
             partial: PartialLocation(
                 directory: row.text(1), identity: FileIdentity(device: row.bits(2), inode: row.bits(3))),
             resumeData: data, createdAt: row.time(14))
+        transfer.sourceUse = SourceUse(
+            described: Int(row.integer(16)), senders: SourceSet(bits: UInt16(truncatingIfNeeded: row.integer(17))),
+            needsDigest: row.integer(18) != 0, suspects: SourceSet(bits: UInt16(truncatingIfNeeded: row.integer(19))))
         if let name = row.optionalText(11) {
             transfer.publishIntent = PublishIntent(
                 finalName: name, part: FileIdentity(device: row.bits(12), inode: row.bits(13)))

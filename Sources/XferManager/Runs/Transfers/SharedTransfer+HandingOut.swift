@@ -56,6 +56,7 @@ extension SharedTransfer {
                 return part
             }
             own.resumeData = transfer.resumeData
+            own.sourceUse = transfer.sourceUse
             own.sources = try await move(run, to: own)
             return Portion(transfer: own, part: part, described: body.described, isOriginal: false)
         } catch {
@@ -74,6 +75,7 @@ extension SharedTransfer {
             let sources = try tx.transfer(shared)?.sources ?? []
             try tx.update(resumeData: own.resumeData, of: own.id)
             if !sources.isEmpty { try tx.setSources(sources, of: own.id) }
+            if own.sourceUse != SourceUse() { try tx.setSourceUse(own.sourceUse, of: own.id) }
             try tx.takeVersion(of: shared, for: own.id)
             var machine = TaskStateMachine(found)
             machine.subscribe(to: own.id)
