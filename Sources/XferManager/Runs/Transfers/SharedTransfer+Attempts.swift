@@ -41,9 +41,14 @@ extension SharedTransfer {
             .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
     }
 
+    /// Where a lane's attempts ask. Always the original URL: redirects are followed anew, so that each hop is admitted, judged
+    /// and shown secrets as any other, and what was signed for one request is not used for another.
+    func source(for lane: Int) -> HTTPURL { specification.request.url }
+
     /// The request all members have in common; which types each accepts it says itself when they differ.
-    private var request: TransferRequest {
+    private func request(for lane: Int) -> TransferRequest {
         var request = specification.request
+        request.url = source(for: lane)
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
         return request
@@ -58,7 +63,7 @@ extension SharedTransfer {
         conditions = committed == 0 && wanted.count == 1 ? wanted.first ?? [] : []
         times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         let isDigestKnown = !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
-        return try await attempt(request, into: .file(descriptor: part.descriptor)) { attempt in
+        return try await attempt(request(for: 0), into: .file(descriptor: part.descriptor)) { attempt in
             attempt.resumeData = kept
             attempt.allowsUnsafeResume = specification.resumesUnsafely
             attempt.digestIsKnown = isDigestKnown
