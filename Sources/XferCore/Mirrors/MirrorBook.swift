@@ -27,8 +27,8 @@ public struct MirrorBook: Hashable, Sendable {
         /// The whole, in place of what is kept.
         case anew
 
-        /// Whether the bytes that are kept go on.
-        public var continues: Bool { self != .anew }
+        /// Whether it is to go on with bytes that others sent.
+        public var isForeign: Bool { self == .sameTag || self == .underDigest }
     }
 
     public struct Choice: Hashable, Sendable {

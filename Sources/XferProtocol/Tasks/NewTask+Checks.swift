@@ -1,3 +1,4 @@
+import StrictJSON
 import XferModel
 
 /// What concerns several fields of a new task, each fault named by the field that should not be there.

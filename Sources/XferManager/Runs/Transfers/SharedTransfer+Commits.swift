@@ -53,11 +53,14 @@ extension SharedTransfer {
     func dropKeptBytes(sourceChange reason: String?) async throws {
         let id = transfer.id
         let hasSources = trust.hasRecordedSources
+        let use = transfer.sourceUse.withoutBytes
+        let isUseNew = use != transfer.sourceUse
         let now = services.clock()
         let news = await takeNews()
         try await services.store.write { tx in
             try tx.update(resumeData: ResumeData(), of: id)
             if hasSources { try tx.setSources([], of: id) }
+            if isUseNew { try tx.setSourceUse(use, of: id) }
             for (member, news) in news.sorted(by: { $0.key < $1.key }) {
                 try tx.note(news, of: member, in: id, at: now) { _ in }
             }
@@ -76,6 +79,8 @@ extension SharedTransfer {
             }
         }
         transfer.resumeData = ResumeData()
+        transfer.sourceUse = use
+        book.onBytesLost()
         trust.forgetKept()
         committed = 0
         control.note(received: 0, total: nil)
