@@ -13,8 +13,10 @@ public import XferModel
 /// they are from. When that is gone for this run, or has failed `patience` times in a row without progress, another one is
 /// asked for the whole, and the kept bytes are given up only once it begins to send: it may be no better.
 ///
-/// When a digest was wrong, everybody who had a part in the bytes is a suspect, and no suspect is asked again: see
-/// `suspect(_:)`. Each time there is one source less to be asked, so that comes to an end.
+/// When the digest is wrong of bytes that one source sent, that one is condemned and not asked again. When several had a part
+/// in them, all of these are suspects: from then on nothing is combined, those who are no suspects come first, and each sends
+/// the whole alone until one is right. Each wrong digest after the first condemns one, so that comes to an end, and one
+/// source that is right is enough.
 public struct MirrorBook: Hashable, Sendable {
     /// What a source is asked for.
     public enum Way: Hashable, Sendable {
@@ -81,7 +83,7 @@ public struct MirrorBook: Hashable, Sendable {
     public init(count: Int, use: SourceUse = SourceUse()) {
         self.use = use
         // Somebody insists: there would be nobody to ask.
-        if (0..<count).allSatisfy(use.suspects.contains) { self.use.suspects = [] }
+        if (0..<count).allSatisfy(use.condemned.contains) { self.use.condemned = [] }
         standings = Array(repeating: .ready, count: count)
         speeds = Array(repeating: SourceSpeed(), count: count)
     }
@@ -99,7 +101,10 @@ public struct MirrorBook: Hashable, Sendable {
     public func next(hasBytes: Bool, proof: Proof, isPatient: Bool) -> Decision {
         guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, way: .own)) } ?? .fail(failure) }
         if let choice = continuations(proof).first { return .ask(choice) }
-        if case .failed(let error) = standings[use.described], isPatient { return .fail(error) }
+        // Without proof the others were not asked: the wait is for the one.
+        if case .failed(let error) = standings[use.described], isPatient {
+            return .fail(proof == .none || isWary ? error : failure)
+        }
         return usable.first.map { .ask(Choice(source: $0, way: .anew)) } ?? .fail(failure)
     }
 
@@ -108,6 +113,7 @@ public struct MirrorBook: Hashable, Sendable {
     private func continuations(_ proof: Proof) -> [Choice] {
         let own = usable.filter { $0 == use.described }.map { Choice(source: $0, way: .own) }
         let others = usable.filter { $0 != use.described && !strangers.contains($0) }
+        if isWary { return own }
         switch proof {
         case .none: return own
         case .tag: return own + others.map { Choice(source: $0, way: .sameTag) }
@@ -116,8 +122,13 @@ public struct MirrorBook: Hashable, Sendable {
         }
     }
 
+    /// Bytes that were put together were wrong.
+    private var isWary: Bool { !use.suspects.isEmpty }
+
     private var usable: [Int] {
-        standings.indices.filter { standings[$0] == .ready && !use.suspects.contains($0) }
+        let ready = standings.indices.filter { standings[$0] == .ready && !use.condemned.contains($0) }
+        guard isWary else { return ready }
+        return ready.filter { !use.suspects.contains($0) } + ready.filter(use.suspects.contains)
     }
 
     /// Whether a task that fails now is tried again soon, so that its kept bytes are worth the wait for their source.
@@ -147,7 +158,9 @@ public struct MirrorBook: Hashable, Sendable {
 
     /// The source sends another version from its first byte, and what was kept of all of them is given up.
     public mutating func begin(with source: Int) {
-        use = SourceUse(described: source, senders: [source], suspects: use.suspects)
+        use = use.withoutBytes
+        use.described = source
+        use.senders = [source]
         strangers = []
     }
 
@@ -197,7 +210,7 @@ public struct MirrorBook: Hashable, Sendable {
         }
         guard var error = passing.first else {
             return final.first
-                ?? TransferError(.checksumMismatch, "every source had a part in bytes whose digest was wrong")
+                ?? TransferError(.checksumMismatch, "what the sources sent had the wrong digest")
         }
         error.retryAfter = passing.contains { $0.retryAfter == nil } ? nil : passing.compactMap(\.retryAfter).min()
         return error
@@ -205,11 +218,15 @@ public struct MirrorBook: Hashable, Sendable {
 
     // MARK: Wrong digests
 
-    /// What is kept of a transfer whose finished bytes had the wrong digest; nil when nobody is left who could send others.
+    /// What is known of the sources after finished bytes had the wrong digest; nil when nobody is left who could send others.
     public static func suspect(_ use: SourceUse, count: Int) -> SourceUse? {
         var next = use.withoutBytes
-        next.suspects.formUnion(use.senders)
-        return next.suspects.count < count ? next : nil
+        if use.senders.count > 1 {
+            next.suspects.formUnion(use.senders)
+        } else {
+            next.condemned.formUnion(use.senders)
+        }
+        return next.condemned.count < count ? next : nil
     }
 
     // MARK: Several at once

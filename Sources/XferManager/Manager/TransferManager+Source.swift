@@ -57,10 +57,11 @@ extension TaskSpecification {
 extension StoreTransaction {
     /// The first of several sources is another one now: what the old one sent tells nothing of it.
     fileprivate func trustFirstSource(of task: TransferTask) throws {
-        guard !task.specification.mirrors.isEmpty, let id = task.transferID, var use = try transfer(id)?.sourceUse,
-            use.suspects.contains(0)
+        guard !task.specification.mirrors.isEmpty, let id = task.transferID, let known = try transfer(id)?.sourceUse
         else { return }
+        var use = known
         use.suspects.remove(0)
-        try setSourceUse(use, of: id)
+        use.condemned.remove(0)
+        if use != known { try setSourceUse(use, of: id) }
     }
 }

@@ -7,20 +7,24 @@ public struct SourceUse: Hashable, Sendable {
     public var senders: SourceSet
     /// Whether only a digest shows that the bytes are of one version: without it they are of no use.
     public var needsDigest: Bool
-    /// Those who had a part in bytes whose digest was wrong; they are not asked again.
+    /// Those who had a part in bytes whose digest was wrong: one of them at least sent wrong ones.
     public var suspects: SourceSet
+    /// Those who sent the whole of bytes whose digest was wrong.
+    public var condemned: SourceSet
 
     public init(
-        described: Int = 0, senders: SourceSet = [0], needsDigest: Bool = false, suspects: SourceSet = []
+        described: Int = 0, senders: SourceSet = [0], needsDigest: Bool = false, suspects: SourceSet = [],
+        condemned: SourceSet = []
     ) {
         self.described = described
         self.senders = senders
         self.needsDigest = needsDigest
         self.suspects = suspects
+        self.condemned = condemned
     }
 
     /// What is left of it when the bytes are given up.
-    public var withoutBytes: SourceUse { SourceUse(suspects: suspects) }
+    public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }
 }
 
 /// Positions of a task's sources, 0 … `TaskSpecification.mostSources` − 1.
@@ -36,6 +40,7 @@ public struct SourceSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 
     public var count: Int { bits.nonzeroBitCount }
+    public var isEmpty: Bool { bits == 0 }
 
     public func contains(_ position: Int) -> Bool { bits & Self.bit(position) != 0 }
     public mutating func insert(_ position: Int) { bits |= Self.bit(position) }

@@ -9,7 +9,8 @@ extension Migration {
             ALTER TABLE transfer ADD COLUMN senders INTEGER NOT NULL DEFAULT 1;
             -- Whether only a digest shows that they are of one version.
             ALTER TABLE transfer ADD COLUMN needs_digest INTEGER NOT NULL DEFAULT 0;
-            -- A bit for each source that had a part in bytes whose digest was wrong.
+            -- A bit for each source that had a part in bytes whose digest was wrong, and for each that sent all of them.
             ALTER TABLE transfer ADD COLUMN suspects INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE transfer ADD COLUMN condemned INTEGER NOT NULL DEFAULT 0;
             """)
 }
