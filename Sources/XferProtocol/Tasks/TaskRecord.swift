@@ -101,7 +101,8 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
         .optional(
             "urls", \.urls,
-            "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."),
+            "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."
+        ),
         .optional("kind", \.kind, "What is done with the bytes."),
         .optional("method", \.method, "The request's method."),
         .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),

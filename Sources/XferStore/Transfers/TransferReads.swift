@@ -72,7 +72,7 @@ struct TransferRow {
 }
 
 extension ResultRow {
-    fileprivate func sources(_ column: Int) -> SourceSet {
+    fileprivate func sources(_ column: Int32) -> SourceSet {
         SourceSet(bits: UInt16(truncatingIfNeeded: integer(column)))
     }
 }

@@ -146,7 +146,10 @@ import XferModel
     // MARK: Patience
 
     @Test func patienceEndsWithEveryFourthFruitlessTryAndWithTheLast() {
-        #expect((1...9).map { MirrorBook.isPatient(tries: $0, maxRetries: nil) }.enumerated().filter { !$1 }.map(\.0) == [3, 7])
+        #expect(
+            (1...9).map { MirrorBook.isPatient(tries: $0, maxRetries: nil) }.enumerated().filter { !$1 }.map(\.0) == [
+                3, 7,
+            ])
         #expect(MirrorBook.isPatient(tries: 1, maxRetries: 1))
         #expect(!MirrorBook.isPatient(tries: 2, maxRetries: 1))
         #expect(!MirrorBook.isPatient(tries: 1, maxRetries: 0))
@@ -217,7 +220,8 @@ import XferModel
     }
 
     @Test func onlyWhatTheSourceDidIsHeldAgainstIt() {
-        for reason in [FailureReason.diskError, .insufficientSpace, .credentialMissing, .policyMissing, .internalError] {
+        for reason in [FailureReason.diskError, .insufficientSpace, .credentialMissing, .policyMissing, .internalError]
+        {
             #expect(!MirrorBook.concernsSource(TransferError(reason, "")))
         }
         for reason in [FailureReason.connectFailed, .httpStatus, .trustRejected, .idleTimeout, .rejectedByPolicy] {

@@ -146,7 +146,7 @@ private struct MirrorWorld {
     /// One attempt; what it fails with, if it does.
     private mutating func attempt(_ choice: MirrorBook.Choice, _ book: inout MirrorBook) -> TransferError? {
         var asked = choice.way == .anew ? ResumeData() : kept
-        asked.segments = file.isEmpty || choice.way == .anew ? [] : [Segment(start: 0, committed: Int64(file.count))]
+        asked.segments = file.isEmpty ? [] : [Segment(start: 0, committed: Int64(file.count))]
         if choice.way == .underDigest { asked.validators = Validators() }
         var plainRange = false
         for _ in 0..<5 {
@@ -161,7 +161,8 @@ private struct MirrorWorld {
             if choice.way == .underDigest { data.validators = kept.validators }
             switch verdict {
             case .write(let to):
-                if choice.way == .anew { drop(&book) }
+                // What is kept is written over only after the manager has let go of it.
+                if plan.range == nil, !file.isEmpty { mixed = true }
                 book.onBody(of: choice)
                 return store(body, to, data, book, from: choice.source)
             case .restart(let to, _):

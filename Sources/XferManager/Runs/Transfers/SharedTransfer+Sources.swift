@@ -97,7 +97,8 @@ extension SharedTransfer {
     /// Bytes that only a digest holds together are of no use once nobody demands one any more.
     func demandDigest(in part: PartialFile) async throws {
         guard transfer.sourceUse.needsDigest, !isDigestKnown, committed > 0 else { return }
-        try await dropKeptBytes(sourceChange: "it was put together from several sources, and no checksum is demanded now")
+        try await dropKeptBytes(
+            sourceChange: "it was put together from several sources, and no checksum is demanded now")
         try await services.pool.run { try part.truncate(to: 0) }
         described = ResumeData()
     }
