@@ -25,6 +25,10 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointBytes: Int64 = 16 << 20
     /// How long received bytes may be at stake; a checkpoint begins after half of it.
     public var checkpointInterval = Duration.seconds(2)
+    /// Segments of a download that are fetched at the same time, unless the task says otherwise.
+    public var segments = SegmentCount.one
+    /// No smaller part of a download is split off, in bytes.
+    public var smallestSegment: Int64 = 1 << 20
     /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
     public var largestInlineResult = 256 << 10
     /// Bytes of a response that are kept at all; a larger one fails with `length_mismatch`.

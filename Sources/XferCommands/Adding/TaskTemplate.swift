@@ -128,6 +128,7 @@ struct TaskTemplate {
         task.deadline = options.deadline?.time
         task.maxReceiveRate = options.limitRate?.bytes
         task.maxSendRate = options.limitSend?.bytes
+        task.segments = options.segments?.count
         task.maxRetries = options.maxRetries
         task.retryFor = options.retryFor?.wholeSeconds
         task.resume = options.resume?.word

@@ -169,6 +169,11 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send at most so many bytes per second.", valueName: "rate"))
     var limitSend: ByteAmount?
 
+    @Option(
+        help: ArgumentHelp(
+            "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
+    var segments: SegmentsArgument?
+
     @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
     var maxRetries: Int?
 

@@ -45,6 +45,10 @@ struct TaskDetails: Sendable {
         case "created_at", "started_at", "finished_at", "not_before", "deadline":
             [TimeText.local(rfc3339: value.stringValue ?? "")]
         case "max_recv_rate", "max_send_rate": [ByteText.limit(value.integerValue ?? 0)]
+        case "ranges":
+            (task.ranges ?? []).map { range in
+                "\(range.start)-\(range.end.map { "\($0 - 1)" } ?? ""), \(ByteText.size(range.committed - range.start))"
+            }
         case "retry_for": [DurationText.short(value.integerValue ?? 0)]
         case "headers", "response_headers": headers(value)
         case "credential": ["set"]

@@ -51,7 +51,7 @@ extension ResumeRules {
         // A HEAD's answer tells the length of a content that does not come.
         let length = plan.method == .head ? 0 : head.contentLength
         let whole = BodyPlan(offset: 0, end: length, total: length)
-        guard plan.segment.committed > 0 else { return .write(whole) }
+        guard plan.segment.committed > 0 || plan.segment.end != nil else { return .write(whole) }
         guard plan.range != nil else { return .restart(whole, plan.reason ?? .rangeIgnored) }
         if let reason = difference(head, plan: plan) { return retryOrRestart(head, plan: plan, whole, reason) }
         guard EntityTag.matchStrongly(plan.kept.validators.etag, head.etag) else {

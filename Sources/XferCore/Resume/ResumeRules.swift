@@ -9,7 +9,8 @@ public enum ResumeRules {
     ///
     /// - Parameters:
     ///   - kept: what earlier attempts left; an empty value asks for the whole.
-    ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole.
+    ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole. One that has an end
+    ///     is asked for as a range even if nothing of it is kept: others are about the same version.
     ///   - allowsUnsafe: continue without any validator (`resume: unsafe`).
     ///   - digestIsKnown: the finished bytes will be verified against a digest the client gave.
     ///   - method: only a GET is continued.
@@ -27,7 +28,7 @@ public enum ResumeRules {
                 kept: kept, segment: segment, range: range, check: check, reason: reason, digestIsKnown: digestIsKnown,
                 method: method, conditions: conditions, acceptedStatus: acceptedStatus, acceptedTypes: acceptedTypes)
         }
-        guard segment.committed > 0 else { return plan(.none) }
+        guard segment.committed > 0 || segment.end != nil else { return plan(.none) }
         guard method == .get else { return plan(.none, .methodWithoutRanges) }
         guard kept.contentEncoding == nil else { return plan(.none, .codedBody) }
         switch validator(of: kept.validators) {
@@ -35,6 +36,12 @@ public enum ResumeRules {
         case .date(let date): return plan(plainRange ? .answerOnly : .date(date))
         case nil: return allowsUnsafe ? plan(.unsafe) : plan(.none, .noStrongValidator)
         }
+    }
+
+    /// Whether several requests may fetch parts of what is described so: one version of it, told by a strong validator, of a
+    /// known length, and not coded.
+    public static func isSplittable(_ described: ResumeData) -> Bool {
+        described.totalLength != nil && described.contentEncoding == nil && validator(of: described.validators) != nil
     }
 
     /// Whether bytes that are described so can be continued after a break; nil while no response has described any.

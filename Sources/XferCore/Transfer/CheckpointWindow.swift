@@ -71,11 +71,15 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// The offset is durable. Older or unexpected offsets are taken for what they are.
     public mutating func onCommitted(_ offset: Int64, now: MonotonicInstant) -> Action {
         guard offset >= committed, offset <= written else { return action(now) }
+        let before = committed
         committed = offset
         if let mark = pending, offset >= mark {
             pending = nil
             oldest = offset < written ? oldestAfterPending ?? now : nil
             oldestAfterPending = nil
+        } else if pending == nil, offset > before {
+            // Somebody else's checkpoint covered it: what is left was written during that.
+            oldest = now
         }
         if committed == written { oldest = nil }
         return action(now)

@@ -32,6 +32,8 @@ final class AttemptRun {
     private var redirects: RedirectRules
     private var plan: RequestPlan
     private(set) var kept: ResumeData
+    /// Where its part ends, once that was changed.
+    private var end: Int64?
     /// The last response's, whichever hop it came from.
     private var head: ResponseHead?
     private(set) var writer: BodyWriter
@@ -68,7 +70,9 @@ final class AttemptRun {
 
     /// How to go on with the segment as it stands now.
     func plan(segment: Segment, plainRange: Bool = false) -> RequestPlan {
-        Self.plan(attempt, kept: kept, segment: segment, plainRange: plainRange)
+        var segment = segment
+        if let end { segment.end = end }
+        return Self.plan(attempt, kept: kept, segment: segment, plainRange: plainRange)
     }
 
     // MARK: Commands
@@ -109,6 +113,16 @@ final class AttemptRun {
 
     func committed(_ offset: Int64) {
         changePacing { pacing, now in pacing.onCommitted(offset, now: now) }
+    }
+
+    /// Its part ends there from now on. False, and nothing is changed, when no response comes that reaches to there, or when
+    /// more is written.
+    func setEnd(_ end: Int64) -> Bool {
+        guard !isEnded, exchange?.setGoal(end) == true else { return false }
+        self.end = end
+        writer.setGoal(end)
+        if writer.offset == end { perform(.finish(.complete)) }
+        return true
     }
 
     func setMaxReceiveRate(_ rate: Int64) {

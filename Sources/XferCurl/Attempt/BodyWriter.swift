@@ -61,6 +61,9 @@ struct BodyWriter {
         }
     }
 
+    /// Our part of the present body ends elsewhere now.
+    mutating func setGoal(_ goal: Int64) { plan?.goal = goal }
+
     mutating func write(_ bytes: UnsafeRawBufferPointer, host: String) -> Progress {
         guard let plan else {
             return .failed(TransferError(.protocolError, "\(host) sent a body without a head", host: host))
@@ -73,6 +76,8 @@ struct BodyWriter {
         let overflows = Int64(rest.count) > room
         if overflows { rest = rest.prefix(Int(max(0, room))) }
         if let failure = store(UnsafeRawBufferPointer(rebasing: rest)) { return .failed(failure) }
+        // What comes after the segment is not waited for.
+        if let goal = plan.goal, offset == goal, goal < plan.end ?? .max { return .reachedGoal }
         guard overflows else { return .more }
         // A server may send on after the segment's end, but not after what it announced itself.
         if let end = plan.end, offset >= end {

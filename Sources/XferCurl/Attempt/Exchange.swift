@@ -138,6 +138,15 @@ final class Exchange {
         return isBodyOver
     }
 
+    /// Our part of the body that comes ends there from now on; false when that is not within it any more.
+    func setGoal(_ goal: Int64) -> Bool {
+        guard case .receiving = stage, let body, goal >= run.writer.offset, goal <= body.end ?? body.total ?? -1 else {
+            return false
+        }
+        self.body?.goal = goal
+        return true
+    }
+
     var hasAnswer: Bool { head != nil }
 
     /// Whether the answer's content is what comes over the wire.

@@ -37,6 +37,10 @@ public actor TransferEngine {
     /// The bytes below the offset are durable and the offset is committed.
     public func committed(_ id: AttemptID, offset: Int64) { core.run(id)?.committed(offset) }
 
+    /// The part the attempt fetches ends at this offset from now on: earlier, so that somebody else may fetch the rest, or
+    /// later. Answers whether it does; it does not where it has written more, has no response yet or one that ends before.
+    public func setEnd(_ id: AttemptID, _ offset: Int64) -> Bool { core.run(id)?.setEnd(offset) ?? false }
+
     /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
     public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) { core.run(id)?.setMaxReceiveRate(rate) }
 

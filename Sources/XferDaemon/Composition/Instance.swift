@@ -50,6 +50,7 @@ struct Instance: Sendable {
         result.fileMode = fileMode
         result.checkpointBytes = settings.download.checkpointBytes
         result.checkpointInterval = settings.download.checkpointInterval
+        result.segments = settings.download.segments
         result.largestResult = settings.results.maxBytes
         result.authoritiesFile = settings.trust.authoritiesFile
         result.admission = settings.network.admission

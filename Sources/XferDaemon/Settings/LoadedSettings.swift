@@ -177,9 +177,6 @@ private struct SettingsReader {
     }
 
     private func unknown(_ path: String) -> String {
-        if SettingKey.reserved.contains(where: { path == $0 || path.hasPrefix($0 + ".") }) {
-            return "not supported by this version"
-        }
         // A right key in the wrong place, or at the top level.
         let name = path.split(separator: ".").last.map(String.init) ?? path
         if let key = SettingKey.all.first(where: { $0.name == name }), path != key.path {

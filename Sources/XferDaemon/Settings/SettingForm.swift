@@ -49,6 +49,18 @@ extension SettingForm where Value == Int {
     }
 }
 
+extension SettingForm where Value == SegmentCount {
+    static let segments = SettingForm(expected: SegmentCount.expected, isScalar: true) {
+        node, _ throws(SettingMismatch) in
+        guard let count = node.text.flatMap({ SegmentCount($0) }) else {
+            throw SettingMismatch(expected: SegmentCount.expected, found: node)
+        }
+        return count
+    } write: {
+        $0.description
+    }
+}
+
 extension SettingForm where Value == Int64 {
     static func size(_ range: ClosedRange<Int64>) -> SettingForm {
         let expected =

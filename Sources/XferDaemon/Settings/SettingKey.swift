@@ -97,6 +97,9 @@ extension SettingKey {
             "download.checkpoint_interval", \.download.checkpointInterval,
             .duration(.milliseconds(100) ... .seconds(3600)), reload: false,
             "How long received bytes may be at stake"),
+        SettingKey(
+            "download.segments", \.download.segments, .segments, reload: false,
+            "Parts of a download that are fetched at the same time unless the task says otherwise; auto measures"),
     ]
 
     private static let sharing: [SettingKey] = [
@@ -209,11 +212,6 @@ extension SettingKey {
         SettingKey(
             "log.format", \.log.format, .word(), reload: false,
             "How messages are written; auto is journal under systemd and text elsewhere"),
-    ]
-
-    /// Sections and keys that a later version will bring, named so that nobody looks for a spelling mistake.
-    static let reserved = [
-        "download.segments"
     ]
 }
 

@@ -59,6 +59,8 @@ public struct Settings: Hashable, Sendable {
         public var checkpointBytes: Int64 = 16_777_216
         /// How long received bytes may be at stake.
         public var checkpointInterval = Duration.seconds(2)
+        /// How many segments of a download are fetched at the same time unless the task says otherwise.
+        public var segments = SegmentCount.one
     }
 
     public struct Results: Hashable, Sendable {

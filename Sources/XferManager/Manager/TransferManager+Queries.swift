@@ -29,6 +29,18 @@ extension TransferManager {
         }
     }
 
+    /// What is kept of these downloads, as committed; nothing of those that have ended well.
+    public func segments(of tasks: [TransferTask]) async throws -> [TaskID: [Segment]] {
+        let kept = tasks.filter { $0.specification.kind == .download && $0.transferID != nil && $0.state != .completed }
+        guard !kept.isEmpty else { return [:] }
+        return try await store.read { [kept] reader in
+            try kept.reduce(into: [:]) { known, task in
+                guard let transfer = try task.transferID.flatMap({ try reader.transfer($0) }) else { return }
+                known[task.id] = transfer.resumeData.segments
+            }
+        }
+    }
+
     /// One page of tasks ordered by id.
     public func list(
         _ filter: TaskQuery, ascending: Bool, limit: Int, cursor: String?, for principal: Principal

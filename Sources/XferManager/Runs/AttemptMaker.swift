@@ -40,16 +40,19 @@ extension AttemptMaker {
     ///
     /// - Parameters:
     ///   - request: the task's own, or one that was made of it.
+    ///   - origin: what it receives counts from this offset on; see `RunControl.begin`.
+    ///   - tellsRedirects: whether they become events of the task.
     ///   - configure: what else this kind of run asks of the engine.
     ///   - onEvent: is told everything but the end. What it throws stops the attempt, and is thrown when that has ended.
     /// - Throws: `TransferError`, `StoreError`, what `onEvent` throws.
     func attempt(
-        _ request: TransferRequest, into sink: BodySink, configure: (inout Attempt) -> Void,
+        _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64 = 0,
+        tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
         let access = try await services.access.access(to: specification.request, profile: specification.profile)
         trust.beginAttempt()
-        let rates = course.maxRates
+        let rates = ratesOfEach(besides: 1)
         var attempt = Attempt(
             request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
             maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
@@ -59,9 +62,9 @@ extension AttemptMaker {
         // Until the engine says otherwise.
         course.requestWasSent = true
         let handle = await services.engine.start(attempt)
-        if !control.begin(handle) { await services.engine.stop(handle.id) }
-        // Changed while the attempt was being started, when nobody could be told.
-        if rates != course.maxRates { await setMaxRates(receive: course.maxRates.receive, send: course.maxRates.send) }
+        if !control.begin(handle, countingFrom: origin) { await services.engine.stop(handle.id) }
+        // Changed while the attempt was being started, when nobody could be told; or others have to give way.
+        if rates != ratesOfEach() || rates != course.maxRates { await shareRates() }
 
         var ended: AttemptOutcome?
         var failure: (any Error)?
@@ -73,14 +76,14 @@ extension AttemptMaker {
             }
             guard failure == nil else { continue }
             do {
-                try await take(event)
+                if tellsRedirects || !event.isRedirect { try await take(event) }
                 try await onEvent(event, handle)
             } catch {
                 failure = error
                 await services.engine.stop(handle.id)
             }
         }
-        control.endAttempt(received: failure == nil ? ended?.offset ?? keptByteCount : keptByteCount)
+        control.end(handle, received: failure == nil ? ended?.offset ?? keptByteCount : keptByteCount)
         onAttemptEnd(handle.progress.snapshot)
         if let ended { course.requestWasSent = ended.requestWasSent }
         try await services.cookies.save(access.cookieJar)
@@ -106,9 +109,28 @@ extension AttemptMaker {
     /// As `setMaxRates`, for whoever makes the attempts itself.
     func setOwnMaxRates(receive: Int64, send: Int64) async {
         course.maxRates = BandwidthLimits(receive: receive, send: send)
-        guard let attempt = control.attempt else { return }
-        await services.engine.setMaxReceiveRate(attempt.id, receive)
-        await services.engine.setMaxSendRate(attempt.id, send)
+        await shareRates()
+    }
+
+    /// Live attempts have equal parts of what the task may receive.
+    func shareRates() async {
+        let rates = ratesOfEach()
+        for attempt in control.attempts {
+            await services.engine.setMaxReceiveRate(attempt.id, rates.receive)
+            await services.engine.setMaxSendRate(attempt.id, rates.send)
+        }
+    }
+
+    private func ratesOfEach(besides more: Int = 0) -> BandwidthLimits {
+        let count = Int64(max(1, control.attempts.count + more))
+        func part(_ rate: Int64) -> Int64 { rate > 0 ? max(1, rate / count) : 0 }
+        return BandwidthLimits(receive: part(course.maxRates.receive), send: part(course.maxRates.send))
+    }
+}
+
+extension AttemptEvent {
+    fileprivate var isRedirect: Bool {
+        if case .redirected = self { true } else { false }
     }
 }
 

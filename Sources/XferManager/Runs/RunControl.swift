@@ -10,7 +10,8 @@ final class RunControl: Sendable {
         var isStopRequested = false
         var isPublishing = false
         var phase: TaskPhase = .connecting
-        var attempt: AttemptHandle?
+        /// Several only of a download in segments.
+        var attempts: [LiveAttempt] = []
         /// Of the hook that works on the file.
         var hook: HookStop?
         var received: Int64 = 0
@@ -18,10 +19,20 @@ final class RunControl: Sendable {
         var sent: Int64 = 0
         var total: Int64?
         var isResumable: Bool?
+        /// Of a download in segments: what was received of it but by live attempts.
+        var receivedElsewhere: Int64?
         /// Who knows how far it is.
         var followed: RunControl?
         /// Body bytes of attempts that have ended.
         var receivedBytes: Int64 = 0
+    }
+
+    private struct LiveAttempt {
+        let handle: AttemptHandle
+        /// What it receives counts from this offset on.
+        let origin: Int64
+
+        var received: Int64 { max(0, handle.progress.snapshot.offset - origin) }
     }
 
     private let kind: TaskKind
@@ -37,8 +48,8 @@ final class RunControl: Sendable {
     /// Whether what is held can be continued after a break, nil while that is not known.
     var isResumable: Bool? { followed?.isResumable ?? state.withLockedValue(\.isResumable) }
 
-    /// The live attempt, if there is one.
-    var attempt: AttemptHandle? { state.withLockedValue(\.attempt) }
+    /// The live attempts: none, one, or, of a download in segments, several.
+    var attempts: [AttemptHandle] { state.withLockedValue { $0.attempts.map(\.handle) } }
 
     /// The latest phase and counters, from any thread.
     var progress: RunProgress {
@@ -46,9 +57,10 @@ final class RunControl: Sendable {
         return state.withLockedValue { state in
             var progress = RunProgress(
                 kind: kind, phase: state.phase, received: state.received, sent: state.sent, total: state.total)
-            guard let live = state.attempt?.progress.snapshot else { return progress }
+            let snapshots = state.attempts.map(\.handle.progress.snapshot)
+            guard let live = snapshots.first(where: \.isTransferring) ?? snapshots.first else { return progress }
             progress.phase = live.isTransferring ? .transferring : .connecting
-            progress.received = live.offset
+            progress.received = state.attempts.reduce(state.receivedElsewhere ?? 0) { $0 + $1.received }
             progress.sent += live.sent
             // A request of an upload that goes on has only the rest to send.
             progress.total = kind == .upload ? state.total ?? live.sendTotal : live.total ?? state.total
@@ -79,12 +91,12 @@ final class RunControl: Sendable {
     /// What was to stop may go on.
     func withdrawStop() { state.withLockedValue { $0.isStopRequested = false } }
 
-    /// Keeps the wish; the live attempt, if there is one, is for the caller to stop.
-    func requestStop() -> AttemptHandle? {
+    /// Keeps the wish; the live attempts are for the caller to stop.
+    func requestStop() -> [AttemptHandle] {
         state.withLockedValue { state in
             state.isStopRequested = true
             state.hook?.request()
-            return state.attempt
+            return state.attempts.map(\.handle)
         }
     }
 
@@ -101,21 +113,32 @@ final class RunControl: Sendable {
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 
-    /// Notes the attempt that runs now; false when the run was asked to stop meanwhile.
-    func begin(_ attempt: AttemptHandle) -> Bool {
+    /// Notes an attempt that runs now; false when the run was asked to stop meanwhile.
+    ///
+    /// - Parameter origin: what it receives counts from this offset on; 0 counts what was kept before it, too.
+    func begin(_ attempt: AttemptHandle, countingFrom origin: Int64 = 0) -> Bool {
         state.withLockedValue { state in
-            state.attempt = attempt
+            state.attempts.append(LiveAttempt(handle: attempt, origin: origin))
             return !state.isStopRequested
         }
     }
 
-    /// The attempt has ended with this many bytes kept.
-    func endAttempt(received: Int64) {
+    /// The attempt has ended; it was the only one with this many bytes kept, or one of several.
+    func end(_ attempt: AttemptHandle, received: Int64) {
         state.withLockedValue { state in
-            state.receivedBytes += state.attempt?.progress.snapshot.received ?? 0
-            state.attempt = nil
-            state.received = received
+            guard let index = state.attempts.firstIndex(where: { $0.handle.id == attempt.id }) else { return }
+            let ended = state.attempts.remove(at: index)
+            state.receivedBytes += ended.handle.progress.snapshot.received
+            guard let elsewhere = state.receivedElsewhere else { return state.received = received }
+            state.receivedElsewhere = elsewhere + ended.received
+            state.received = elsewhere + ended.received
         }
+    }
+
+    /// From now on several attempts may bring parts of the whole, of which so much is there but for what live ones brought.
+    /// Nil ends that.
+    func noteSegments(receivedElsewhere: Int64?) {
+        state.withLockedValue { $0.receivedElsewhere = receivedElsewhere }
     }
 
     func note(isResumable: Bool?) { state.withLockedValue { $0.isResumable = isResumable } }

@@ -50,7 +50,7 @@ extension TaskRun {
     var leavesTransfer: Bool { false }
 
     func stop() async {
-        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+        for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
     var isResumable: Bool { control.progress.received > 0 }
 

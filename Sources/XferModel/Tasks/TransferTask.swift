@@ -97,6 +97,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var schedule = TaskSchedule()
     /// Further sources of the same bytes, in order of preference after `request.url`; `mostSources` − 1 at most.
     public var mirrors: [HTTPURL] = []
+    /// How many segments are fetched at the same time; nil is what the service does. Only of downloads with GET.
+    public var segments: SegmentCount?
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,

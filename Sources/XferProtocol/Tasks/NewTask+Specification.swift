@@ -49,6 +49,7 @@ extension NewTask {
                 finalize: finalize ?? .auto, postProcess: postProcess, onComplete: onComplete, onError: onError))
         specification.schedule = TaskSchedule(
             notBefore: notBefore, window: window?.window, deadline: deadline, after: after?.map(\.id).unrepeated ?? [])
+        specification.segments = segments
         return specification
     }
 

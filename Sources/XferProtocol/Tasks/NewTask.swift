@@ -41,6 +41,7 @@ public struct NewTask: WireInput, Hashable {
     public var retryFailed: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
+    public var segments: SegmentCount?
     public var resume: ResumeMode?
     public var profile: String?
     public var redirect = Patch<RedirectPolicy>.unchanged
@@ -190,6 +191,11 @@ public struct NewTask: WireInput, Hashable {
         .optional(
             "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0, the default, is unlimited.",
             .range(0...TaskLimits.highestRate)),
+        .optional(
+            "segments", \.segments,
+            "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, where the "
+                + "server can; auto measures what helps. Default is download.segments.",
+            example: 4),
         .optional(
             "resume", \.resume,
             "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),

@@ -26,21 +26,21 @@ public struct TaskColumns: WireValue, Hashable {
     }
 
     /// Every field there is.
-    public static let all = TaskColumns(excluding: nil)
+    public static let all = TaskColumns(excluding: [])
 
     /// Whether this field of a task is among them.
     public func contains(_ name: String) -> Bool {
         TaskRecord.wireFields.index(of: name).map(positions.contains) ?? false
     }
 
-    private init(excluding name: String?) {
-        let kept = TaskRecord.wireFields.enumerated().filter { $0.element.name != name }
+    private init(excluding excluded: Set<String>) {
+        let kept = TaskRecord.wireFields.enumerated().filter { !excluded.contains($0.element.name) }
         names = kept.map(\.element.name)
         positions = kept.reduce(into: FieldSet()) { $0.insert($1.offset) }
     }
 
-    /// All but the response's header fields, which only `task.get` shows unasked.
-    public static let listing = TaskColumns(excluding: "response_headers")
+    /// All but what only `task.get` shows unasked: the response's header fields and the segments.
+    public static let listing = TaskColumns(excluding: ["response_headers", "ranges"])
 
     public var wire: JSONValue { names.wire }
 

@@ -4,9 +4,11 @@ public import XferModel
 /// From the model to the wire, redacted.
 extension TaskRecord {
     /// `progress` is the latest snapshot of a running task; without one the last checkpoint's numbers stand.
-    /// `phase` is for a running task that has no snapshot yet. `resumable` is nil while nothing is known.
+    /// `phase` is for a running task that has no snapshot yet. `resumable` is nil while nothing is known. `segments` are what
+    /// is kept; a single one goes without saying.
     public init(
-        _ task: TransferTask, progress: ProgressSnapshot? = nil, phase: TaskPhase? = nil, resumable: Bool? = nil
+        _ task: TransferTask, progress: ProgressSnapshot? = nil, phase: TaskPhase? = nil, resumable: Bool? = nil,
+        segments: [Segment] = []
     ) {
         self.init()
         id = task.id
@@ -20,6 +22,7 @@ extension TaskRecord {
             progress.map { ProgressRecord($0) }
             ?? ProgressRecord(received: task.received, sent: task.sent, total: task.total)
         self.resumable = resumable
+        ranges = segments.count > 1 ? segments.map { SegmentRecord($0) } : nil
         attempts = task.attempts
         createdAt = task.createdAt
         startedAt = task.startedAt
@@ -58,6 +61,7 @@ extension TaskRecord {
         parse = specification.response.parsers.isEmpty ? nil : specification.response.parsers.map { OpenEnum($0) }
         stripNulls = specification.response.stripsNulls ? true : nil
         if specification.kind == .download {
+            segments = specification.segments
             resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
         }
         progressInterval = specification.progressInterval

@@ -12,6 +12,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var error: FailureRecord?
     public var progress: ProgressRecord?
     public var resumable: Bool?
+    public var ranges: [SegmentRecord]?
 
     public var url: String?
     public var urls: [String]?
@@ -48,6 +49,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var retryNonIdempotent: Bool?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
+    public var segments: SegmentCount?
     public var resume: OpenEnum<ResumeMode>?
     public var profile: String?
     public var redirect: OpenEnum<RedirectPolicy>?
@@ -98,6 +100,9 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
         .optional("progress", \.progress, "How far it is."),
         .optional("resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
+        .optional(
+            "ranges", \.ranges,
+            "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."),
         .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
         .optional(
             "urls", \.urls,
@@ -140,6 +145,7 @@ public struct TaskRecord: WireRecord, Hashable {
             "Whether a request that is not idempotent is sent again after a failure."),
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited."),
         .optional("max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited."),
+        .optional("segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
         .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
         .optional("profile", \.profile, "Whose defaults it took over."),
         .optional("redirect", \.redirect, "Whether redirects are followed."),

@@ -40,6 +40,7 @@ struct TaskOptions: Codable, Hashable {
     var schedule: TaskSchedule?
     var allowsMetered: Bool?
     var mirrors: [HTTPURL]?
+    var segments: SegmentCount?
 
     private static let usual = TaskSpecification(
         owner: Owner(uid: 0),
@@ -92,6 +93,7 @@ struct TaskOptions: Codable, Hashable {
         schedule = note(specification.schedule, usual.schedule)
         allowsMetered = note(request.allowsMetered, usual.request.allowsMetered)
         mirrors = note(specification.mirrors, usual.mirrors)
+        segments = note(specification.segments, nil) ?? nil
         if isUsual && credential == nil && mode == nil { return nil }
     }
 
@@ -135,5 +137,6 @@ struct TaskOptions: Codable, Hashable {
         set(schedule, \.schedule)
         set(allowsMetered, \.request.allowsMetered)
         set(mirrors, \.mirrors)
+        specification.segments = segments
     }
 }

@@ -18,6 +18,11 @@ public struct Fault: Sendable, CustomStringConvertible {
     }
 
     func apply(to reply: inout Reply, _ context: Context) { bend(&reply, context) }
+
+    /// For handlers that decide themselves which request is bent.
+    public func apply(to reply: inout Reply, _ request: RecordedRequest, _ source: SourceVersion) {
+        bend(&reply, Context(request: request, source: source))
+    }
 }
 
 /// Breaking off and dawdling.

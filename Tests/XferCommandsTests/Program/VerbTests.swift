@@ -21,7 +21,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         let result = try await Program.run(
             [
                 "add", "-o", "sub/x.iso", "-H", "Accept: a", "-H", "Accept: b", "-u", "me", "--password-file", "pw",
-                "--limit-rate", "64Ki", "--priority", "high", "--paused", "--on-conflict", "skip", "--mode", "640",
+                "--limit-rate", "64Ki", "--segments", "8", "--priority", "high", "--paused", "--on-conflict", "skip", "--mode", "640",
                 "-R", "--group", "g", "--label", "l", "--client-key", "k", "--max-retries", "3", "--retry-for", "2h",
                 "--connect-timeout", "5", "--idle-timeout", "1m", "--total-timeout", "1h", "--http1.1", "--redirect",
                 "same_origin", "--allow-downgrade", "--meta", #"{"job":1}"#, "--resume", "unsafe", "--accept-status",
@@ -37,7 +37,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 "on_conflict": "skip",
                 "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "mode": "0640", "remote_time": true,
                 "priority": "high", "group": "g", "label": "l", "client_key": "k", "paused": true, "max_retries": 3,
-                "retry_for": 7200, "retry_failed": true, "max_recv_rate": 65_536, "resume": "unsafe",
+                "retry_for": 7200, "retry_failed": true, "max_recv_rate": 65_536, "segments": 8, "resume": "unsafe",
                 "redirect": "same_origin",
                 "allow_downgrade": true, "http_version": "1.1", "connect_timeout": 5, "idle_timeout": 60,
                 "total_timeout": 3600, "accept_status": "200",

@@ -35,6 +35,7 @@ struct SettingsFileTests {
         expected.download.reserve = 1_000_000_000
         expected.download.checkpointBytes = 8 << 20
         expected.download.checkpointInterval = .milliseconds(500)
+        expected.download.segments = .automatic
         expected.sharing.negativeTTL = .seconds(90)
         expected.sharing.betweenOwners = true
         expected.bandwidth.limits = BandwidthLimits(receive: 2_000_000, send: 512_000)
@@ -123,7 +124,10 @@ struct SettingsFileTests {
             ("queue: { reserve: 1G }", "/c.yaml:1:10: queue.reserve: unknown key, did you mean download.reserve?"),
             ("zebra: 1", "/c.yaml:1:1: zebra: unknown key"),
             ("queue: { zebra: 1 }", "/c.yaml:1:10: queue.zebra: unknown key"),
-            ("download: { segments: 4 }", "/c.yaml:1:13: download.segments: not supported by this version"),
+            (
+                "download: { segments: 1000 }",
+                "/c.yaml:1:23: download.segments: expected \(SegmentCount.expected), found \"1000\""
+            ),
             (
                 "bandwidth: { recv: fast }",
                 "/c.yaml:1:20: bandwidth.recv: expected \(ByteSizeText.expected), from 0 to 1024Ti, found \"fast\""

@@ -38,6 +38,7 @@ let everyKeyChanged = """
       reserve: 1G
       checkpoint_bytes: 8Mi
       checkpoint_interval: 500ms
+      segments: auto
     sharing: { negative_ttl: 90, between_owners: true }
     cache: { max_bytes: 2Mi, max_age: 60 }
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }

@@ -144,12 +144,9 @@ actor ExchangeRun: AnsweredRun, TransferMember {
     var claimant: TransferID? { shared == nil ? transfer.id : nil }
 
     func stop() async {
-        let attempt = control.requestStop()
-        if let shared, !isAlone {
-            await shared.leave(taskID)
-        } else if let attempt {
-            await services.engine.stop(attempt.id)
-        }
+        let attempts = control.requestStop()
+        if let shared, !isAlone { return await shared.leave(taskID) }
+        for attempt in attempts { await services.engine.stop(attempt.id) }
     }
 
     func setMaxRates(receive: Int64, send: Int64) async {

@@ -10,6 +10,26 @@ extension SharedTransfer {
     /// A server that makes the transfer start over more often than this at one go is treated as failing.
     private static var mostRestarts: Int { 3 }
 
+    /// How a round of attempts ended, none of which is live any more.
+    struct Round {
+        let result: AttemptOutcome.Result
+        /// What is written, with what was kept.
+        let written: [Segment]
+        /// The last attempt's; nil when it was given up.
+        let outcome: AttemptOutcome?
+
+        init(_ result: AttemptOutcome.Result, written: [Segment], outcome: AttemptOutcome? = nil) {
+            self.result = result
+            self.written = written
+            self.outcome = outcome
+        }
+
+        /// Of a single attempt.
+        init(_ outcome: AttemptOutcome) {
+            self.init(outcome.result, written: [Segment(start: 0, committed: outcome.offset)], outcome: outcome)
+        }
+    }
+
     /// Makes attempts until the body is whole, or until something ends it.
     func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
         func whole(_ length: Int64) -> Delivery {
@@ -21,14 +41,17 @@ extension SharedTransfer {
         while true {
             guard !control.isStopRequested else { return .left }
             if let failure = chooseSource() { return .failed(failure) }
-            guard let outcome = try await askSource(into: part, in: directory) else { continue }
-            switch outcome.result {
+            // A source that made it start over is not asked by several at once.
+            let count = restarts == 0 ? segmentCount : .one
+            guard let round = try await askSource(into: part, in: directory, count: count) else { continue }
+            switch round.result {
             case .complete:
-                return whole(outcome.offset)
+                return whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
             case .notModified:
                 return .notModified(
                     Confirmation(
-                        head: outcome.head ?? ResponseHead(status: 304), url: outcome.finalURL, times: times))
+                        head: round.outcome?.head ?? ResponseHead(status: 304),
+                        url: round.outcome?.finalURL ?? source(for: 0), times: times))
             case .stopped:
                 return .left
             case .failed(let error):
@@ -49,31 +72,49 @@ extension SharedTransfer {
         }
     }
 
-    /// One attempt at the chosen source, and what it leaves. Nil when that could not go on with what is kept of another one:
-    /// then nothing has changed.
-    private func askSource(into part: PartialFile, in directory: DirectoryHandle) async throws -> AttemptOutcome? {
+    /// A round of attempts that begins with the chosen source, and what it leaves. Nil when that could not go on with what is
+    /// kept of another one: then nothing has changed.
+    private func askSource(
+        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+    ) async throws -> Round? {
         let before = committed
         isBodyTaken = choice(of: 0).way == .own
-        let outcome: AttemptOutcome
+        let round: Round
         do {
-            outcome = try await attempt(into: part, in: directory)
+            round = try await bring(into: part, in: directory, count: count)
         } catch let refusal as SourceRefusal {
-            refuse(because: refusal.reason)
+            refuse(of: 0, because: refusal.reason)
             return nil
         }
-        if case .startOver(let reason) = outcome.result, choice(of: 0).way.isForeign {
-            refuse(because: reason)
+        if case .startOver(let reason) = round.result, choice(of: 0).way.isForeign, !isBodyTaken {
+            refuse(of: 0, because: reason)
             return nil
         }
-        guard isBodyTaken else { return outcome }
-        if outcome.result != .notModified { described = describing(outcome.resumeData) }
-        switch outcome.result {
+        guard isBodyTaken else { return round }
+        switch round.result {
         case .stopped, .failed, .restartWithHTTP1:
-            try await checkpoint(part, at: outcome.offset, keeping: described, isLast: true)
-            if outcome.offset > before { hasGained = true }
+            try await checkpoint(part, at: round.written, keeping: described, isLast: true)
+            if committed > before { hasGained = true }
         case .complete, .notModified, .startOver: break
         }
-        return outcome
+        return round
+    }
+
+    private func bring(
+        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+    ) async throws -> Round {
+        if count != .one || !transfer.resumeData.hasOnlyPrefix {
+            return try await bringSegments(into: part, in: directory, count: count)
+        }
+        let outcome = try await attempt(into: part, in: directory)
+        take(outcome)
+        return Round(outcome)
+    }
+
+    /// What describes the bytes once the only attempt there was has ended.
+    func take(_ outcome: AttemptOutcome) {
+        guard outcome.result != .notModified, isBodyTaken else { return }
+        described = describing(outcome.resumeData, by: choice(of: 0))
     }
 
     /// Where a lane's attempts ask. Always the original URL: redirects are followed anew, so that each hop is admitted, judged
@@ -88,30 +129,15 @@ extension SharedTransfer {
         return request
     }
 
-    /// One attempt and its events.
+    /// One attempt and its events, for everything that is missing.
     private func attempt(into part: PartialFile, in directory: DirectoryHandle) async throws -> AttemptOutcome {
-        let choice = choice(of: 0)
-        let kept = kept(for: choice)
-        // Who asks with others' conditions gets the whole: that is right for everybody.
-        let wanted = Set(members.values.map(\.conditions))
-        // What is known is of the first source.
-        conditions = committed == 0 && wanted.count == 1 && choice.source == 0 ? wanted.first ?? [] : []
-        times = ExchangeTimes(asked: services.clock(), answered: services.clock())
-        let isDigestKnown = isDigestKnown
-        return try await attempt(request(for: 0), into: .file(descriptor: part.descriptor)) { attempt in
-            attempt.resumeData = kept
-            attempt.allowsUnsafeResume = specification.resumesUnsafely || choice.way == .underDigest
-            attempt.digestIsKnown = isDigestKnown
-            attempt.conditions = conditions
-            attempt.checkpoints = settings.checkpoints
-        } onEvent: { event, handle in
-            await passOnEvents()
+        try await attempt(0, for: nil, isFirst: true, into: part) { event, handle in
             switch event {
             case .head(let head, let verdict, let keeping):
                 times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
             case .checkpointDue(let offset):
-                try await checkpoint(part, at: offset, keeping: described)
+                try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: described)
                 await services.engine.committed(handle.id, offset: offset)
             case .redirected, .judged, .informational, .response, .finished:
                 break
@@ -119,33 +145,73 @@ extension SharedTransfer {
         }
     }
 
+    /// One attempt of a lane.
+    ///
+    /// - Parameters:
+    ///   - segment: what is to be fetched; nil is all that is missing behind what is kept.
+    ///   - isFirst: nobody else asks meanwhile. What others are to be asked for has been described by then.
+    func attempt(
+        _ lane: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
+        onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
+    ) async throws -> AttemptOutcome {
+        let choice = choice(of: lane)
+        var kept = kept(for: choice, isFirst ? transfer.resumeData : described)
+        kept.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        if isFirst {
+            // Who asks with others' conditions gets the whole: that is right for everybody.
+            let wanted = Set(members.values.map(\.conditions))
+            // What is known is of the first source.
+            conditions = committed == 0 && wanted.count == 1 && choice.source == 0 ? wanted.first ?? [] : []
+            times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+        }
+        // Segments combine under a validator that each answer shows; a digest would tell too late.
+        // But of several sources nothing else does.
+        let isUnderDigest = choice.way == .underDigest
+        let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
+        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.way != .anew
+        return try await attempt(
+            request(for: lane), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
+            tellsRedirects: isFirst
+        ) { attempt in
+            attempt.resumeData = kept
+            attempt.segment = segment
+            attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
+            attempt.digestIsKnown = isDigestKnown
+            attempt.conditions = isFirst ? conditions : []
+            attempt.checkpoints = settings.checkpoints
+        } onEvent: { event, handle in
+            await passOnEvents()
+            try await onEvent(event, handle)
+        }
+    }
+
     /// Tells what the head says, gives up bytes of another version, and goes on if anybody still wants the body.
-    private func onHead(
+    func onHead(
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
         into part: PartialFile, in directory: DirectoryHandle
     ) async throws {
+        let choice = choice(of: 0)
         let body: BodyPlan
         switch verdict {
         case .restart(let plan, let reason):
-            if choice(of: 0).way.isForeign { throw SourceRefusal(reason: reason) }
-            try await dropKeptBytes(sourceChange: reason.change)
+            if choice.way.isForeign { throw SourceRefusal(reason: reason) }
+            try await dropKeptBytes(sourceChange: choice.way == .anew ? Self.makingWay : reason.change)
             try await services.pool.run { try part.truncate(to: 0) }
-            book.begin(with: choice(of: 0).source)
+            book.begin(with: choice.source)
             body = plan
         case .write(let plan):
-            if choice(of: 0).way == .anew { try await makeWay(in: part) }
-            book.onBody(of: choice(of: 0))
+            book.onBody(of: choice)
             body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail:
             for member in members.values { await member.run.note(head, from: keeping.finalURL) }
             return
         }
         isBodyTaken = true
-        described = describing(keeping)
+        described = describing(keeping, by: choice)
         try await commitSourceUse()
         headCount += 1
         let news = HeadNews(
-            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: body.offset > 0,
+            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: committed > 0,
             times: times)
         self.head = news
         await tell(news)

@@ -11,20 +11,25 @@ extension SharedTransfer {
         var outcome: TaskOutcome
     }
 
-    /// Makes the bytes up to `offset` durable, then commits the offset and what describes them.
+    /// Makes what is written durable, then commits how far each segment is and what describes the bytes.
     ///
-    /// - Parameter isLast: the attempt is over; whoever goes on has to know who sent the bytes.
+    /// - Parameter isLast: no attempt is live; whoever goes on has to know who sent the bytes.
     func checkpoint(
-        _ part: PartialFile, at offset: Int64, keeping described: ResumeData, isLast: Bool = false
+        _ part: PartialFile, at written: [Segment], keeping described: ResumeData, isLast: Bool = false
     ) async throws {
+        let offset = written.reduce(0) { $0 + $1.committed - $1.start }
         let sources = offset > 0 ? trust.unrecordedSources(isLast: isLast) : nil
         let news = await takeNews()
-        guard offset > committed || sources != nil || news.values.contains(where: { !$0.events.isEmpty }) else {
+        guard offset != committed || sources != nil || news.values.contains(where: { !$0.events.isEmpty }) else {
             return
         }
         if offset > committed { try await services.pool.run { try part.sync() } }
         var resumeData = described
-        resumeData.segments = [Segment(start: 0, committed: offset)]
+        // None at all would say that what was there is given up.
+        resumeData.segments = written.isEmpty ? [Segment(start: 0, committed: 0)] : written
+        // Those of a further source are not among the bytes before it is known of them.
+        let use = book.use
+        let isUseNew = use != transfer.sourceUse && offset > 0
         let isDescriptionNew = transfer.resumeData.withoutSegments != resumeData.withoutSegments
         let now = services.clock()
         let id = transfer.id
@@ -35,6 +40,7 @@ extension SharedTransfer {
                 try tx.checkpoint(id, segments: resumeData.segments)
             }
             if let sources { try tx.setSources(sources, of: id) }
+            if isUseNew { try tx.setSourceUse(use, of: id) }
             for (member, news) in news.sorted(by: { $0.key < $1.key }) {
                 try tx.note(news, of: member, in: id, at: now) {
                     $0.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
@@ -42,6 +48,7 @@ extension SharedTransfer {
             }
         }
         transfer.resumeData = resumeData
+        if isUseNew { transfer.sourceUse = use }
         if let sources { trust.noteRecorded(sources) }
         committed = offset
         control.note(received: offset, total: resumeData.totalLength)
@@ -90,7 +97,7 @@ extension SharedTransfer {
     func seal(_ body: WholeBody) async throws {
         var described = body.described
         described.totalLength = body.length
-        try await checkpoint(body.part, at: body.length, keeping: described, isLast: true)
+        try await checkpoint(body.part, at: [Segment(start: 0, committed: body.length)], keeping: described, isLast: true)
     }
 
     private func takeNews() async -> [TaskID: MemberNews] {
@@ -117,6 +124,16 @@ extension StoreTransaction {
 }
 
 extension ResumeData {
+    /// Whether what is kept is the beginning without a gap, or nothing.
+    var hasOnlyPrefix: Bool { segments.allSatisfy { $0.start == 0 || $0.committed == $0.start } }
+
+    /// What is left of the segments in a file that ends there.
+    mutating func cutSegments(at length: Int64) {
+        for index in segments.indices {
+            segments[index].committed = max(segments[index].start, min(segments[index].committed, length))
+        }
+    }
+
     fileprivate var withoutSegments: ResumeData {
         var copy = self
         copy.segments = []

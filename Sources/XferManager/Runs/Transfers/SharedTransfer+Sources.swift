@@ -38,8 +38,9 @@ extension SharedTransfer {
         return !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
     }
 
-    private var proof: MirrorBook.Proof {
-        let kept = transfer.resumeData
+    private var proof: MirrorBook.Proof { proof(of: transfer.resumeData) }
+
+    private func proof(of kept: ResumeData) -> MirrorBook.Proof {
         guard kept.totalLength != nil, kept.contentEncoding == nil else { return .none }
         if isDigestKnown { return .digest }
         return kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
@@ -62,18 +63,18 @@ extension SharedTransfer {
 
     // MARK: What is kept
 
-    /// The resume data as the chosen source is to see it: what describes another server's version means nothing to it.
-    func kept(for choice: MirrorBook.Choice) -> ResumeData {
-        guard choice.way != .anew else { return ResumeData() }
-        var kept = transfer.resumeData
-        kept.segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
+    /// What `data` describes as the chosen source is to see it: what describes another server's version means nothing to it.
+    /// Who is to send the whole in the place of what is kept is told that there is something, and not what.
+    func kept(for choice: MirrorBook.Choice, _ data: ResumeData) -> ResumeData {
+        if choice.way == .anew { return ResumeData() }
+        var kept = data
         if choice.way == .underDigest { kept.validators = Validators() }
         return kept
     }
 
     /// The reverse: what goes on under a digest is described as it was.
-    func describing(_ answered: ResumeData) -> ResumeData {
-        guard choice(of: 0).way == .underDigest else { return answered }
+    func describing(_ answered: ResumeData, by choice: MirrorBook.Choice) -> ResumeData {
+        guard choice.way == .underDigest else { return answered }
         var described = answered
         described.validators = transfer.resumeData.validators
         return described
@@ -87,12 +88,8 @@ extension SharedTransfer {
         transfer.sourceUse = use
     }
 
-    /// Gives up what is kept, because its source cannot go on and another one has begun to send the whole.
-    func makeWay(in part: PartialFile) async throws {
-        guard committed > 0 else { return }
-        try await dropKeptBytes(sourceChange: "its source cannot go on, and another one sends the whole")
-        try await services.pool.run { try part.truncate(to: 0) }
-    }
+    /// Why what is kept is given up once another source sends the whole.
+    static var makingWay: String { "its source cannot go on, and another one sends the whole" }
 
     /// Bytes that only a digest holds together are of no use once nobody demands one any more.
     func demandDigest(in part: PartialFile) async throws {
@@ -103,22 +100,60 @@ extension SharedTransfer {
         described = ResumeData()
     }
 
+    // MARK: Several at once
+
+    /// Chooses whom a lane asks that is not the first; see `MirrorBook.another`.
+    func chooseSource(for lane: Int) {
+        guard book.hasMirrors else { return choices[lane] = nil }
+        let busy = (lanes?.live.keys.filter { $0 != lane } ?? []).sorted()
+        for other in busy { noteSpeed(of: other) }
+        choices[lane] =
+            book.another(besides: busy.map { choice(of: $0).source }, proof: proof(of: described))
+            ?? MirrorBook.Choice(source: book.use.described, way: .own)
+    }
+
+    /// Notes how fast a lane's source is as far as its attempt has come.
+    func noteSpeed(of lane: Int) {
+        guard book.hasMirrors, let began = lanes?.began[lane], let handle = lanes?.handle(of: lane) else { return }
+        book.onSpeed(
+            of: choice(of: lane).source, bytes: handle.progress.snapshot.received,
+            in: began.duration(to: Clocks.monotonic()))
+    }
+
+    /// A lane beside others got an answer that goes on with their bytes. These are its source's, too, from here on.
+    func takePart(_ lane: Int) async throws {
+        book.onBody(of: choice(of: lane))
+        try await commitSourceUse()
+    }
+
+    /// A lane beside others has failed. Whether that is its source's failure alone, so that the others go on as they are.
+    func isOfSourceAlone(_ lane: Int, _ error: TransferError) -> Bool {
+        guard book.hasMirrors, MirrorBook.concernsSource(error) else { return false }
+        let source = choice(of: lane).source
+        guard lanes?.live.keys.allSatisfy({ choice(of: $0).source != source }) == true else { return false }
+        setAside(source, error)
+        return true
+    }
+
     // MARK: What went wrong
 
     /// An attempt has failed: whether another source may do better.
     func goesOn(after error: TransferError) -> Bool {
         guard book.hasMirrors, MirrorBook.concernsSource(error) else { return false }
-        let source = choice(of: 0).source
-        let isAside = book.onFailure(of: source, error)
-        log(isAside ? "a mirror is set aside" : "a mirror fails for now", source, error.message)
+        setAside(choice(of: 0).source, error)
         return true
     }
 
-    /// The chosen source cannot go on with what others sent.
-    func refuse(because reason: RestartReason) {
-        head = nil
-        book.onRefusal(of: choice(of: 0).source)
-        log("a mirror cannot go on with what is kept", choice(of: 0).source, reason.description)
+    private func setAside(_ source: Int, _ error: TransferError) {
+        let isAside = book.onFailure(of: source, error)
+        log(isAside ? "a mirror is set aside" : "a mirror fails for now", source, error.message)
+    }
+
+    /// A lane's source cannot go on with what others sent.
+    func refuse(of lane: Int, because reason: RestartReason) {
+        if lane == 0, !isBodyTaken { head = nil }
+        book.onRefusal(of: choice(of: lane).source)
+        log("a mirror cannot go on with what is kept", choice(of: lane).source, reason.description)
     }
 
     private func log(_ what: Logger.Message, _ source: Int, _ reason: String) {

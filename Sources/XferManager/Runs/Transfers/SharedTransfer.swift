@@ -18,6 +18,10 @@ actor SharedTransfer: AttemptMaker {
     var transfer: Transfer
     /// Durable bytes, as committed.
     var committed: Int64 = 0
+    /// Those who bring parts of the body at the same time; nil while one attempt is for all of it.
+    var lanes: Lanes?
+    /// One checkpoint at a time covers all lanes.
+    let checkpointing = Turnstile()
     /// What describes the bytes in the partial file, those not yet checkpointed included.
     var described = ResumeData() {
         didSet {
@@ -173,7 +177,7 @@ actor SharedTransfer: AttemptMaker {
 
     func stopIfUnwanted() async {
         guard !isWanted, case .bringing = state else { return }
-        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+        for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
     /// A member's limits have changed.
@@ -287,14 +291,15 @@ actor SharedTransfer: AttemptMaker {
     /// committed away first, so that bytes of a new version never lie under old validators.
     private func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         let name = transfer.partialName
-        let wanted = transfer.resumeData.segments.map(\.committed).max() ?? 0
+        let wanted = transfer.resumeData.segments.filter { $0.committed > $0.start }.map(\.committed).max() ?? 0
         let (part, kept) = try await services.pool.run {
             try PartialFile.restore(in: directory, named: name, committed: wanted)
         }
-        committed = kept
+        transfer.resumeData.cutSegments(at: kept)
+        committed = transfer.resumeData.committedByteCount
         described = transfer.resumeData
-        if kept == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
-        control.note(received: kept, total: transfer.resumeData.totalLength)
+        if committed == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
+        control.note(received: committed, total: transfer.resumeData.totalLength)
         return part
     }
 

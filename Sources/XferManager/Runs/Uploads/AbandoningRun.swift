@@ -25,7 +25,7 @@ actor AbandoningRun: AttemptMaker {
     }
 
     func stop() async {
-        if let attempt = control.requestStop() { await services.engine.stop(attempt.id) }
+        for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
     /// Gives the server's answer, whatever else became of the try.

@@ -1,0 +1,12 @@
+import ArgumentParser
+import XferModel
+
+/// A number of segments, or `auto`.
+struct SegmentsArgument: Hashable, Sendable, ExpressibleByArgument {
+    let count: SegmentCount
+
+    init?(argument: String) {
+        guard let count = SegmentCount(argument) else { return nil }
+        self.count = count
+    }
+}

@@ -1,0 +1,313 @@
+public import XferModel
+
+/// Which part of a download each of its lanes fetches, and what of each part is durable.
+///
+/// A lane is one request at a time. The pieces cover the whole from the first byte to the last without a gap and without
+/// overlapping; each has at most one lane, and a lane has at most one piece. So no byte is fetched by two lanes, and none is
+/// fetched again that was written, but for `collapse`. A lane without work takes a piece nobody fetches, else the rear of
+/// the one that will take longest; whose rear it is has to agree first, since its bytes may have got there meanwhile.
+///
+/// Says what to do; whoever asks does it and tells what came of it. The steps of one plan are taken one after the other:
+/// between a `split` or `extend` and its answer nothing else is asked. Class of origin: aria2's SegmentMan.
+public struct SegmentPlan: Hashable, Sendable {
+    /// Names a lane: 0 …, the lowest free number first.
+    public typealias Lane = Int
+
+    /// What a lane that has no work does.
+    public enum Step: Hashable, Sendable {
+        /// Asks for the rest of this segment. It has the piece from now on.
+        case fetch(Segment)
+        /// The other lane is to stop at this offset, and what is behind becomes so many pieces less one: answer with
+        /// `onSplit`, then ask again.
+        case split(Lane, at: Int64, parts: Int)
+    }
+
+    struct Piece: Hashable, Sendable {
+        let start: Int64
+        var end: Int64
+        /// First offset that is not durable.
+        var committed: Int64
+        /// First offset that is not written.
+        var written: Int64
+        /// Who fetches it.
+        var lane: Lane?
+        /// Its lane is past changing where it ends.
+        var isSettled = false
+        var rate = LaneRate()
+
+        var remaining: Int64 { end - written }
+        var isWritten: Bool { written == end }
+    }
+
+    /// Complete length in bytes.
+    public let total: Int64
+    /// Ascending, covering 0 ..< total.
+    private(set) var pieces: [Piece]
+    private var growth: LaneGrowth
+    /// Of the lane that had an end last.
+    private var lastRate: Double?
+    /// No smaller piece is split off, in bytes.
+    private let smallest: Int64
+
+    /// Offsets at which pieces are cut are multiples of it: a page of the file has one lane.
+    private let alignment: Int64
+
+    /// A lane that would take longer for the rest of its piece than this has its rear taken though it is small.
+    static let slow = 8.0
+
+    /// - Parameters:
+    ///   - total: complete length.
+    ///   - kept: what is durable already, as a crash may have left it.
+    ///   - count: how many lanes are wanted.
+    ///   - smallest: no smaller piece is split off, in bytes.
+    public init(
+        total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20, now: MonotonicInstant
+    ) {
+        self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096, now: now)
+    }
+
+    init(
+        total: Int64, kept: [Segment], count: SegmentCount, smallest: Int64, alignment: Int64, now: MonotonicInstant
+    ) {
+        self.total = max(0, total)
+        self.alignment = alignment
+        self.smallest = max(alignment, smallest)
+        growth = LaneGrowth(count, now: now)
+        pieces = Self.pieces(of: self.total, kept: kept)
+    }
+
+    private static func pieces(of total: Int64, kept: [Segment]) -> [Piece] {
+        var pieces: [Piece] = []
+        var covered: Int64 = 0
+        func add(_ end: Int64, written: Int64) {
+            if end > covered { pieces.append(Piece(start: covered, end: end, committed: written, written: written)) }
+            covered = max(covered, end)
+        }
+        let useful = kept.filter { $0.committed > $0.start }.sorted { $0.start < $1.start }
+        for (index, segment) in useful.enumerated() where min(segment.committed, total) > max(segment.start, covered) {
+            if segment.start > covered { add(segment.start, written: covered) }
+            let next = index + 1 < useful.count ? useful[index + 1].start : total
+            let committed = min(segment.committed, total)
+            add(min(max(committed, min(segment.end ?? next, next)), total), written: committed)
+        }
+        add(total, written: covered)
+        return pieces
+    }
+
+    // MARK: How far it is
+
+    /// Lanes there should be now; work may be lacking for so many.
+    public var wantedLanes: Int { growth.lanes }
+
+    /// Whether every byte was written.
+    public var isWritten: Bool { pieces.allSatisfy(\.isWritten) }
+
+    /// Bytes that were written.
+    public var writtenByteCount: Int64 { pieces.reduce(0) { $0 + $1.written - $1.start } }
+
+    /// Bytes from the first on that were written without a gap.
+    public var writtenPrefix: Int64 { prefix(\.written) }
+
+    /// Bytes that are durable.
+    public var committedByteCount: Int64 { pieces.reduce(0) { $0 + $1.committed - $1.start } }
+
+    /// What is written, to be made durable and then told to `onDurable`: the fewest segments that say it, none of them empty.
+    public var writtenSegments: [Segment] {
+        var segments: [Segment] = []
+        for piece in pieces where piece.written > piece.start {
+            if let last = segments.last, last.committed == piece.start {
+                segments[segments.count - 1].end = piece.end
+                segments[segments.count - 1].committed = piece.written
+            } else {
+                segments.append(Segment(start: piece.start, end: piece.end, committed: piece.written))
+            }
+        }
+        return segments
+    }
+
+    /// Where the lane's piece is durable; nil when it has none.
+    public func committed(of lane: Lane) -> Int64? { pieces.first { $0.lane == lane }?.committed }
+
+    // MARK: What lanes do
+
+    /// The lane begins a request for the whole that goes on with the first piece: there is but one.
+    public mutating func begin(_ lane: Lane) {
+        guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
+        pieces[index].lane = lane
+    }
+
+    /// What the lane does, which has no piece; nil when there is nothing for it now.
+    ///
+    /// - Parameter idle: lanes without work, this one included.
+    public mutating func next(for lane: Lane, idle: Int) -> Step? {
+        if let index = pieces.firstIndex(where: { $0.lane == nil && !$0.isWritten }) {
+            pieces[index].lane = lane
+            let piece = pieces[index]
+            return .fetch(Segment(start: piece.start, end: piece.end, committed: piece.written))
+        }
+        let rate = meanRate
+        let candidates = pieces.filter { $0.lane != nil && !$0.isSettled && $0.remaining >= 2 * least(for: $0) }
+        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane else {
+            return nil
+        }
+        let parts = Int64(min(Int64(max(1, idle)) + 1, victim.remaining / least(for: victim)))
+        let at = cut(victim, parts: parts, rate)
+        return .split(owner, at: at, parts: Int(parts))
+    }
+
+    /// Whether the lane whose rear was wanted will stop there.
+    public mutating func onSplit(_ lane: Lane, at offset: Int64, parts: Int, isAgreed: Bool) {
+        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+        guard isAgreed, offset > pieces[index].start, offset < pieces[index].end else {
+            pieces[index].isSettled = true
+            return
+        }
+        let end = pieces[index].end
+        pieces[index].end = offset
+        pieces.insert(contentsOf: divide(offset..<end, into: max(1, parts - 1)), at: index + 1)
+    }
+
+    /// A response came for the lane: where its piece ends can be changed.
+    public mutating func onAnswer(_ lane: Lane) {
+        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+        pieces[index].isSettled = false
+    }
+
+    /// The lane's request has ended, having written up to this offset.
+    public mutating func onEnd(_ lane: Lane, at offset: Int64) {
+        onWritten(lane, to: offset)
+        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+        pieces[index].lane = nil
+        pieces[index].isSettled = false
+        lastRate = pieces[index].rate.bytesPerSecond ?? lastRate
+        pieces[index].rate = LaneRate()
+    }
+
+    /// The lane has written up to this offset; one that is not within what it may write is none of its own.
+    public mutating func onWritten(_ lane: Lane, to offset: Int64) {
+        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+        guard offset > pieces[index].written, offset <= pieces[index].end else { return }
+        pieces[index].written = offset
+    }
+
+    /// What `writtenSegments` said earlier is durable now.
+    public mutating func onDurable(_ segments: [Segment]) {
+        for index in pieces.indices {
+            for segment in segments where segment.start <= pieces[index].start {
+                pieces[index].committed = max(pieces[index].committed, min(segment.committed, pieces[index].written))
+            }
+        }
+        joinDurable()
+    }
+
+    /// Measures the lanes. Whether more are wanted now than before.
+    public mutating func measure(_ now: MonotonicInstant) -> Bool {
+        for index in pieces.indices where pieces[index].lane != nil {
+            pieces[index].rate.note(pieces[index].written, now: now)
+        }
+        let working = pieces.count { $0.lane != nil }
+        return growth.note(
+            written: writtenByteCount, remaining: total - writtenByteCount, working: working, smallest: smallest, now: now)
+    }
+
+    // MARK: Fewer lanes
+
+    /// More lanes than these the server does not bear.
+    public mutating func limit(to lanes: Int) { growth.limit(to: max(1, lanes)) }
+
+    /// A lane that could go on over the pieces behind its own that nobody has begun, and where it would end: answer with
+    /// `onExtend`. For when no further lane will be there for them.
+    public func widening() -> (lane: Lane, end: Int64)? {
+        for (index, piece) in pieces.enumerated() {
+            guard let lane = piece.lane, !piece.isSettled else { continue }
+            let following = pieces[(index + 1)...].prefix { $0.lane == nil && $0.written == $0.start }
+            if let last = following.last { return (lane, last.end) }
+        }
+        return nil
+    }
+
+    /// Whether the lane goes on to there.
+    public mutating func onExtend(_ lane: Lane, to end: Int64, isAgreed: Bool) {
+        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+        guard isAgreed else {
+            pieces[index].isSettled = true
+            return
+        }
+        let count = pieces[(index + 1)...].prefix { $0.end <= end }.count
+        pieces.removeSubrange(index + 1..<index + 1 + count)
+        pieces[index].end = end
+    }
+
+    /// One stream from the first byte that is missing to the last, over whatever was written behind it: for a server that
+    /// sends nothing else. No lane may have a piece.
+    public mutating func collapse() {
+        let (written, committed) = (writtenPrefix, prefix(\.committed))
+        growth.limit(to: 1)
+        pieces = [Piece(start: 0, end: total, committed: committed, written: written)]
+    }
+}
+
+extension SegmentPlan {
+    private func prefix(_ reached: KeyPath<Piece, Int64>) -> Int64 {
+        pieces.first { $0[keyPath: reached] < $0.end }.map { $0[keyPath: reached] } ?? total
+    }
+
+    /// Bytes per second of a lane, on average; nil while nothing is known.
+    private var meanRate: Double? {
+        let known = pieces.compactMap(\.rate.bytesPerSecond) + (lastRate.map { [$0] } ?? [])
+        return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
+    }
+
+    /// Seconds to the piece's end, or, while no rate is known, a number that grows with what remains.
+    private func restTime(_ piece: Piece, _ mean: Double?) -> Double {
+        Double(piece.remaining) / max(1, piece.rate.bytesPerSecond ?? mean ?? 1)
+    }
+
+    /// Bytes that are worth a request of their own.
+    private func least(for piece: Piece) -> Int64 {
+        guard let rate = piece.rate.bytesPerSecond else { return smallest }
+        let isSlow = Double(piece.remaining) / max(1, rate) > Self.slow
+        return isSlow ? max(alignment, smallest / 8) : smallest
+    }
+
+    /// Where a piece is cut so that all its parts take about as long.
+    private func cut(_ piece: Piece, parts: Int64, _ mean: Double?) -> Int64 {
+        let own = piece.rate.bytesPerSecond ?? mean ?? 1
+        let others = (mean ?? own) * Double(parts - 1)
+        let share = own + others > 0 ? own / (own + others) : 1 / Double(parts)
+        let least = least(for: piece)
+        let front = min(max(Int64(Double(piece.remaining) * share), least), piece.remaining - least)
+        let offset = (piece.written + front) / alignment * alignment
+        return offset > piece.written ? offset : piece.written + front
+    }
+
+    /// Equal pieces nobody has begun.
+    private func divide(_ range: Range<Int64>, into count: Int) -> [Piece] {
+        var pieces: [Piece] = []
+        var start = range.lowerBound
+        for number in 1...count {
+            let even = range.lowerBound + Int64(range.count) / Int64(count) * Int64(number)
+            let end = number == count ? range.upperBound : even / alignment * alignment
+            guard end > start else { continue }
+            pieces.append(Piece(start: start, end: end, committed: start, written: start))
+            start = end
+        }
+        return pieces
+    }
+
+    /// Pieces that are done are one with the next ones that are: there is no end to them otherwise.
+    private mutating func joinDurable() {
+        var joined: [Piece] = []
+        for piece in pieces {
+            if let last = joined.last, last.committed == last.end, piece.committed == piece.end, piece.lane == nil,
+                last.lane == nil
+            {
+                joined[joined.count - 1] = Piece(
+                    start: last.start, end: piece.end, committed: piece.committed, written: piece.written)
+            } else {
+                joined.append(piece)
+            }
+        }
+        pieces = joined
+    }
+}

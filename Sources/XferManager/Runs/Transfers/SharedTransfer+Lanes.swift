@@ -1,0 +1,308 @@
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+
+/// A body in segments: several attempts bring parts of it at the same time, into one partial file.
+///
+/// The first one asks for all that is missing, as ever. When its answer shows a version that ranges of it can be asked for, it
+/// leaves the rear to others. Each answer is judged by the version that is described already before a byte of it is written.
+/// What goes wrong with one lane while another is live costs a lane, not a try: the last one's end is the round's.
+extension SharedTransfer {
+    /// Bytes before its segment that a lane reads and throws away rather than asking again.
+    private static var mostSkipped: Int64 { 64 << 10 }
+    /// Bytes that a lane has to bring for a break of its connection not to count against the number of lanes.
+    private static var worthwhile: Int64 { 256 << 10 }
+
+    /// The highest number among the members.
+    var segmentCount: SegmentCount {
+        guard specification.kind == .download, specification.request.method == .get else { return .one }
+        return .highest(members.values.map { $0.run.specification.segments ?? settings.segments })
+    }
+
+    /// Brings what is missing over as many lanes as are wanted, and as the server bears.
+    func bringSegments(
+        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+    ) async throws -> Round {
+        let (signals, continuation) = AsyncStream<LaneSignal>.makeStream()
+        lanes = Lanes(plan: planOfKept(count), signals: continuation)
+        defer {
+            lanes = nil
+            control.noteSegments(receivedElsewhere: nil)
+        }
+        if let plan = lanes?.plan { control.noteSegments(receivedElsewhere: plan.writtenByteCount) }
+        startFirst(into: part, in: directory, count)
+        for await signal in signals {
+            if case .ended(let lane, let result) = signal {
+                if let round = await onEnd(of: lane, result) { return round }
+                if lanes?.live.isEmpty == true, let end = try onRest() { return end }
+            }
+            await fill(into: part, in: directory, count)
+        }
+        throw TransferError(.internalError, "the lanes ended without a result")
+    }
+
+    /// What is kept with gaps needs a plan from the beginning.
+    private func planOfKept(_ count: SegmentCount) -> SegmentPlan? {
+        guard choice(of: 0).way != .anew, !transfer.resumeData.hasOnlyPrefix, let total = transfer.resumeData.totalLength else { return nil }
+        return SegmentPlan(
+            total: total, kept: transfer.resumeData.segments, count: count, smallest: settings.smallestSegment,
+            now: Clocks.monotonic())
+    }
+
+    // MARK: Handing out the work
+
+    private func startFirst(into part: PartialFile, in directory: DirectoryHandle, _ count: SegmentCount) {
+        guard case .fetch(let segment)? = lanes?.plan?.next(for: 0, idle: 1) else {
+            return start(0, nil, into: part, in: directory, count)
+        }
+        start(0, segment, into: part, in: directory, count)
+    }
+
+    /// Gives work to lanes that have none, for as long as there is some and nobody wants to stop.
+    private func fill(into part: PartialFile, in directory: DirectoryHandle, _ count: SegmentCount) async {
+        lanes?.noteProgress()
+        while let lanes, lanes.verdict == nil, !control.isStopRequested, var plan = lanes.plan,
+            lanes.live.isEmpty || lanes.isOpen && lanes.live.count < plan.wantedLanes
+        {
+            let lane = lanes.freeLane
+            let step = plan.next(for: lane, idle: max(1, plan.wantedLanes - lanes.live.count))
+            self.lanes?.plan = plan
+            switch step {
+            case .fetch(let segment):
+                start(lane, segment, into: part, in: directory, count)
+            case .split(let other, let offset, let parts):
+                let isAgreed = await setEnd(of: other, offset)
+                self.lanes?.plan?.onSplit(other, at: offset, parts: parts, isAgreed: isAgreed)
+            case nil:
+                return
+            }
+        }
+        await widen()
+    }
+
+    /// Pieces that no further lane will come for go to the lanes before them, where their responses bring them anyway.
+    private func widen() async {
+        while let lanes, lanes.isOpen, lanes.verdict == nil, let plan = lanes.plan, lanes.live.count >= plan.wantedLanes,
+            let (lane, end) = plan.widening()
+        {
+            let isAgreed = await setEnd(of: lane, end)
+            self.lanes?.plan?.onExtend(lane, to: end, isAgreed: isAgreed)
+        }
+    }
+
+    private func setEnd(of lane: Int, _ offset: Int64) async -> Bool {
+        guard let handle = lanes?.handle(of: lane) else { return false }
+        return await services.engine.setEnd(handle.id, offset)
+    }
+
+    private func start(
+        _ lane: Int, _ segment: Segment?, into part: PartialFile, in directory: DirectoryHandle, _ count: SegmentCount
+    ) {
+        guard let lanes else { return }
+        var segment = segment
+        if lanes.isOneStream { segment?.end = nil }
+        if lanes.isOpen { chooseSource(for: lane) }
+        self.lanes?.live[lane] = .some(nil)
+        self.lanes?.began[lane] = Clocks.monotonic()
+        let (isFirst, signals) = (!lanes.isOpen, lanes.signals)
+        Task { [segment] in
+            do {
+                let outcome = try await attempt(lane, for: segment, isFirst: isFirst, into: part) { event, handle in
+                    try await onEvent(event, of: lane, handle, for: segment, into: part, in: directory, count)
+                }
+                signals.yield(.ended(lane, .success(outcome)))
+            } catch {
+                signals.yield(.ended(lane, .failure(error)))
+            }
+        }
+    }
+
+    // MARK: What lanes meet with
+
+    private func onEvent(
+        _ event: AttemptEvent, of lane: Int, _ handle: AttemptHandle, for segment: Segment?, into part: PartialFile,
+        in directory: DirectoryHandle, _ count: SegmentCount
+    ) async throws {
+        lanes?.live[lane] = handle
+        switch event {
+        case .head(let head, let verdict, let keeping):
+            if lanes?.verdict != nil { throw LaneLoss.unwanted }
+            if segment?.end != nil { try Self.requirePart(verdict) }
+            guard lanes?.isOpen == true else {
+                times.answered = services.clock()
+                try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
+                return open(lane, verdict, described, count)
+            }
+            if case .restart(_, let reason) = verdict { throw LaneLoss.otherVersion(reason) }
+            if case .write = verdict { try await takePart(lane) }
+            lanes?.plan?.onAnswer(lane)
+            lanes?.signals.yield(.looked)
+        case .checkpointDue(let offset):
+            try await checkpoint(part, because: lane, handle, isAt: offset)
+        case .redirected, .judged, .informational, .response, .finished:
+            break
+        }
+    }
+
+    /// An answer to a request for a segment is that segment, of the version that is known.
+    private static func requirePart(_ verdict: HeadVerdict) throws(LaneLoss) {
+        switch verdict {
+        case .restart(_, let reason): throw .otherVersion(reason)
+        case .write(let body) where body.skip > mostSkipped: throw .rangeIgnored
+        case .write, .complete, .startOver, .retryPlainRange, .notModified, .fail: break
+        }
+    }
+
+    /// The first good head: others may ask, if it is of a kind to be split.
+    private func open(_ lane: Int, _ verdict: HeadVerdict, _ described: ResumeData, _ count: SegmentCount) {
+        let body: BodyPlan
+        switch verdict {
+        case .write(let plan), .restart(let plan, _): body = plan
+        case .complete, .startOver, .retryPlainRange, .notModified, .fail: return
+        }
+        if lanes?.plan == nil {
+            guard ResumeRules.isSplittable(described), let total = body.total, body.skip == 0 else { return }
+            let kept = body.offset > 0 ? [Segment(start: 0, committed: body.offset)] : []
+            lanes?.plan = SegmentPlan(
+                total: total, kept: kept, count: count, smallest: settings.smallestSegment, now: Clocks.monotonic())
+            lanes?.plan?.begin(lane)
+            control.noteSegments(receivedElsewhere: 0)
+        }
+        lanes?.isOpen = true
+        lanes?.signals.yield(.looked)
+    }
+
+    /// One for all lanes: what others have written becomes durable by the way.
+    private func checkpoint(
+        _ part: PartialFile, because lane: Int, _ handle: AttemptHandle, isAt offset: Int64
+    ) async throws {
+        await checkpointing.enter()
+        defer { checkpointing.leave() }
+        if let durable = lanes?.plan?.committed(of: lane), durable >= offset { return }
+        let marks = lanes?.noteProgress() ?? []
+        guard let plan = lanes?.plan else {
+            try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: described)
+            return await services.engine.committed(handle.id, offset: offset)
+        }
+        let written = plan.writtenSegments
+        try await checkpoint(part, at: written, keeping: described)
+        lanes?.plan?.onDurable(written)
+        for (id, mark) in marks { await services.engine.committed(id, offset: mark) }
+        if lanes?.plan?.measure(Clocks.monotonic()) == true { lanes?.signals.yield(.looked) }
+    }
+
+    // MARK: How lanes end
+
+    /// Takes the end of a lane for what it means to the others. Answers the round's end where there was but one stream.
+    private func onEnd(of lane: Int, _ result: Result<AttemptOutcome, any Error>) async -> Round? {
+        let brought = lanes?.handle(of: lane)?.progress.snapshot.received ?? 0
+        noteSpeed(of: lane)
+        lanes?.noteProgress()
+        lanes?.live.removeValue(forKey: lane)
+        guard lanes?.plan != nil else { return await onOnlyEnd(result) }
+        switch result {
+        case .success(let outcome):
+            lanes?.plan?.onEnd(lane, at: outcome.offset)
+            await judge(outcome, of: lane, brought: brought)
+        case .failure(let loss as LaneLoss):
+            lanes?.plan?.onEnd(lane, at: 0)
+            onLoss(loss, of: lane)
+        case .failure(let error):
+            lanes?.plan?.onEnd(lane, at: 0)
+            await end(.failure(error))
+        }
+        if course.maxRates != BandwidthLimits() { await shareRates() }
+        return nil
+    }
+
+    /// The only lane there was, and there is no plan.
+    private func onOnlyEnd(_ result: Result<AttemptOutcome, any Error>) async -> Round? {
+        switch result {
+        case .success(let outcome):
+            take(outcome)
+            return Round(outcome)
+        case .failure(let error):
+            await end(.failure(error))
+            return nil
+        }
+    }
+
+    private func judge(_ outcome: AttemptOutcome, of lane: Int, brought: Int64) async {
+        switch outcome.result {
+        case .complete, .restartWithHTTP1:
+            break
+        case .stopped, .notModified:
+            await end(.success(.stopped))
+        case .startOver(let reason):
+            onLoss(.otherVersion(reason), of: lane)
+        case .failed(let error) where error.reason.isOurs:
+            await end(.success(outcome.result))
+        case .failed(let error):
+            // The last one's failure is everybody's.
+            if lanes?.live.isEmpty == true {
+                choices[0] = choice(of: lane)
+                return await end(.success(outcome.result))
+            }
+            if isOfSourceAlone(lane, error) { return }
+            if brought < Self.worthwhile { limitLanes() }
+        }
+    }
+
+    private func onLoss(_ loss: LaneLoss, of lane: Int) {
+        // The others, and its own source's, are none the worse for it.
+        if lanes?.isOpen == true, choice(of: lane).way.isForeign {
+            if let reason = loss.reason { refuse(of: lane, because: reason) }
+            return
+        }
+        guard lanes?.live.isEmpty == true else { return limitLanes() }
+        switch loss {
+        case .rangeIgnored:
+            lanes?.plan?.collapse()
+            lanes?.isOneStream = true
+            control.noteSegments(receivedElsewhere: lanes?.plan?.writtenByteCount)
+        case .otherVersion(let reason):
+            choices[0] = choice(of: lane)
+            lanes?.verdict = .success(.startOver(reason))
+        case .unwanted:
+            break
+        }
+    }
+
+    private func limitLanes() { lanes?.plan?.limit(to: lanes?.live.count ?? 1) }
+
+    /// The round ends: whoever is live stops.
+    private func end(_ verdict: Result<AttemptOutcome.Result, any Error>) async {
+        if lanes?.verdict == nil { lanes?.verdict = verdict }
+        for attempt in control.attempts { await services.engine.stop(attempt.id) }
+    }
+
+    /// Nobody is live: how the round ended, if it has.
+    private func onRest() throws -> Round? {
+        let written = lanes?.plan?.writtenSegments ?? []
+        if let verdict = lanes?.verdict { return Round(try verdict.get(), written: written) }
+        if lanes?.plan?.isWritten == true { return Round(.complete, written: written) }
+        return control.isStopRequested ? Round(.stopped, written: written) : nil
+    }
+}
+
+extension FailureReason {
+    /// Of this machine: no other request would fare better.
+    fileprivate var isOurs: Bool {
+        switch self {
+        case .insufficientSpace, .diskError, .internalError: true
+        default: false
+        }
+    }
+}
+
+extension LaneLoss {
+    /// Nil when it is not for anything the source did.
+    fileprivate var reason: RestartReason? {
+        switch self {
+        case .rangeIgnored: .rangeIgnored
+        case .otherVersion(let reason): reason
+        case .unwanted: nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// How many segments of a download are fetched at the same time, each over a connection of its own.
+public enum SegmentCount: Hashable, Sendable {
+    /// 1 … 16; 1 does not split.
+    case exactly(Int)
+    /// As many as the length and the measured rate make worth it.
+    case automatic
+
+    public static let range = 1...16
+    public static let one = SegmentCount.exactly(1)
+
+    /// What is accepted, to follow the word "expected".
+    public static let expected = "an integer from \(range.lowerBound) to \(range.upperBound), or \"auto\""
+
+    /// Nil when it is out of range.
+    public init?(_ count: Int) {
+        guard Self.range.contains(count) else { return nil }
+        self = .exactly(count)
+    }
+
+    /// `auto` or a number; nil for anything else.
+    public init?(_ text: String) {
+        if text == "auto" {
+            self = .automatic
+        } else {
+            guard let number = Int(text), let count = SegmentCount(number) else { return nil }
+            self = count
+        }
+    }
+
+    /// The higher one: a number of more than one was asked for, `auto` may come to one.
+    public static func highest(_ counts: some Sequence<SegmentCount>) -> SegmentCount {
+        counts.max { $0.rank < $1.rank } ?? .one
+    }
+
+    private var rank: Int {
+        switch self {
+        case .exactly(let count): count == 1 ? 0 : count
+        case .automatic: 1
+        }
+    }
+}
+
+extension SegmentCount: CustomStringConvertible {
+    /// As it is written: `auto` or the number.
+    public var description: String {
+        switch self {
+        case .exactly(let count): String(count)
+        case .automatic: "auto"
+        }
+    }
+}
+
+extension SegmentCount: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let count = SegmentCount(text) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "expected \(Self.expected)"))
+        }
+        self = count
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,246 @@
+import Testing
+import XferModel
+
+@testable import XferCore
+
+@Suite struct SegmentPlanTests {
+    private static let mebibyte: Int64 = 1 << 20
+
+    private func at(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
+
+    private func plan(_ mebibytes: Int64, kept: [Segment] = [], _ count: Int) -> SegmentPlan {
+        SegmentPlan(total: mebibytes << 20, kept: kept, count: .exactly(count), now: at(0))
+    }
+
+    /// Gives every lane something to do; the splits are agreed to.
+    private func fill(_ plan: inout SegmentPlan, lanes: Range<Int>) -> [Int: Segment] {
+        var given: [Int: Segment] = [:]
+        for lane in lanes {
+            while let step = plan.next(for: lane, idle: lanes.upperBound - lane) {
+                guard case .split(let victim, let offset, let parts) = step else {
+                    if case .fetch(let segment) = step { given[lane] = segment }
+                    break
+                }
+                plan.onSplit(victim, at: offset, parts: parts, isAgreed: true)
+            }
+        }
+        return given
+    }
+
+    @Test func aNewDownloadIsDividedEvenlyWithOneChangeOfTheFirstRequest() {
+        var plan = plan(64, 8)
+        plan.begin(0)
+        guard case .split(0, at: 8 << 20, parts: 8) = plan.next(for: 1, idle: 7) else {
+            Issue.record("\(plan)")
+            return
+        }
+        plan.onSplit(0, at: 8 << 20, parts: 8, isAgreed: true)
+        let given = fill(&plan, lanes: 1..<8)
+        #expect(given.count == 7)
+        for lane in 1..<8 {
+            let start = Int64(lane) << 23
+            #expect(given[lane] == Segment(start: start, end: start + (8 << 20), committed: start))
+        }
+    }
+
+    @Test(arguments: [1, 1 << 20, (2 << 20) - 1]) func aSmallFileIsNotSplit(_ length: Int64) {
+        var plan = SegmentPlan(total: length, count: .exactly(16), now: at(0))
+        plan.begin(0)
+        #expect(plan.next(for: 1, idle: 15) == nil)
+    }
+
+    @Test func noPieceIsSmallerThanTheSmallest() {
+        var plan = SegmentPlan(total: 5 << 20, count: .exactly(16), now: at(0))
+        plan.begin(0)
+        let given = fill(&plan, lanes: 1..<16)
+        #expect(given.count == 4)
+        #expect(plan.pieces.allSatisfy { $0.end - $0.start >= Self.mebibyte })
+    }
+
+    @Test func whatWasKeptIsContinuedHolesIncluded() {
+        var plan = plan(
+            8,
+            kept: [
+                Segment(start: 0, end: 1 << 20, committed: 100), Segment(start: 2 << 20, end: 4 << 20, committed: 4 << 20),
+                Segment(start: 5 << 20, end: nil, committed: 6 << 20),
+            ], 4)
+        #expect(plan.committedByteCount == 100 + (3 << 20))
+        var asked: [Segment] = []
+        for lane in 0..<4 {
+            guard case .fetch(let segment)? = plan.next(for: lane, idle: 4 - lane) else { continue }
+            asked.append(segment)
+        }
+        #expect(
+            asked == [
+                Segment(start: 0, end: 1 << 20, committed: 100),
+                Segment(start: 1 << 20, end: 2 << 20, committed: 1 << 20),
+                Segment(start: 4 << 20, end: 5 << 20, committed: 4 << 20),
+                Segment(start: 5 << 20, end: 8 << 20, committed: 6 << 20),
+            ])
+    }
+
+    @Test func keptSegmentsThatOverlapOrReachTooFarAreTakenForWhatTheyCover() {
+        let plan = SegmentPlan(
+            total: 1000,
+            kept: [
+                Segment(start: 0, end: 500, committed: 300), Segment(start: 100, end: 400, committed: 200),
+                Segment(start: 250, end: 900, committed: 5000),
+            ], count: .one, now: at(0))
+        #expect(plan.isWritten)
+        #expect(plan.writtenByteCount == 1000)
+    }
+
+    @Test func theSlowestLaneLosesItsRear() {
+        var plan = plan(64, 2)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<2)
+        // The first gets 10 MiB/s, the second 1.
+        for second in 0...2 {
+            plan.onWritten(0, to: Int64(second * 10) << 20)
+            plan.onWritten(1, to: Int64(32 + second) << 20)
+            _ = plan.measure(at(Double(second)))
+        }
+        plan.onEnd(0, at: 32 << 20)
+        guard case .split(1, let offset, 2)? = plan.next(for: 0, idle: 1) else {
+            Issue.record("\(plan)")
+            return
+        }
+        // Both are to end at about the same time: the slow one keeps the smaller part.
+        #expect(offset < (42 << 20))
+        #expect(offset >= 35 << 20)
+    }
+
+    @Test func aLaneThatIsPastTheOffsetIsNotAskedAgain() {
+        var plan = plan(4, 2)
+        plan.begin(0)
+        guard case .split(0, let offset, let parts)? = plan.next(for: 1, idle: 1) else {
+            Issue.record("no split")
+            return
+        }
+        plan.onSplit(0, at: offset, parts: parts, isAgreed: false)
+        #expect(plan.next(for: 1, idle: 1) == nil)
+        // Its request broke off: the rest is anybody's.
+        plan.onEnd(0, at: 1 << 20)
+        #expect(plan.next(for: 1, idle: 2) == .fetch(Segment(start: 0, end: 4 << 20, committed: 1 << 20)))
+    }
+
+    @Test func whenTheServerBearsNoMoreLanesOneGoesOnOverWhatNobodyBegan() {
+        var plan = plan(64, 4)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<4)
+        #expect(plan.widening() == nil)
+        for lane in 1..<4 { plan.onEnd(lane, at: 0) }
+        plan.limit(to: 1)
+        #expect(plan.wantedLanes == 1)
+        let widening = plan.widening()
+        #expect(widening?.lane == 0 && widening?.end == 64 << 20)
+        plan.onExtend(0, to: 64 << 20, isAgreed: true)
+        #expect(plan.pieces.count == 1)
+        plan.onWritten(0, to: 64 << 20)
+        #expect(plan.isWritten)
+    }
+
+    @Test func whatWasBegunIsNotGoneOver() {
+        var plan = plan(64, 4)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<4)
+        plan.onEnd(1, at: 17 << 20)
+        plan.onEnd(2, at: 32 << 20)
+        #expect(plan.widening() == nil)
+    }
+
+    @Test func oneStreamOverEverythingBeginsAtTheFirstGap() {
+        var plan = plan(64, 4)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<4)
+        plan.onEnd(0, at: 5 << 20)
+        plan.onEnd(1, at: 20 << 20)
+        plan.onEnd(2, at: 0)
+        plan.onEnd(3, at: 0)
+        plan.onDurable(plan.writtenSegments)
+        plan.collapse()
+        #expect(plan.next(for: 0, idle: 1) == .fetch(Segment(start: 0, end: 64 << 20, committed: 5 << 20)))
+        #expect(plan.committedByteCount == 5 << 20)
+        #expect(plan.wantedLanes == 1)
+    }
+
+    @Test func whatIsWrittenNeedsFewSegmentsToSay() {
+        var plan = plan(64, 4)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<4)
+        #expect(plan.writtenSegments == [])
+        plan.onWritten(0, to: 16 << 20)
+        plan.onWritten(1, to: 20 << 20)
+        plan.onWritten(3, to: 49 << 20)
+        #expect(
+            plan.writtenSegments == [
+                Segment(start: 0, end: 32 << 20, committed: 20 << 20),
+                Segment(start: 48 << 20, end: 64 << 20, committed: 49 << 20),
+            ])
+        #expect(plan.committedByteCount == 0)
+        plan.onDurable(plan.writtenSegments)
+        #expect(plan.committedByteCount == 21 << 20)
+        #expect(plan.committed(of: 1) == 20 << 20)
+    }
+
+    @Test func offsetsThatAreNotTheLanesAreNotBelieved() {
+        var plan = plan(64, 2)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<2)
+        plan.onWritten(0, to: 40 << 20)
+        plan.onWritten(1, to: 3)
+        plan.onWritten(7, to: 50 << 20)
+        #expect(plan.writtenByteCount == 0)
+    }
+
+    // MARK: auto
+
+    private func grow(_ rates: [Int: Double], mebibytes: Int64) -> [Int] {
+        var plan = SegmentPlan(total: mebibytes << 20, count: .automatic, now: at(0))
+        plan.begin(0)
+        var working: Set<Int> = [0]
+        var offsets: [Int: Int64] = [0: 0]
+        var seen = [plan.wantedLanes]
+        for tick in 1...200 {
+            let share = rates[working.count, default: 0] / Double(working.count) / 10 * Double(1 << 20)
+            for lane in working {
+                offsets[lane]! += Int64(share)
+                plan.onWritten(lane, to: offsets[lane]!)
+            }
+            guard plan.measure(at(Double(tick) / 10)) else { continue }
+            seen.append(plan.wantedLanes)
+            for lane in working.count..<plan.wantedLanes {
+                while case .split(let victim, let offset, let parts)? = plan.next(
+                    for: lane, idle: plan.wantedLanes - lane)
+                { plan.onSplit(victim, at: offset, parts: parts, isAgreed: true) }
+                guard let piece = plan.pieces.first(where: { $0.lane == lane }) else { continue }
+                offsets[lane] = piece.written
+                working.insert(lane)
+            }
+        }
+        return seen
+    }
+
+    @Test func autoDoublesWhileItHelps() {
+        #expect(grow([1: 1, 2: 2, 4: 4, 8: 8], mebibytes: 4000) == [1, 2, 4, 8])
+    }
+
+    @Test func autoStopsWhereALineIsFull() {
+        #expect(grow([1: 10, 2: 10, 4: 10], mebibytes: 4000) == [1, 2])
+    }
+
+    @Test func autoLeavesAShortDownloadAlone() {
+        #expect(grow([1: 10], mebibytes: 30) == [1])
+    }
+
+    @Test func aLimitEndsTheGrowth() {
+        var plan = SegmentPlan(total: 4000 << 20, count: .automatic, now: at(0))
+        plan.begin(0)
+        plan.limit(to: 1)
+        for tick in 1...50 {
+            plan.onWritten(0, to: Int64(tick) << 20)
+            let isMore = plan.measure(at(Double(tick)))
+            #expect(!isMore)
+        }
+    }
+}
