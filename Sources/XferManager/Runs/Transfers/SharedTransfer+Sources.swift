@@ -1,5 +1,6 @@
 import Logging
 import XferCore
+import XferCurl
 import XferFiles
 import XferModel
 import XferStore
