@@ -33,6 +33,8 @@ public struct SegmentPlan: Hashable, Sendable {
         var lane: Lane?
         /// Its lane is past changing where it ends.
         var isSettled = false
+        /// Its lane's response ends with it.
+        var isBounded = false
         var rate = LaneRate()
 
         var remaining: Int64 { end - written }
@@ -147,7 +149,8 @@ public struct SegmentPlan: Hashable, Sendable {
         }
         let rate = meanRate
         let candidates = pieces.filter { $0.lane != nil && !$0.isSettled && $0.remaining >= 2 * least(for: $0) }
-        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane else {
+        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane
+        else {
             return nil
         }
         let parts = Int64(min(Int64(max(1, idle)) + 1, victim.remaining / least(for: victim)))
@@ -171,6 +174,7 @@ public struct SegmentPlan: Hashable, Sendable {
     public mutating func onAnswer(_ lane: Lane) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         pieces[index].isSettled = false
+        pieces[index].isBounded = false
     }
 
     /// The lane's request has ended, having written up to this offset.
@@ -179,6 +183,7 @@ public struct SegmentPlan: Hashable, Sendable {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         pieces[index].lane = nil
         pieces[index].isSettled = false
+        pieces[index].isBounded = false
         lastRate = pieces[index].rate.bytesPerSecond ?? lastRate
         pieces[index].rate = LaneRate()
     }
@@ -207,7 +212,8 @@ public struct SegmentPlan: Hashable, Sendable {
         }
         let working = pieces.count { $0.lane != nil }
         return growth.note(
-            written: writtenByteCount, remaining: total - writtenByteCount, working: working, smallest: smallest, now: now)
+            written: writtenByteCount, remaining: total - writtenByteCount, working: working, smallest: smallest,
+            now: now)
     }
 
     // MARK: Fewer lanes
@@ -219,7 +225,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// `onExtend`. For when no further lane will be there for them.
     public func widening() -> (lane: Lane, end: Int64)? {
         for (index, piece) in pieces.enumerated() {
-            guard let lane = piece.lane, !piece.isSettled else { continue }
+            guard let lane = piece.lane, !piece.isBounded else { continue }
             let following = pieces[(index + 1)...].prefix { $0.lane == nil && $0.written == $0.start }
             if let last = following.last { return (lane, last.end) }
         }
@@ -230,7 +236,7 @@ public struct SegmentPlan: Hashable, Sendable {
     public mutating func onExtend(_ lane: Lane, to end: Int64, isAgreed: Bool) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         guard isAgreed else {
-            pieces[index].isSettled = true
+            pieces[index].isBounded = true
             return
         }
         let count = pieces[(index + 1)...].prefix { $0.end <= end }.count

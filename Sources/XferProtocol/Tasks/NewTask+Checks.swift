@@ -63,7 +63,8 @@ extension NewTask {
         let files = [
             ("output", output != nil), ("dir", dir != nil), ("on_conflict", onConflict != nil),
             ("checksum", checksum != nil), ("mode", mode != nil), ("remote_time", remoteTime != nil),
-            ("segments", segments != nil), ("resume", resume != nil), ("finalize", finalize != nil), ("post_process", postProcess != nil),
+            ("segments", segments != nil), ("resume", resume != nil), ("finalize", finalize != nil),
+            ("post_process", postProcess != nil),
         ]
         if let (field, _) = files.first(where: \.1) {
             throw Self.conflict(field, "kind download; the response of other kinds is kept for task.result")

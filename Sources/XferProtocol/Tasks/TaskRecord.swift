@@ -102,7 +102,8 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
         .optional(
             "ranges", \.ranges,
-            "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."),
+            "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
+        ),
         .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
         .optional(
             "urls", \.urls,
@@ -145,7 +146,8 @@ public struct TaskRecord: WireRecord, Hashable {
             "Whether a request that is not idempotent is sent again after a failure."),
         .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited."),
         .optional("max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited."),
-        .optional("segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
+        .optional(
+            "segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
         .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
         .optional("profile", \.profile, "Whose defaults it took over."),
         .optional("redirect", \.redirect, "Whether redirects are followed."),

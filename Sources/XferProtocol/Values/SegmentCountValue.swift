@@ -25,6 +25,8 @@ extension SegmentCount: WireValue {
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         let (least, most) = (JSONValue.integer(Int64(range.lowerBound)), JSONValue.integer(Int64(range.upperBound)))
-        return ["oneOf": [["type": "integer", "minimum": least, "maximum": most], ["type": "string", "enum": ["auto"]]]]
+        return [
+            "oneOf": [["type": "integer", "minimum": least, "maximum": most], ["type": "string", "enum": ["auto"]]]
+        ]
     }
 }

@@ -47,6 +47,42 @@ import XferTestSupport
         }
     }
 
+    @Test func severalTimesInADownloadInSegments() async throws {
+        let length: Int64 = 48 << 20
+        let (lanes, kills) = (8, 5)
+        let source = SourceVersion.tagged(51, length: length)
+        var slow = NginxFixture.Options()
+        slow.limitRate = 1 << 20 / Int64(Patience.factor)
+        let nginx = try await NginxFixture(slow)
+        try nginx.publish(source, as: "big.bin")
+        let interval: Int64 = 1 << 20
+        let options = DaemonFixture.Options(settings: [
+            "download": ["checkpoint_bytes": "\(interval)", "checkpoint_interval": "2"]
+        ])
+        var random = SplitMix64(seed: 51)
+        let moments = (0..<kills).map { _ in Int64.random(in: 1 << 20..<length * 8 / 10, using: &random) }.sorted()
+
+        try await withDaemon(options) { daemon in
+            let checksum = JSONValue.string(source.checksum().description)
+            let id = try await daemon.add(
+                nginx.url("/big.bin"), ["checksum": checksum, "segments": .integer(Int64(lanes))])
+            for moment in moments {
+                try await daemon.waitForBytes(moment, of: id)
+                await daemon.kill9()
+                try await daemon.start()
+            }
+            try expectFile(try await daemon.complete(id), is: source)
+            try await daemon.expectDownloads(["big.bin"])
+            #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
+            let log = try nginx.log
+            #expect(log.filter { $0.range != "-" }.count >= lanes)
+            // What was at stake on each lane, and what the server had sent ahead, a second's worth.
+            let perLane = interval + slow.limitRate
+            let waste = log.reduce(0) { $0 + $1.bodyBytes } - length
+            #expect(waste <= Int64((kills + 1) * lanes) * perLane, "\(waste) bytes")
+        }
+    }
+
     @Test func manySmallTasksInFlight() async throws {
         let sources = (0..<200).map { SourceVersion.tagged(1000 + $0, length: 8000 + Int64($0) * 97) }
         var slow = NginxFixture.Options()

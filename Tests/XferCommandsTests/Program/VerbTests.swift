@@ -21,7 +21,8 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         let result = try await Program.run(
             [
                 "add", "-o", "sub/x.iso", "-H", "Accept: a", "-H", "Accept: b", "-u", "me", "--password-file", "pw",
-                "--limit-rate", "64Ki", "--segments", "8", "--priority", "high", "--paused", "--on-conflict", "skip", "--mode", "640",
+                "--limit-rate", "64Ki", "--segments", "8", "--priority", "high", "--paused", "--on-conflict", "skip",
+                "--mode", "640",
                 "-R", "--group", "g", "--label", "l", "--client-key", "k", "--max-retries", "3", "--retry-for", "2h",
                 "--connect-timeout", "5", "--idle-timeout", "1m", "--total-timeout", "1h", "--http1.1", "--redirect",
                 "same_origin", "--allow-downgrade", "--meta", #"{"job":1}"#, "--resume", "unsafe", "--accept-status",

@@ -61,7 +61,8 @@ import XferModel
         var plan = plan(
             8,
             kept: [
-                Segment(start: 0, end: 1 << 20, committed: 100), Segment(start: 2 << 20, end: 4 << 20, committed: 4 << 20),
+                Segment(start: 0, end: 1 << 20, committed: 100),
+                Segment(start: 2 << 20, end: 4 << 20, committed: 4 << 20),
                 Segment(start: 5 << 20, end: nil, committed: 6 << 20),
             ], 4)
         #expect(plan.committedByteCount == 100 + (3 << 20))

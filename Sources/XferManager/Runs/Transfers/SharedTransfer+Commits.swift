@@ -97,7 +97,8 @@ extension SharedTransfer {
     func seal(_ body: WholeBody) async throws {
         var described = body.described
         described.totalLength = body.length
-        try await checkpoint(body.part, at: [Segment(start: 0, committed: body.length)], keeping: described, isLast: true)
+        try await checkpoint(
+            body.part, at: [Segment(start: 0, committed: body.length)], keeping: described, isLast: true)
     }
 
     private func takeNews() async -> [TaskID: MemberNews] {

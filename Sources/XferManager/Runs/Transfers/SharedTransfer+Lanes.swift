@@ -83,7 +83,8 @@ extension SharedTransfer {
 
     /// Pieces that no further lane will come for go to the lanes before them, where their responses bring them anyway.
     private func widen() async {
-        while let lanes, lanes.isOpen, lanes.verdict == nil, let plan = lanes.plan, lanes.live.count >= plan.wantedLanes,
+        while let lanes, lanes.isOpen, lanes.verdict == nil, let plan = lanes.plan,
+            lanes.live.count >= plan.wantedLanes,
             let (lane, end) = plan.widening()
         {
             let isAgreed = await setEnd(of: lane, end)
@@ -128,7 +129,7 @@ extension SharedTransfer {
         switch event {
         case .head(let head, let verdict, let keeping):
             if lanes?.verdict != nil { throw LaneLoss.unwanted }
-            if segment?.end != nil { try Self.requirePart(verdict) }
+            if let segment { try Self.requirePart(verdict, of: segment) }
             guard lanes?.isOpen == true else {
                 times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
@@ -146,10 +147,10 @@ extension SharedTransfer {
     }
 
     /// An answer to a request for a segment is that segment, of the version that is known.
-    private static func requirePart(_ verdict: HeadVerdict) throws(LaneLoss) {
+    private static func requirePart(_ verdict: HeadVerdict, of segment: Segment) throws(LaneLoss) {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)
-        case .write(let body) where body.skip > mostSkipped: throw .rangeIgnored
+        case .write(let body) where segment.end != nil && body.skip > mostSkipped: throw .rangeIgnored
         case .write, .complete, .startOver, .retryPlainRange, .notModified, .fail: break
         }
     }
@@ -260,6 +261,8 @@ extension SharedTransfer {
         case .rangeIgnored:
             lanes?.plan?.collapse()
             lanes?.isOneStream = true
+            // Nothing at the beginning that another version would be told by.
+            if lanes?.plan?.writtenPrefix == 0 { lanes?.verdict = .success(.startOver(.rangeIgnored)) }
             control.noteSegments(receivedElsewhere: lanes?.plan?.writtenByteCount)
         case .otherVersion(let reason):
             choices[0] = choice(of: lane)
