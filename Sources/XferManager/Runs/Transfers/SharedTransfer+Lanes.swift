@@ -44,7 +44,9 @@ extension SharedTransfer {
 
     /// What is kept with gaps needs a plan from the beginning.
     private func planOfKept(_ count: SegmentCount) -> SegmentPlan? {
-        guard choice(of: 0).way != .anew, !transfer.resumeData.hasOnlyPrefix, let total = transfer.resumeData.totalLength else { return nil }
+        guard choice(of: 0).way != .anew, !transfer.resumeData.hasOnlyPrefix,
+            let total = transfer.resumeData.totalLength
+        else { return nil }
         return SegmentPlan(
             total: total, kept: transfer.resumeData.segments, count: count, smallest: settings.smallestSegment,
             now: Clocks.monotonic())
@@ -257,6 +259,7 @@ extension SharedTransfer {
             return
         }
         guard lanes?.live.isEmpty == true else { return limitLanes() }
+        choices[0] = choice(of: lane)
         switch loss {
         case .rangeIgnored:
             lanes?.plan?.collapse()
@@ -265,7 +268,6 @@ extension SharedTransfer {
             if lanes?.plan?.writtenPrefix == 0 { lanes?.verdict = .success(.startOver(.rangeIgnored)) }
             control.noteSegments(receivedElsewhere: lanes?.plan?.writtenByteCount)
         case .otherVersion(let reason):
-            choices[0] = choice(of: lane)
             lanes?.verdict = .success(.startOver(reason))
         case .unwanted:
             break
