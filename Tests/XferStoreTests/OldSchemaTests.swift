@@ -244,6 +244,25 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema13() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(13))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            #expect(
+                try reader.task(TaskID(2))?.specification.mirrors.map(\.string)
+                    == ["https://c.example/f?x=y", "http://d.example/"])
+            #expect(try reader.task(TaskID(1))?.specification.mirrors == [])
+            #expect(
+                try reader.transfer(TransferID(1))?.sourceUse
+                    == SourceUse(
+                        described: 2, senders: [0, 2], needsDigest: true, suspects: [0, 3], condemned: [3]))
+            #expect(try reader.transfer(TransferID(2))?.sourceUse == SourceUse())
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

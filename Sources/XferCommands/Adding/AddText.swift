@@ -16,7 +16,7 @@ enum AddText {
         guard many.ids.count > 20 else {
             return zip(many.ids, batch).enumerated().map { index, pair in
                 let exists = existing.contains(index) ? " (it was there already)" : ""
-                return "#\(pair.0) \(SafeText.sanitised(Redaction.url(pair.1.url)))\(exists)"
+                return "#\(pair.0) \(SafeText.sanitised(Redaction.url(pair.1.firstURL)))\(exists)"
             }
         }
         let range = "#\(many.ids.min()?.description ?? "") to #\(many.ids.max()?.description ?? "")"

@@ -16,10 +16,15 @@ struct AddOptionSet {
 struct TaskTemplate {
     private let prototype: NewTask
     private let content: ContentTemplate
+    private let mirrors: [String]
 
     /// Asks for passwords if any are needed.
-    /// - Parameter count: how many URLs it is for.
-    init(_ options: AddOptionSet, count: Int, paths: PathResolver? = .current()) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - count: how many URLs it is for.
+    ///   - mirrors: further sources of the one URL.
+    init(
+        _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver? = .current()
+    ) throws(CommandFailure) {
         if count > 1 && options.destination.output != nil {
             throw .usage("-o names one file, but there are \(count) URLs; use -d for a directory")
         }
@@ -29,7 +34,11 @@ struct TaskTemplate {
         if count > 1 && options.scheduling.slot != nil {
             throw .usage("--slot holds one task at a time, but there are \(count) URLs")
         }
+        if count > 1 && !mirrors.isEmpty {
+            throw .usage("--mirror is another URL for the same bytes, but there are \(count) URLs")
+        }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
+        self.mirrors = mirrors
         content = ContentTemplate(
             options.content, paths: paths, hasDestination: options.destination.isGiven)
         var task = NewTask()
@@ -44,7 +53,11 @@ struct TaskTemplate {
 
     func task(_ url: String) -> NewTask {
         var task = prototype
-        task.url = content.url(url)
+        if mirrors.isEmpty {
+            task.url = content.url(url)
+        } else {
+            task.urls = [url] + mirrors
+        }
         return task
     }
 

@@ -40,6 +40,7 @@ struct TaskDetails: Sendable {
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
         case "window": [window(task.window)]
+        case "urls": task.urls?.map(SafeText.sanitised) ?? []
         case "after": [task.after?.map { "#\($0)" }.joined(separator: ", ") ?? ""]
         case "created_at", "started_at", "finished_at", "not_before", "deadline":
             [TimeText.local(rfc3339: value.stringValue ?? "")]

@@ -15,6 +15,7 @@ struct AddCommand: ParsableCommand {
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso
               xferctl add -d ~/mirror -i urls.txt
+              xferctl add https://a.example/file.iso --mirror https://b.example/file.iso
               xferctl add -T backup.tar --upload tus https://example.org/files/
               xferctl add --json-body '{"event": "push"}' --client-key push-17 https://example.org/hook
             """)
@@ -29,6 +30,13 @@ struct AddCommand: ParsableCommand {
             "Read URLs from this file, one per line, # begins a comment; - is standard input.", valueName: "file"),
         completion: .file())
     var inputFile: String?
+
+    @Option(
+        name: .customLong("mirror"),
+        help: ArgumentHelp(
+            "Another URL for the same bytes, asked when those before it cannot send them; may be repeated.",
+            valueName: "url"))
+    var mirrors: [String] = []
 
     @OptionGroup(title: "Destination") var destination: DestinationOptions
     @OptionGroup(title: "Content") var content: ContentOptions
@@ -67,7 +75,7 @@ struct AddCommand: ParsableCommand {
             AddOptionSet(
                 destination: destination, content: content, request: request, cache: cache, access: access,
                 scheduling: scheduling),
-            count: all.count)
+            count: all.count, mirrors: mirrors)
         let ids = try add(all.map { template.task($0) })
         guard wait else { return }
         let status = try WaitCommand.wait(for: ids, timeout: timeout, options: options, isDaemonKnown: true)

@@ -94,7 +94,7 @@ struct BatchCommand: ParsableCommand {
                     destination: destination, content: content, request: request, cache: cache, access: access,
                     scheduling: scheduling), count: entries.count)
             var params = BatchAdd.Params()
-            params.tasks = entries.map { BatchEntry(template.task($0.url).url) }
+            params.tasks = entries.map { BatchEntry(template.task($0.url).firstURL) }
             params.options = template.task("").wire.objectValue ?? JSONObject()
             params.options["url"] = nil
             if let maxActive { params.maxActive = maxActive }

@@ -7,7 +7,7 @@ public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
 /// What has to be equal for two tasks to be about the same bytes: then one request does for both, and what became of one
 /// tells of the other.
 ///
-/// Made of the URL as libcurl normalised it, the method, the header fields, who the request claims to be, the jar of cookies,
+/// Made of the URL as libcurl normalised it, with the mirrors in their order if there are any, the method, the header fields, who the request claims to be, the jar of cookies,
 /// the profile, the task's own trust policy (the host's holds for all alike), the way (proxy, redirects) and which answers
 /// count as success; and of the owner, unless the operator lets owners share. All of it goes through a digest with a key of
 /// this database, so that no secret can be read out of a key or tried against it. Only GET and HEAD without content have
@@ -32,6 +32,8 @@ public struct CoalesceKey: Hashable, Sendable {
         words.add(specification.policy)
         words.add(specification.profile)
         words.add(request)
+        // Keys of tasks without are what they always were. Those with the same mirrors in another order prefer others.
+        if !specification.mirrors.isEmpty { words.add(specification.mirrors) { $0.add($1.string) } }
         guard let bytes = digest(words.bytes) else { return nil }
         self.bytes = bytes
     }

@@ -8,14 +8,17 @@ public enum SharingRules {
     ///
     /// Beside the `CoalesceKey` the way of the bytes counts: a file's and an answer's differ, and bytes that may be
     /// continued without a validator are not for somebody who did not say so. `on_conflict: update` makes the request
-    /// conditional on what the task itself published.
+    /// conditional on what the task itself published. Where a digest may hold bytes of several mirrors together, all who
+    /// share have to demand the same one: nobody else could tell whether they are right.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
         guard specification.coalesces, specification.destination.onConflict != .update,
             let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
         else { return nil }
+        let demanded = specification.mirrors.isEmpty ? nil : specification.checksum
         return key.bytes + [Way(specification.kind).rawValue, specification.resumesUnsafely ? 1 : 0]
+            + Array((demanded?.description ?? "").utf8)
     }
 
     /// Kept in keys: never changed.

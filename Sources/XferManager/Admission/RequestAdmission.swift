@@ -11,8 +11,10 @@ struct RequestAdmission: Sendable {
     /// - Parameter path: what stands before a field's name in errors.
     func check(_ specification: TaskSpecification, path: String) async throws {
         let request = specification.request
-        if let refusal = rules.refusal(ofHost: request.url.host, port: request.url.port) {
-            throw ManagerError.rejectedByPolicy(path: path + "url", reason: refusal.description)
+        for (index, url) in specification.sources.enumerated() {
+            guard let refusal = rules.refusal(ofHost: url.host, port: url.port) else { continue }
+            throw ManagerError.rejectedByPolicy(
+                path: path + specification.urlField(index), reason: refusal.description)
         }
         if let credential = request.credential {
             try check(credential, for: .origin, isOperator: isOperator, path: path + "credential")
@@ -63,4 +65,9 @@ struct RequestAdmission: Sendable {
             throw ManagerError.invalidField(path: path, reason: reason, expected: "a credential that can be used")
         }
     }
+}
+
+extension TaskSpecification {
+    /// The field that names a source, for errors.
+    func urlField(_ index: Int) -> String { mirrors.isEmpty ? "url" : "urls[\(index)]" }
 }

@@ -57,6 +57,9 @@ struct TaskAdmission: Sendable {
     ) async throws -> AdmittedTask {
         let built = try build(draft, profiles, path: path)
         var specification = draft.specification(built.request)
+        if !draft.mirrors.isEmpty {
+            specification.mirrors = try mirrors(draft, of: built.request, profiles, path: path)
+        }
         try await requests.check(specification, path: path)
         try checkTrust(specification, path: path)
         try checkHooks(specification.completion, path: path)
@@ -93,12 +96,14 @@ struct TaskAdmission: Sendable {
         try await refuseDirectory(destination, path: path + "output")
     }
 
-    /// Whether the policies let the first hop be asked at all, and the task's own policy is for it.
+    /// Whether the policies let the first hop be asked at all, and the task's own policy is for it; of each source.
     func checkTrust(_ specification: TaskSpecification, path: String) throws {
-        do throws(PolicyResolutionError) {
-            _ = try policies.admit(specification.request.url.origin, taskPolicy: specification.policy, at: now)
-        } catch {
-            throw ManagerError(error, path: path)
+        for (index, url) in specification.sources.enumerated() {
+            do throws(PolicyResolutionError) {
+                _ = try policies.admit(url.origin, taskPolicy: specification.policy, at: now)
+            } catch {
+                throw ManagerError(error, path: path, urlField: specification.urlField(index))
+            }
         }
     }
 
@@ -137,14 +142,9 @@ struct TaskAdmission: Sendable {
     }
 
     private func build(_ draft: TaskDraft, _ profiles: [Profile], path: String) throws -> RequestBuilder.Built {
-        let profile = try draft.request.profile.map { name in
-            guard let profile = profiles.first(where: { $0.name == name }) else {
-                throw ManagerError.invalidField(
-                    path: path + "profile", reason: "there is no profile \"\(name)\"", expected: "a profile's name")
-            }
-            return profile
-        }
-        let parsed = try resolve(draft.url, against: profile?.baseURL, path: path)
+        let profile = try profile(of: draft, profiles, path: path)
+        let field = draft.mirrors.isEmpty ? "url" : "urls[0]"
+        let parsed = try resolve(draft.url, against: profile?.baseURL, path: path, field: field)
         do throws(RequestFault) {
             return try RequestBuilder.build(
                 draft.request, url: parsed.url, userInfo: parsed.credential, profile: profile)
@@ -153,14 +153,64 @@ struct TaskAdmission: Sendable {
         }
     }
 
+    private func profile(of draft: TaskDraft, _ profiles: [Profile], path: String) throws -> Profile? {
+        guard let name = draft.request.profile else { return nil }
+        guard let profile = profiles.first(where: { $0.name == name }) else {
+            throw ManagerError.invalidField(
+                path: path + "profile", reason: "there is no profile \"\(name)\"", expected: "a profile's name")
+        }
+        return profile
+    }
+
+    /// The further sources, each with the request's parameters as the first one has them.
+    private func mirrors(
+        _ draft: TaskDraft, of request: TransferRequest, _ profiles: [Profile], path: String
+    ) throws -> [HTTPURL] {
+        func refuse(_ field: String, _ reason: String, expected: String) -> ManagerError {
+            .invalidField(path: path + field, reason: reason, expected: expected)
+        }
+        let most = TaskSpecification.mostSources
+        guard draft.mirrors.count < most else {
+            throw refuse("urls", "there are \(draft.mirrors.count + 1)", expected: "\(most) at most")
+        }
+        guard request.method == .get, request.bodySummary == nil else {
+            throw refuse("urls", "the request is no GET", expected: "url in place of urls")
+        }
+        let profile = try profile(of: draft, profiles, path: path)
+        var sources = [request.url]
+        for (index, text) in draft.mirrors.enumerated() {
+            let field = "urls[\(index + 1)]"
+            let parsed = try resolve(text, against: profile?.baseURL, path: path, field: field)
+            guard parsed.credential == nil else {
+                throw refuse(
+                    field, "it has user info, which only the first URL may have",
+                    expected: "a credential with the origins it is for")
+            }
+            let url: HTTPURL
+            do throws(RequestFault) {
+                url = try RequestBuilder.build(draft.request, url: parsed.url, userInfo: nil, profile: profile)
+                    .request.url
+            } catch {
+                throw ManagerError(error, path: path)
+            }
+            if let same = sources.firstIndex(of: url) {
+                throw refuse(field, "it is urls[\(same)] again", expected: "another URL")
+            }
+            sources.append(url)
+        }
+        return Array(sources.dropFirst())
+    }
+
     /// An absolute URL as it is, any other against the profile's base URL (RFC 3986 §5.2).
-    func resolve(_ text: String, against base: HTTPURL?, path: String) throws -> CurlURL.Parsed {
+    func resolve(
+        _ text: String, against base: HTTPURL?, path: String, field: String = "url"
+    ) throws -> CurlURL.Parsed {
         do throws(URLSyntaxError) {
             guard let base, !CurlURL.isAbsolute(text) else { return try CurlURL.parse(text) }
             return CurlURL.Parsed(url: try CurlURL.resolve(text, against: base), credential: nil)
         } catch {
             throw ManagerError.invalidField(
-                path: path + "url", reason: error.description,
+                path: path + field, reason: error.description,
                 expected: base == nil
                     ? "an absolute http:// or https:// URL" : "a URL, absolute or relative to the profile's base_url")
         }

@@ -4,6 +4,8 @@ public import XferModel
 public struct TaskDraft: Sendable {
     /// As the client wrote it, relative to the profile's base URL or absolute; user info in it becomes a credential.
     public var url: String
+    /// Further sources of the same bytes, written as `url` but without user info; `url` is `urls[0]` then.
+    public var mirrors: [String]
     /// The field that named the destination's directory, for errors: `dir` or `output`.
     public var directoryField: String
     public var request: RequestFields
@@ -18,11 +20,12 @@ public struct TaskDraft: Sendable {
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
-        url: String, directoryField: String = "dir", request: RequestFields = RequestFields(),
+        url: String, mirrors: [String] = [], directoryField: String = "dir", request: RequestFields = RequestFields(),
         retriesFailed: Bool = false, clientKey: String? = nil, asked: String? = nil,
         specification: @escaping @Sendable (TransferRequest) -> TaskSpecification
     ) {
         self.url = url
+        self.mirrors = mirrors
         self.directoryField = directoryField
         self.request = request
         self.retriesFailed = retriesFailed

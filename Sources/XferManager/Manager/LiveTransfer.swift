@@ -51,7 +51,8 @@ extension TransferManager {
     ) -> RunContext {
         RunContext(
             taskID: task.id, specification: task.specification, services: services, settings: settings,
-            control: control, trust: trust, onBodyEnd: { [weak self] in await self?.onBodyEnd(transfer) })
+            control: control, trust: trust, tries: task.attempts,
+            onBodyEnd: { [weak self] in await self?.onBodyEnd(transfer) })
     }
 
     /// The last byte is there: the slot is free, and who comes now is too late to join. When this returns, nobody joins any

@@ -179,7 +179,7 @@ extension TransferManager {
             return live.trust.isStale(
                 under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),
                 at: clock())
-        case .completed, .staged, .failed, .storageFailed, .overtaken:
+        case .completed, .staged, .failed, .again, .storageFailed, .overtaken:
             return false
         }
     }
@@ -239,6 +239,8 @@ extension TransferManager {
                     machine.unsubscribe()
                     aftermath.discardsBytes = true
                 }
+            case .again:
+                transition = machine.onRequeue()
             case .stopped, .storageFailed, .overtaken:
                 transition = Self.onStopped(
                     &machine, result, isJudgedAnew: isJudgedAnew, isShuttingDown: isShuttingDown, at: now)
@@ -301,7 +303,9 @@ extension TransferManager {
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ retry: RetryPolicy,
         _ network: NetworkCondition, in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
     ) throws -> TaskTransition {
-        if let retryAfter = error.retryAfter, retryAfter > 0 {
+        // Another host's wish is no reason to leave this one alone.
+        let isOfHost = machine.task.specification.mirrors.isEmpty || error.host == machine.task.host
+        if let retryAfter = error.retryAfter, retryAfter > 0, isOfHost {
             let until = now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
             try tx.setCooldown(host: machine.task.host, until: until)
         }

@@ -30,6 +30,7 @@ extension TransferManager {
                 var machine = TaskStateMachine(task)
                 machine.respecify { $0.take(parsed.url, userInfo: parsed.credential) }
                 try coalesceKeys.renew(&machine, in: tx)
+                try tx.trustFirstSource(of: machine.task)
                 let transition = machine.onNewSource()
                 try tx.update(machine.task)
                 if let event = transition.event { try tx.append(event, taskID: id, owner: task.owner, at: now) }
@@ -50,5 +51,17 @@ extension TaskSpecification {
         } else if let credential = request.credential, credential.origins.isEmpty {
             request.credential?.origins = [origin]
         }
+    }
+}
+
+extension StoreTransaction {
+    /// The first of several sources is another one now: what the old one sent tells nothing of it.
+    fileprivate func trustFirstSource(of task: TransferTask) throws {
+        guard !task.specification.mirrors.isEmpty, let id = task.transferID, let known = try transfer(id)?.sourceUse
+        else { return }
+        var use = known
+        use.suspects.remove(0)
+        use.condemned.remove(0)
+        if use != known { try setSourceUse(use, of: id) }
     }
 }

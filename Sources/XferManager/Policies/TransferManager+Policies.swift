@@ -186,14 +186,14 @@ extension ManagerError {
     }
 
     /// - Parameter path: what stands before the names of a task's fields.
-    init(_ error: PolicyResolutionError, path: String) {
+    init(_ error: PolicyResolutionError, path: String, urlField: String = "url") {
         switch error {
         case .policyMissing, .policyDoesNotMatch:
             self = .invalidField(
                 path: path + "policy", reason: error.description,
                 expected: "the name of a trust policy that matches the URL's host")
         case .plainHTTP(let refusal):
-            self = .rejectedByPolicy(path: path + "url", reason: refusal.message)
+            self = .rejectedByPolicy(path: path + urlField, reason: refusal.message)
         }
     }
 }

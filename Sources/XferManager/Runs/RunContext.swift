@@ -9,6 +9,8 @@ struct RunContext: Sendable {
     let settings: ManagerSettings
     let control: RunControl
     let trust: RunTrust
+    /// The task's tries since its last progress, this run's included.
+    let tries: Int
     /// Called once when the last byte is there and the run needs no slot any more.
     let onBodyEnd: @Sendable () async -> Void
 }

@@ -9,6 +9,8 @@ enum RunEnd: Sendable {
     case staged(size: Int64)
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
+    /// The bytes were wrong and are given up; another source is to be asked for them at once. It was no try.
+    case again
     /// The run was asked to stop, and its bytes are checkpointed.
     case stopped
     /// The database cannot be written: nothing that happened since the last commit counts.

@@ -95,6 +95,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var completion: TaskCompletion
     /// When it may run, and until when.
     public var schedule = TaskSchedule()
+    /// Further sources of the same bytes, in order of preference after `request.url`; `mostSources` − 1 at most.
+    public var mirrors: [HTTPURL] = []
     /// How many segments are fetched at the same time; nil is what the service does. Only of downloads with GET.
     public var segments: SegmentCount?
 
@@ -132,6 +134,14 @@ public struct TaskSpecification: Hashable, Sendable {
         self.coalesces = coalesces
         self.completion = completion
     }
+}
+
+extension TaskSpecification {
+    /// Sources of one task at most.
+    public static let mostSources = 16
+
+    /// Where the bytes may come from, in order of preference.
+    public var sources: [HTTPURL] { [request.url] + mirrors }
 }
 
 /// How long a failing transfer is tried again.

@@ -7,6 +7,8 @@ public struct Transfer: Hashable, Sendable {
     public var resumeData: ResumeData
     /// Who sent the kept bytes; empty also where only the built-in default policy judged.
     public var sources: [SourceEvidence] = []
+    /// Which of the task's sources the kept bytes are from.
+    public var sourceUse = SourceUse()
     /// Set before the final rename, so that a restart can tell what happened.
     public var publishIntent: PublishIntent?
     public var createdAt: Timestamp

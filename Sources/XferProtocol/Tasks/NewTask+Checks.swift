@@ -1,8 +1,10 @@
+import StrictJSON
 import XferModel
 
 /// What concerns several fields of a new task, each fault named by the field that should not be there.
 extension NewTask {
     public func validate() throws(WireError) {
+        try checkURLs()
         try checkContent()
         switch kind ?? .download {
         case .download: try checkDownload()
@@ -13,6 +15,25 @@ extension NewTask {
         }
         if stripNulls == true, parse?.isEmpty != false {
             throw WireError(.conflictingFields, at: "strip_nulls", expected: "parse beside it")
+        }
+    }
+
+    /// One URL, or several of which only a GET to a file can have the use.
+    private func checkURLs() throws(WireError) {
+        guard let urls else {
+            guard url != nil else { throw WireError(.missing, at: "url", expected: "url, or urls with mirrors") }
+            return
+        }
+        if url != nil { throw Self.conflict("urls", "either url or urls") }
+        if kind ?? .download != .download { throw Self.conflict("urls", "url with kind data or upload") }
+        if method ?? .get != .get { throw Self.conflict("urls", "url with a method other than GET") }
+        if body != nil || parts != nil { throw Self.conflict("urls", "url with a request that sends something") }
+        for (index, text) in urls.enumerated() {
+            do throws(WireError) {
+                try WireLimit.length(1...TaskLimits.urlLength).check(.string(text))
+            } catch {
+                throw error.under(index).under("urls")
+            }
         }
     }
 

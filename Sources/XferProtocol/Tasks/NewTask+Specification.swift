@@ -96,6 +96,11 @@ extension NewTask {
         return body?.content
     }
 
+    /// What is asked for first.
+    public var firstURL: String { urls?.first ?? url ?? "" }
+    /// The URLs that follow it, in order of preference.
+    public var mirrors: [String] { Array(urls?.dropFirst() ?? []) }
+
     /// The field that names the directory.
     public var directoryField: String { output?.contains("/") == true ? "output" : "dir" }
 

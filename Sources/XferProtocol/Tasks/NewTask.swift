@@ -1,9 +1,10 @@
 public import StrictJSON
 public import XferModel
 
-/// A task's fields going in: what `task.add` takes. Everything but `url` may be left out.
+/// A task's fields going in: what `task.add` takes. Everything but `url`, or `urls` in its place, may be left out.
 public struct NewTask: WireInput, Hashable {
-    public var url = ""
+    public var url: String?
+    public var urls: [String]?
     public var kind: TaskKind?
     public var method: HTTPMethod?
     public var headers: HeaderChanges?
@@ -71,10 +72,16 @@ public struct NewTask: WireInput, Hashable {
     public static let summary = "What to transfer, where to, and how."
 
     public static let wireFields: WireFields<Self> = [
-        .required(
+        .optional(
             "url", \.url, "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.",
             .length(1...TaskLimits.urlLength),
             example: "https://deb.debian.org/debian/README"),
+        .optional(
+            "urls", \.urls,
+            "Of a download with GET, in place of url: mirrors of the same bytes, in order of preference. What is bound to an "
+                + "origin (credential, client_cert, secret header fields) is the first one's.",
+            .count(2...TaskLimits.urls),
+            example: ["https://deb.debian.org/debian/README", "https://ftp.debian.org/debian/README"]),
         .optional(
             "kind", \.kind,
             "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
@@ -252,6 +259,8 @@ public struct NewTask: WireInput, Hashable {
 public enum TaskLimits {
     /// Characters of a URL.
     public static let urlLength = 16_384
+    /// Mirrors of one task.
+    public static let urls = TaskSpecification.mostSources
     /// Bytes of a path (limits.h PATH_MAX without its end).
     public static let pathLength = 4095
     /// Characters of a group, a slot or a client key.

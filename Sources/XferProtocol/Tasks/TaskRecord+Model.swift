@@ -35,6 +35,7 @@ extension TaskRecord {
 
     private mutating func show(_ specification: TaskSpecification) {
         kind = OpenEnum(specification.kind)
+        if !specification.mirrors.isEmpty { urls = specification.sources.map { Redaction.url($0.string) } }
         checksum = specification.checksum?.description
         priority = OpenEnum(specification.priority)
         group = specification.group

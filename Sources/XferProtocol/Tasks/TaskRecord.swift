@@ -15,6 +15,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var ranges: [SegmentRecord]?
 
     public var url: String?
+    public var urls: [String]?
     public var kind: OpenEnum<TaskKind>?
     public var method: String?
     public var headers: HeaderList?
@@ -103,7 +104,11 @@ public struct TaskRecord: WireRecord, Hashable {
             "ranges", \.ranges,
             "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
         ),
-        .optional("url", \.url, "What is fetched; secrets in it are ***."),
+        .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
+        .optional(
+            "urls", \.urls,
+            "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."
+        ),
         .optional("kind", \.kind, "What is done with the bytes."),
         .optional("method", \.method, "The request's method."),
         .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),

@@ -39,6 +39,7 @@ struct TaskOptions: Codable, Hashable {
     var caching: CachingOptions?
     var schedule: TaskSchedule?
     var allowsMetered: Bool?
+    var mirrors: [HTTPURL]?
     var segments: SegmentCount?
 
     private static let usual = TaskSpecification(
@@ -91,6 +92,7 @@ struct TaskOptions: Codable, Hashable {
         caching = note(request.caching, usual.request.caching)
         schedule = note(specification.schedule, usual.schedule)
         allowsMetered = note(request.allowsMetered, usual.request.allowsMetered)
+        mirrors = note(specification.mirrors, usual.mirrors)
         segments = note(specification.segments, nil) ?? nil
         if isUsual && credential == nil && mode == nil { return nil }
     }
@@ -134,6 +136,7 @@ struct TaskOptions: Codable, Hashable {
         set(caching, \.request.caching)
         set(schedule, \.schedule)
         set(allowsMetered, \.request.allowsMetered)
+        set(mirrors, \.mirrors)
         specification.segments = segments
     }
 }

@@ -55,6 +55,9 @@ struct TransferRow {
             partial: PartialLocation(
                 directory: row.text(1), identity: FileIdentity(device: row.bits(2), inode: row.bits(3))),
             resumeData: data, createdAt: row.time(14))
+        transfer.sourceUse = SourceUse(
+            described: Int(row.integer(16)), senders: row.sources(17), needsDigest: row.integer(18) != 0,
+            suspects: row.sources(19), condemned: row.sources(20))
         if let name = row.optionalText(11) {
             transfer.publishIntent = PublishIntent(
                 finalName: name, part: FileIdentity(device: row.bits(12), inode: row.bits(13)))
@@ -65,5 +68,11 @@ struct TransferRow {
     private func decoded<T>(_ value: T?, _ column: String) throws(StoreError) -> T {
         guard let value else { throw .unreadable(table: "transfer", id: row.integer(0), column: column) }
         return value
+    }
+}
+
+extension ResultRow {
+    fileprivate func sources(_ column: Int32) -> SourceSet {
+        SourceSet(bits: UInt16(truncatingIfNeeded: integer(column)))
     }
 }

@@ -46,6 +46,18 @@ extension StoreTransaction {
         try requireChange(of: id)
     }
 
+    /// Which of several sources the bytes are from.
+    public func setSourceUse(_ use: SourceUse, of id: TransferID) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE transfer SET source = ?2, senders = ?3, needs_digest = ?4, suspects = ?5, condemned = ?6
+            WHERE id = ?1
+            """,
+            Value(id), Value(use.described), .integer(Int64(use.senders.bits)), .integer(use.needsDigest ? 1 : 0),
+            .integer(Int64(use.suspects.bits)), .integer(Int64(use.condemned.bits)))
+        try requireChange(of: id)
+    }
+
     /// Set before the final rename, nil when nothing is about to be published any more.
     public func setPublishIntent(_ intent: PublishIntent?, of id: TransferID) throws(StoreError) {
         try connection.run(

@@ -65,6 +65,14 @@ import XferTestSupport
         Change("port") { $0.request.url = HTTPURL(scheme: .https, host: "example.org", port: 8443, target: "/f?a=b") },
         Change("path") { $0.request.url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/F?a=b") },
         Change("query") { $0.request.url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/f?a=c") },
+        Change("mirror") { $0.mirrors = [HTTPURL(scheme: .https, host: "a", port: 443, target: "/f")] },
+        Change("another mirror") { $0.mirrors = [HTTPURL(scheme: .https, host: "b", port: 443, target: "/f")] },
+        Change("mirrors") {
+            $0.mirrors = ["a", "b"].map { HTTPURL(scheme: .https, host: $0, port: 443, target: "/f") }
+        },
+        Change("mirrors the other way") {
+            $0.mirrors = ["b", "a"].map { HTTPURL(scheme: .https, host: $0, port: 443, target: "/f") }
+        },
         Change("method") { $0.request.method = .head },
         Change("header") { $0.request.headers = [HeaderField(name: "Accept", value: "a")] },
         Change("header's value") { $0.request.headers = [HeaderField(name: "Accept", value: "b")] },

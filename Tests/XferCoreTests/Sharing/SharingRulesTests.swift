@@ -42,6 +42,20 @@ struct SharingRulesTests {
         #expect(Self.key() != Self.key { $0.owner = Owner(uid: 2) })
     }
 
+    /// A digest may be what holds the bytes together.
+    @Test func withMirrorsOnlyThoseShareWhoDemandTheSameDigest() {
+        let mirror = HTTPURL(scheme: .https, host: "b.example", port: 443, target: "/")
+        func key(_ checksum: String?) -> [UInt8]? {
+            Self.key {
+                $0.mirrors = [mirror]
+                $0.checksum = checksum.flatMap { try? Checksum(parsing: $0) }
+            }
+        }
+        let digests = ["md5:00112233445566778899aabbccddeeff", "md5:00112233445566778899aabbccddeefe", nil]
+        #expect(Set(digests.map(key)).count == 3 && !digests.map(key).contains(nil))
+        #expect(key(nil) != Self.key())
+    }
+
     private static func transfer(committed: Int64, of total: Int64?, etag: String? = "\"a\"") -> Transfer {
         var data = ResumeData(validators: Validators(etag: etag), totalLength: total)
         data.finalURL = HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/")

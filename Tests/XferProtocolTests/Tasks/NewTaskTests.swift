@@ -87,6 +87,26 @@ struct NewTaskTests {
         #expect(error?.path.hasPrefix(field) == true)
     }
 
+    @Test(
+        arguments: [
+            (["urls": ["http://a/", "http://b/"]], nil),
+            (["url": "http://a/", "urls": ["http://a/", "http://b/"]], "urls"),
+            (["label": "l"], "url"), (["urls": ["http://a/"]], "urls"), (["urls": ["http://a/", ""]], "urls[1]"),
+            (["urls": ["http://a/", 3]], "urls[1]"),
+            (["urls": .array((0..<17).map { .string("http://a/\($0)") })], "urls"),
+            (["urls": ["http://a/", "http://b/"], "kind": "data"], "urls"),
+            (["urls": ["http://a/", "http://b/"], "method": "POST"], "urls"),
+            (["urls": ["http://a/", "http://b/"], "body": ["raw": "x"]], "urls"),
+        ] as [(JSONValue, String?)])
+    func oneURLOrMirrors(json: JSONValue, field: String?) {
+        do throws(WireError) {
+            let task = try NewTask(strict: json)
+            #expect(field == nil && task.firstURL == "http://a/" && task.mirrors == ["http://b/"])
+        } catch {
+            #expect(error.path == field, "\(error)")
+        }
+    }
+
     @Test func aBatchNamesTheTaskAtFault() {
         let error = #expect(throws: WireError.self) {
             try TaskAdd.Params(strict: ["tasks": [["url": "a"], ["url": "b", "chekcsum": "x"]]])

@@ -62,6 +62,14 @@ struct TaskRecordTests {
         }
     }
 
+    @Test func mirrorsComeOutInTheirOrderWithoutSecrets() {
+        var task = makeTask()
+        #expect(TaskRecord(task).urls == nil)
+        task.specification.mirrors = [HTTPURL(scheme: .http, host: "b", port: 80, target: "/g?sig=SECRET9")]
+        #expect(
+            TaskRecord(task).urls == ["https://example.org/f?token=***&x=1", "http://b/g?sig=***"])
+    }
+
     @Test func everyFieldGoingInButAFewComesOut() {
         let missing = NewTask.wireFields.map(\.name).filter { TaskRecord.wireFields.index(of: $0) == nil }
         #expect(missing == ["params", "parts", "paused", "retry_failed"])

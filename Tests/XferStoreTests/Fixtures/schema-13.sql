@@ -19,7 +19,7 @@ INSERT INTO migration VALUES(9,'cache','2026-11-21 16:00:09');
 INSERT INTO migration VALUES(10,'staging and hooks','2026-11-21 16:00:00');
 INSERT INTO migration VALUES(11,'schedules','2026-11-21 16:00:01');
 INSERT INTO migration VALUES(12,'groups and batches','2026-11-21 16:00:02');
-INSERT INTO migration VALUES(13,'wait ends','2026-11-21 18:30:00');
+INSERT INTO migration VALUES(13,'mirrors','2026-11-21 18:00:02');
 CREATE TABLE store (id TEXT NOT NULL, digest_key BLOB) STRICT;
 INSERT INTO store VALUES('dad9c46e3960d7572426b76f5444d436',X'4d89e62a91fe81ea4265c810a08e7ee2973e52a1b1179965e1e99ea78f0d0f96');
 CREATE TABLE setting (
@@ -45,9 +45,9 @@ CREATE TABLE transfer (
     created_at INTEGER NOT NULL,
     -- The beginning of the id of the database that made it: part of the partial file's name.
     tag TEXT NOT NULL
-) STRICT;
-INSERT INTO transfer VALUES(1,'/srv/downloads',1,2,'"abc"','Thu, 01 Jan 2026 00:00:00 GMT','Thu, 01 Jan 2026 12:00:00 GMT',10000,NULL,'https://example.com/file?a=b','[["X-A","b"]]','file',1,3,1767268800000000,'5eed5eed');
-INSERT INTO transfer VALUES(2,'/srv/downloads',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1767268800000000,'dad9c46e');
+, source INTEGER NOT NULL DEFAULT 0, senders INTEGER NOT NULL DEFAULT 1, needs_digest INTEGER NOT NULL DEFAULT 0, suspects INTEGER NOT NULL DEFAULT 0, condemned INTEGER NOT NULL DEFAULT 0) STRICT;
+INSERT INTO transfer VALUES(1,'/srv/downloads',1,2,'"abc"','Thu, 01 Jan 2026 00:00:00 GMT','Thu, 01 Jan 2026 12:00:00 GMT',10000,NULL,'https://example.com/file?a=b','[["X-A","b"]]','file',1,3,1767268800000000,'5eed5eed',2,5,1,9,8);
+INSERT INTO transfer VALUES(2,'/srv/downloads',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1767268800000000,'dad9c46e',0,1,0,0,0);
 CREATE TABLE segment (
     transfer_id INTEGER NOT NULL REFERENCES transfer (id) ON DELETE CASCADE,
     start INTEGER NOT NULL,
@@ -104,7 +104,7 @@ CREATE TABLE task (
     directory_inode INTEGER
 , policy TEXT, sent INTEGER NOT NULL DEFAULT 0, profile TEXT, slot TEXT, coalesce_key BLOB, group_id INTEGER NOT NULL DEFAULT 0, batch_id INTEGER) STRICT;
 INSERT INTO task VALUES(1,1000,'download','running',NULL,NULL,1,'example.com','group','it''s a label',NULL,'key',-636555989342686072,1,4096,10000,1,1767268800000000,1767268800000000,NULL,1767268800000000,'https://example.com/file?a=b','/srv/downloads','file','md5=0102030405060708090a0b0c0d0e0f10','{"credential":{"password":"secret","user":"user"},"headers":[{"name":"X-A","value":"b"}],"mode":384,"onConflict":"overwrite","retry":{"maxRetries":3,"retryFor":60}}','{"a":1}',NULL,NULL,NULL,NULL,200,'"abc"',NULL,0,0,'[["Server","nginx"]]',4096,1,2,'bank',0,NULL,'avatar',X'c0ffee01',1,NULL);
-INSERT INTO task VALUES(2,1000,'download','queued',NULL,NULL,2,'b.example:8080',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,NULL,NULL,'http://b.example:8080/','/home/user/Downloads','file-2.bin',NULL,'{"schedule":{"notBefore":1767268800000000,"window":{"times":[{"start":{"minutes":1320},"end":{"minutes":360}}],"days":["sat","sun"],"zone":"Europe\/Berlin"},"deadline":1767355200000000,"after":[3,77]}}',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL,NULL,0,NULL,NULL,X'c0ffee01',0,NULL);
+INSERT INTO task VALUES(2,1000,'download','queued',NULL,NULL,2,'b.example:8080',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,NULL,NULL,'http://b.example:8080/','/home/user/Downloads','file-2.bin',NULL,'{"schedule":{"notBefore":1767268800000000,"window":{"times":[{"start":{"minutes":1320},"end":{"minutes":360}}],"days":["sat","sun"],"zone":"Europe/Berlin"},"deadline":1767355200000000,"after":[3,77]},"mirrors":[{"host":"c.example","port":443,"scheme":"https","target":"/f?x=y"},{"host":"d.example","port":80,"scheme":"http","target":"/"}]}',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL,NULL,0,NULL,NULL,X'c0ffee01',0,NULL);
 INSERT INTO task VALUES(3,1000,'download','failed',NULL,NULL,1,'c.example',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,1767268800000000,NULL,'https://c.example/files/file-3.bin','/home/user/Downloads','file-3.bin',NULL,NULL,NULL,'http_status','{"host":"c.example","httpStatus":404,"isRetriable":false,"message":"the server answered 404","reason":"http_status"}',NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL,'bank',0,NULL,NULL,NULL,0,NULL);
 INSERT INTO task VALUES(5,1000,'data','completed',NULL,NULL,1,'api.example',NULL,NULL,NULL,'hook',-2507457822800428320,NULL,8,8,0,1767268800000000,NULL,1767268800000000,NULL,'https://api.example/v1/hooks','/srv/downloads',NULL,NULL,'{"acceptedTypes":["application/json"],"headers":[{"name":"Content-Type","value":"application/json"}],"method":"POST","response":{"parsers":["json"],"stripsNulls":true}}',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL,NULL,7,'work',NULL,NULL,0,NULL);
 INSERT INTO task VALUES(6,1000,'data','completed',NULL,NULL,1,'api.example',NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,1767268800000000,NULL,1767268800000000,NULL,'https://api.example/v1/export','/srv/downloads',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,0,NULL,0,NULL,NULL,NULL,0,'work',NULL,NULL,0,NULL);
@@ -506,5 +506,4 @@ CREATE INDEX host_turn ON host_queue (priority, group_id, cooling, turn);
 CREATE INDEX host_lane ON host_queue (host);
 CREATE INDEX group_turn ON group_queue (priority, held, only_host, turn);
 CREATE INDEX only_host_turn ON only_host_queue (priority, turn);
-CREATE INDEX task_wait_end ON task (wait_reason, wait_until) WHERE wait_until IS NOT NULL;
 COMMIT;

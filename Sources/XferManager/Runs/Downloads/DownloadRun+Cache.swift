@@ -103,7 +103,8 @@ extension DownloadRun {
 
     /// Keeps what was received, once it is known to be right, and gives up what the request made doubtful.
     func keepInCache(_ part: PartialFile, length: Int64) async {
-        guard let received else { return }
+        // What a mirror sent says nothing of the URL it would be kept under.
+        guard let received, transfer.sourceUse.senders == SourceUse().senders else { return }
         let (control, url) = (control, received.url ?? specification.request.url)
         await services.cache.keep(
             ResponseCache.Received(

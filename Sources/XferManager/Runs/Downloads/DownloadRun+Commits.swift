@@ -1,3 +1,4 @@
+import Logging
 import XferCore
 import XferFiles
 import XferModel
@@ -21,14 +22,33 @@ extension DownloadRun {
 
     /// Commits that the bytes are wrong; only then may they be overwritten.
     func dropBytes() async throws {
-        let id = transfer.id
+        let (id, senders) = (transfer.id, transfer.sourceUse)
         try await commit(.immediate) { tx, machine in
             try tx.update(resumeData: ResumeData(), of: id)
             try tx.setSources([], of: id)
+            if senders != SourceUse() { try tx.setSourceUse(senders.withoutBytes, of: id) }
             machine.onBytesLost()
         }
         transfer.resumeData = ResumeData()
         control.note(received: 0, total: nil)
+    }
+
+    /// Whoever sent bytes that had the wrong digest is not asked for them again. False when nobody else is left.
+    func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
+        let (id, task, count) = (transfer.id, taskID, specification.sources.count)
+        guard count > 1, let use = MirrorBook.suspect(transfer.sourceUse, count: count) else { return false }
+        for (index, url) in specification.sources.enumerated() where transfer.sourceUse.senders.contains(index) {
+            services.logger.notice(
+                "a mirror is set aside",
+                metadata: ["task": "\(task)", "transfer": "\(id)", "url": "\(url)", "reason": "\(error.message)"])
+        }
+        let (now, owner) = (services.clock(), specification.owner)
+        try await commit(.immediate) { tx, _ in
+            try tx.setSourceUse(use, of: id)
+            try tx.append(
+                .taskSourceChanged(reason: error.message, dropped: length), taskID: task, owner: owner, at: now)
+        }
+        return true
     }
 
     /// Commits what a restart has to know about the publish: every byte is here, and which name they get. False when

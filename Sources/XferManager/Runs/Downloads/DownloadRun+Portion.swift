@@ -22,12 +22,13 @@ extension DownloadRun {
     ///
     /// - Parameters:
     ///   - resumeData: what describes the bytes.
+    ///   - sourceUse: which of the task's sources they came from.
     ///   - purpose: what the space is for, should it be missing.
     ///   - fill: writes the bytes; false when they turn out to be of no use.
     ///   - onMove: what else the move takes with it, in its transaction; answers who sent the bytes.
     /// - Returns: nil when `fill` found the bytes to be of no use.
     func ownPortion(
-        described resumeData: ResumeData, length: Int64, for purpose: String, in directory: DirectoryHandle,
+        described resumeData: ResumeData, from sourceUse: SourceUse = SourceUse(), length: Int64, for purpose: String, in directory: DirectoryHandle,
         filledBy fill: @Sendable (PartialFile) async throws -> Bool,
         onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
     ) async throws -> Portion? {
@@ -35,6 +36,7 @@ extension DownloadRun {
         let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
         var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
         own.resumeData = resumeData
+        own.sourceUse = sourceUse
         let name = own.partialName
         do {
             try await claim(length, by: own.id, in: directory, for: purpose)
@@ -65,6 +67,7 @@ extension DownloadRun {
             }
             try tx.update(resumeData: own.resumeData, of: own.id)
             let sources = try onMove(tx, own.id)
+            if own.sourceUse != SourceUse() { try tx.setSourceUse(own.sourceUse, of: own.id) }
             if !sources.isEmpty { try tx.setSources(sources, of: own.id) }
             var machine = TaskStateMachine(found)
             machine.subscribe(to: own.id)

@@ -93,9 +93,14 @@ actor DownloadRun: TransferMember {
             let portion = try await shared.handOut(body, to: self, in: directory)
             take(portion)
             defer { portion.part.close() }
-            let end = try await publish(portion.part, length: body.length, in: directory)
-            if case .stopped = end { try await keep(portion.part, length: body.length) }
-            return end
+            do {
+                let end = try await publish(portion.part, length: body.length, in: directory)
+                if case .stopped = end { try await keep(portion.part, length: body.length) }
+                return end
+            } catch let error as TransferError where error.reason == .checksumMismatch {
+                guard try await suspectSources(of: body.length, because: error) else { throw error }
+                return .again
+            }
         }
     }
 

@@ -11,6 +11,8 @@ struct Lanes {
     var plan: SegmentPlan?
     /// By lane: its attempt, once the engine has told something of it.
     var live: [Int: AttemptHandle?] = [:]
+    /// When a lane's attempt began to be made.
+    var began: [Int: MonotonicInstant] = [:]
     /// Whether a head was judged good, so that others may ask.
     var isOpen = false
     /// The server sends nothing but the whole: whoever asks, asks for all that is missing behind the first gap.

@@ -36,10 +36,14 @@ extension SharedTransfer {
             .whole(WholeBody(part: part, length: length, described: described))
         }
         if committed > 0, committed == transfer.resumeData.totalLength { return whole(committed) }
-        for number in 0...Self.mostRestarts {
+        beginWithSources()
+        var restarts = 0
+        while true {
             guard !control.isStopRequested else { return .left }
+            if let failure = chooseSource() { return .failed(failure) }
             // A source that made it start over is not asked by several at once.
-            let round = try await bring(into: part, in: directory, count: number == 0 ? segmentCount : .one)
+            let count = restarts == 0 ? segmentCount : .one
+            guard let round = try await askSource(into: part, in: directory, count: count) else { continue }
             switch round.result {
             case .complete:
                 return whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
@@ -47,20 +51,53 @@ extension SharedTransfer {
                 return .notModified(
                     Confirmation(
                         head: round.outcome?.head ?? ResponseHead(status: 304),
-                        url: round.outcome?.finalURL ?? source(for: 0),
-                        times: times))
-            case .stopped, .failed, .restartWithHTTP1:
-                try await checkpoint(part, at: round.written, keeping: described, isLast: true)
-                if case .failed(let error) = round.result { return .failed(error) }
-                if round.result == .stopped { return .left }
+                        url: round.outcome?.finalURL ?? source(for: 0), times: times))
+            case .stopped:
+                return .left
+            case .failed(let error):
+                guard goesOn(after: error) else { return .failed(error) }
             case .startOver(let reason):
                 try await dropKeptBytes(sourceChange: reason.change)
                 try await services.pool.run { try part.truncate(to: 0) }
+                restarts += 1
+            case .restartWithHTTP1:
+                restarts += 1
             }
             head = nil
+            guard restarts > Self.mostRestarts else { continue }
+            let failure = TransferError(
+                .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
+            guard goesOn(after: failure) else { throw failure }
+            restarts = 0
         }
-        throw TransferError(
-            .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
+    }
+
+    /// A round of attempts that begins with the chosen source, and what it leaves. Nil when that could not go on with what is
+    /// kept of another one: then nothing has changed.
+    private func askSource(
+        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+    ) async throws -> Round? {
+        let before = committed
+        isBodyTaken = choice(of: 0).way == .own
+        let round: Round
+        do {
+            round = try await bring(into: part, in: directory, count: count)
+        } catch let refusal as SourceRefusal {
+            refuse(of: 0, because: refusal.reason)
+            return nil
+        }
+        if case .startOver(let reason) = round.result, choice(of: 0).way.isForeign, !isBodyTaken {
+            refuse(of: 0, because: reason)
+            return nil
+        }
+        guard isBodyTaken else { return round }
+        switch round.result {
+        case .stopped, .failed, .restartWithHTTP1:
+            try await checkpoint(part, at: round.written, keeping: described, isLast: true)
+            if committed > before { hasGained = true }
+        case .complete, .notModified, .startOver: break
+        }
+        return round
     }
 
     private func bring(
@@ -70,18 +107,23 @@ extension SharedTransfer {
             return try await bringSegments(into: part, in: directory, count: count)
         }
         let outcome = try await attempt(into: part, in: directory)
-        if outcome.result != .notModified { described = outcome.resumeData }
+        take(outcome)
         return Round(outcome)
+    }
+
+    /// What describes the bytes once the only attempt there was has ended.
+    func take(_ outcome: AttemptOutcome) {
+        guard outcome.result != .notModified, isBodyTaken else { return }
+        described = describing(outcome.resumeData, by: choice(of: 0))
     }
 
     /// Where a lane's attempts ask. Always the original URL: redirects are followed anew, so that each hop is admitted, judged
     /// and shown secrets as any other, and what was signed for one request is not used for another.
-    func source(for lane: Int) -> HTTPURL { specification.request.url }
+    func source(for lane: Int) -> HTTPURL { specification.sources[choice(of: lane).source] }
 
     /// The request all members have in common; which types each accepts it says itself when they differ.
     private func request(for lane: Int) -> TransferRequest {
-        var request = specification.request
-        request.url = source(for: lane)
+        var request = MirrorRequest.request(specification.request, for: source(for: lane))
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
         return request
@@ -112,24 +154,28 @@ extension SharedTransfer {
         _ lane: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
-        var kept = isFirst ? transfer.resumeData : described
+        let choice = choice(of: lane)
+        var kept = kept(for: choice, isFirst ? transfer.resumeData : described)
         kept.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
         if isFirst {
             // Who asks with others' conditions gets the whole: that is right for everybody.
             let wanted = Set(members.values.map(\.conditions))
-            conditions = committed == 0 && wanted.count == 1 ? wanted.first ?? [] : []
+            // What is known is of the first source.
+            conditions = committed == 0 && wanted.count == 1 && choice.source == 0 ? wanted.first ?? [] : []
             times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         }
         // Segments combine under a validator that each answer shows; a digest would tell too late.
-        let isDigestKnown =
-            segment == nil && !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
+        // But of several sources nothing else does.
+        let isUnderDigest = choice.way == .underDigest
+        let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
+        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.way != .anew
         return try await attempt(
             request(for: lane), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst
         ) { attempt in
             attempt.resumeData = kept
             attempt.segment = segment
-            attempt.allowsUnsafeResume = specification.resumesUnsafely && segment == nil
+            attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
             attempt.digestIsKnown = isDigestKnown
             attempt.conditions = isFirst ? conditions : []
             attempt.checkpoints = settings.checkpoints
@@ -144,19 +190,25 @@ extension SharedTransfer {
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
         into part: PartialFile, in directory: DirectoryHandle
     ) async throws {
+        let choice = choice(of: 0)
         let body: BodyPlan
         switch verdict {
         case .restart(let plan, let reason):
-            try await dropKeptBytes(sourceChange: reason.change)
+            if choice.way.isForeign { throw SourceRefusal(reason: reason) }
+            try await dropKeptBytes(sourceChange: choice.way == .anew ? Self.makingWay : reason.change)
             try await services.pool.run { try part.truncate(to: 0) }
+            book.begin(with: choice.source)
             body = plan
         case .write(let plan):
+            book.onBody(of: choice)
             body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail:
             for member in members.values { await member.run.note(head, from: keeping.finalURL) }
             return
         }
-        described = keeping
+        isBodyTaken = true
+        described = describing(keeping, by: choice)
+        try await commitSourceUse()
         headCount += 1
         let news = HeadNews(
             number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: committed > 0,

@@ -27,6 +27,9 @@ extension SharedTransfer {
         var resumeData = described
         // None at all would say that what was there is given up.
         resumeData.segments = written.isEmpty ? [Segment(start: 0, committed: 0)] : written
+        // Those of a further source are not among the bytes before it is known of them.
+        let use = book.use
+        let isUseNew = use != transfer.sourceUse && offset > 0
         let isDescriptionNew = transfer.resumeData.withoutSegments != resumeData.withoutSegments
         let now = services.clock()
         let id = transfer.id
@@ -37,6 +40,7 @@ extension SharedTransfer {
                 try tx.checkpoint(id, segments: resumeData.segments)
             }
             if let sources { try tx.setSources(sources, of: id) }
+            if isUseNew { try tx.setSourceUse(use, of: id) }
             for (member, news) in news.sorted(by: { $0.key < $1.key }) {
                 try tx.note(news, of: member, in: id, at: now) {
                     $0.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
@@ -44,6 +48,7 @@ extension SharedTransfer {
             }
         }
         transfer.resumeData = resumeData
+        if isUseNew { transfer.sourceUse = use }
         if let sources { trust.noteRecorded(sources) }
         committed = offset
         control.note(received: offset, total: resumeData.totalLength)
@@ -55,11 +60,14 @@ extension SharedTransfer {
     func dropKeptBytes(sourceChange reason: String?) async throws {
         let id = transfer.id
         let hasSources = trust.hasRecordedSources
+        let use = transfer.sourceUse.withoutBytes
+        let isUseNew = use != transfer.sourceUse
         let now = services.clock()
         let news = await takeNews()
         try await services.store.write { tx in
             try tx.update(resumeData: ResumeData(), of: id)
             if hasSources { try tx.setSources([], of: id) }
+            if isUseNew { try tx.setSourceUse(use, of: id) }
             for (member, news) in news.sorted(by: { $0.key < $1.key }) {
                 try tx.note(news, of: member, in: id, at: now) { _ in }
             }
@@ -78,6 +86,8 @@ extension SharedTransfer {
             }
         }
         transfer.resumeData = ResumeData()
+        transfer.sourceUse = use
+        book.onBytesLost()
         trust.forgetKept()
         committed = 0
         control.note(received: 0, total: nil)

@@ -44,7 +44,9 @@ extension SharedTransfer {
 
     /// What is kept with gaps needs a plan from the beginning.
     private func planOfKept(_ count: SegmentCount) -> SegmentPlan? {
-        guard !transfer.resumeData.hasOnlyPrefix, let total = transfer.resumeData.totalLength else { return nil }
+        guard choice(of: 0).way != .anew, !transfer.resumeData.hasOnlyPrefix,
+            let total = transfer.resumeData.totalLength
+        else { return nil }
         return SegmentPlan(
             total: total, kept: transfer.resumeData.segments, count: count, smallest: settings.smallestSegment,
             now: Clocks.monotonic())
@@ -103,7 +105,9 @@ extension SharedTransfer {
         guard let lanes else { return }
         var segment = segment
         if lanes.isOneStream { segment?.end = nil }
+        if lanes.isOpen { chooseSource(for: lane) }
         self.lanes?.live[lane] = .some(nil)
+        self.lanes?.began[lane] = Clocks.monotonic()
         let (isFirst, signals) = (!lanes.isOpen, lanes.signals)
         Task { [segment] in
             do {
@@ -131,9 +135,10 @@ extension SharedTransfer {
             guard lanes?.isOpen == true else {
                 times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
-                return open(lane, verdict, keeping, count)
+                return open(lane, verdict, described, count)
             }
             if case .restart(_, let reason) = verdict { throw LaneLoss.otherVersion(reason) }
+            if case .write = verdict { try await takePart(lane) }
             lanes?.plan?.onAnswer(lane)
             lanes?.signals.yield(.looked)
         case .checkpointDue(let offset):
@@ -153,14 +158,14 @@ extension SharedTransfer {
     }
 
     /// The first good head: others may ask, if it is of a kind to be split.
-    private func open(_ lane: Int, _ verdict: HeadVerdict, _ keeping: ResumeData, _ count: SegmentCount) {
+    private func open(_ lane: Int, _ verdict: HeadVerdict, _ described: ResumeData, _ count: SegmentCount) {
         let body: BodyPlan
         switch verdict {
         case .write(let plan), .restart(let plan, _): body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail: return
         }
         if lanes?.plan == nil {
-            guard ResumeRules.isSplittable(keeping), let total = body.total, body.skip == 0 else { return }
+            guard ResumeRules.isSplittable(described), let total = body.total, body.skip == 0 else { return }
             let kept = body.offset > 0 ? [Segment(start: 0, committed: body.offset)] : []
             lanes?.plan = SegmentPlan(
                 total: total, kept: kept, count: count, smallest: settings.smallestSegment, now: Clocks.monotonic())
@@ -195,16 +200,17 @@ extension SharedTransfer {
     /// Takes the end of a lane for what it means to the others. Answers the round's end where there was but one stream.
     private func onEnd(of lane: Int, _ result: Result<AttemptOutcome, any Error>) async -> Round? {
         let brought = lanes?.handle(of: lane)?.progress.snapshot.received ?? 0
+        noteSpeed(of: lane)
         lanes?.noteProgress()
         lanes?.live.removeValue(forKey: lane)
         guard lanes?.plan != nil else { return await onOnlyEnd(result) }
         switch result {
         case .success(let outcome):
             lanes?.plan?.onEnd(lane, at: outcome.offset)
-            await judge(outcome, brought: brought)
+            await judge(outcome, of: lane, brought: brought)
         case .failure(let loss as LaneLoss):
             lanes?.plan?.onEnd(lane, at: 0)
-            onLoss(loss)
+            onLoss(loss, of: lane)
         case .failure(let error):
             lanes?.plan?.onEnd(lane, at: 0)
             await end(.failure(error))
@@ -217,7 +223,7 @@ extension SharedTransfer {
     private func onOnlyEnd(_ result: Result<AttemptOutcome, any Error>) async -> Round? {
         switch result {
         case .success(let outcome):
-            if outcome.result != .notModified { described = outcome.resumeData }
+            take(outcome)
             return Round(outcome)
         case .failure(let error):
             await end(.failure(error))
@@ -225,25 +231,35 @@ extension SharedTransfer {
         }
     }
 
-    private func judge(_ outcome: AttemptOutcome, brought: Int64) async {
+    private func judge(_ outcome: AttemptOutcome, of lane: Int, brought: Int64) async {
         switch outcome.result {
         case .complete, .restartWithHTTP1:
             break
         case .stopped, .notModified:
             await end(.success(.stopped))
         case .startOver(let reason):
-            onLoss(.otherVersion(reason))
+            onLoss(.otherVersion(reason), of: lane)
         case .failed(let error) where error.reason.isOurs:
             await end(.success(outcome.result))
-        case .failed:
+        case .failed(let error):
             // The last one's failure is everybody's.
-            if lanes?.live.isEmpty == true { return await end(.success(outcome.result)) }
+            if lanes?.live.isEmpty == true {
+                choices[0] = choice(of: lane)
+                return await end(.success(outcome.result))
+            }
+            if isOfSourceAlone(lane, error) { return }
             if brought < Self.worthwhile { limitLanes() }
         }
     }
 
-    private func onLoss(_ loss: LaneLoss) {
+    private func onLoss(_ loss: LaneLoss, of lane: Int) {
+        // The others, and its own source's, are none the worse for it.
+        if lanes?.isOpen == true, choice(of: lane).way.isForeign {
+            if let reason = loss.reason { refuse(of: lane, because: reason) }
+            return
+        }
         guard lanes?.live.isEmpty == true else { return limitLanes() }
+        choices[0] = choice(of: lane)
         switch loss {
         case .rangeIgnored:
             lanes?.plan?.collapse()
@@ -281,6 +297,17 @@ extension FailureReason {
         switch self {
         case .insufficientSpace, .diskError, .internalError: true
         default: false
+        }
+    }
+}
+
+extension LaneLoss {
+    /// Nil when it is not for anything the source did.
+    fileprivate var reason: RestartReason? {
+        switch self {
+        case .rangeIgnored: .rangeIgnored
+        case .otherVersion(let reason): reason
+        case .unwanted: nil
         }
     }
 }

@@ -35,6 +35,14 @@ actor SharedTransfer: AttemptMaker {
     var headCount = 0
     /// What the last attempt was made with, if the whole was asked for.
     var conditions: [HeaderField] = []
+    /// Who may send the bytes, as far as this run knows them.
+    var book: MirrorBook
+    /// Who is asked, and for what, by lane.
+    var choices: [Int: MirrorBook.Choice] = [:]
+    /// Whether the head of the attempt that runs was such that its bytes follow those in the partial file, or take their place.
+    var isBodyTaken = false
+    /// Whether this run has received anything that is kept.
+    var hasGained = false
     /// When the last attempt began, and when its answer's head came.
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
     /// One takes the bytes at a time, so that the last one finds that it is the last.
@@ -85,6 +93,7 @@ actor SharedTransfer: AttemptMaker {
         self.context = context
         self.transfer = transfer
         course = AttemptCourse()
+        book = MirrorBook(count: context.specification.sources.count, use: transfer.sourceUse)
     }
 
     var keptByteCount: Int64 { committed }
@@ -249,6 +258,7 @@ actor SharedTransfer: AttemptMaker {
             let directory = try await openDirectory()
             let part = try await openPart(in: directory)
             try await judgeKeptBytes(in: part)
+            try await demandDigest(in: part)
             try await makeRoom(in: directory)
             let fetched = try await fetch(into: part, in: directory)
             if case .whole(let body) = fetched {
@@ -296,7 +306,7 @@ actor SharedTransfer: AttemptMaker {
     /// Bytes of earlier runs count only while the policies in force believe whoever sent them.
     private func judgeKeptBytes(in part: PartialFile) async throws {
         guard committed > 0 else { return }
-        let urls = [specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
+        let urls = senders + (transfer.resumeData.finalURL.map { [$0] } ?? [])
         let (trust, id) = (trust, transfer.id)
         let refusal = try await services.pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
         guard let refusal else { return }

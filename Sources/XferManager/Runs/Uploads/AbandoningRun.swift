@@ -21,7 +21,7 @@ actor AbandoningRun: AttemptMaker {
             trust: RunTrust(
                 policies: services.policies, admission: services.admission, taskPolicy: specification.policy,
                 authoritiesFile: settings.authoritiesFile, kept: [], clock: services.clock),
-            onBodyEnd: {})
+            tries: 1, onBodyEnd: {})
     }
 
     func stop() async {

@@ -1,0 +1,27 @@
+public import XferModel
+
+/// A task's request as one of its other sources is asked.
+public enum MirrorRequest {
+    /// The request for `mirror`, with nothing in it that is bound to the origin of the task's own URL: secret header fields
+    /// and `Host` stay behind as they do at a redirect (`HopHeaders`), and so do secrets of rules that are for every host, or
+    /// that began with TLS where the mirror has none (`HeaderRules`). Credentials and certificates are not in it: who resolves
+    /// them binds them to the task's own URL.
+    public static func request(_ request: TransferRequest, for mirror: HTTPURL) -> TransferRequest {
+        guard mirror != request.url else { return request }
+        var asked = request
+        asked.url = mirror
+        guard mirror.origin != request.url.origin else { return asked }
+        asked.headers.removeAll { isBound($0.name) }
+        let losesTLS = request.url.scheme == .https && mirror.scheme == .http
+        for index in asked.headerRules.indices where asked.headerRules[index].hosts.isEmpty || losesTLS {
+            asked.headerRules[index].set.removeAll { Redaction.isSecretHeader($0.name) }
+        }
+        // Of the task's own, for servers of that origin.
+        asked.clientCertificate = nil
+        return asked
+    }
+
+    private static func isBound(_ name: String) -> Bool {
+        Redaction.isSecretHeader(name) || name.lowercased() == "host"
+    }
+}

@@ -1,0 +1,52 @@
+/// Which of a task's sources (`TaskSpecification.sources`) a transfer's kept bytes are from, and which ones are not to be
+/// believed. All of it is as usual for a task with one source.
+public struct SourceUse: Hashable, Sendable {
+    /// Position of the source whose version the transfer's `ResumeData` describes.
+    public var described: Int
+    /// Everybody who sent bytes that are kept.
+    public var senders: SourceSet
+    /// Whether only a digest shows that the bytes are of one version: without it they are of no use.
+    public var needsDigest: Bool
+    /// Those who had a part in bytes whose digest was wrong: one of them at least sent wrong ones.
+    public var suspects: SourceSet
+    /// Those who sent the whole of bytes whose digest was wrong.
+    public var condemned: SourceSet
+
+    public init(
+        described: Int = 0, senders: SourceSet = [0], needsDigest: Bool = false, suspects: SourceSet = [],
+        condemned: SourceSet = []
+    ) {
+        self.described = described
+        self.senders = senders
+        self.needsDigest = needsDigest
+        self.suspects = suspects
+        self.condemned = condemned
+    }
+
+    /// What is left of it when the bytes are given up.
+    public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }
+}
+
+/// Positions of a task's sources, 0 … `TaskSpecification.mostSources` − 1.
+public struct SourceSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+    /// One bit for each position, as it is stored.
+    public private(set) var bits: UInt16
+
+    public init(bits: UInt16) { self.bits = bits }
+
+    public init(arrayLiteral positions: Int...) {
+        bits = 0
+        for position in positions { insert(position) }
+    }
+
+    public var count: Int { bits.nonzeroBitCount }
+    public var isEmpty: Bool { bits == 0 }
+
+    public func contains(_ position: Int) -> Bool { bits & Self.bit(position) != 0 }
+    public mutating func insert(_ position: Int) { bits |= Self.bit(position) }
+    public mutating func remove(_ position: Int) { bits &= ~Self.bit(position) }
+    public mutating func formUnion(_ other: SourceSet) { bits |= other.bits }
+
+    /// No bit beyond the last position.
+    private static func bit(_ position: Int) -> UInt16 { 1 << UInt16(clamping: position) }
+}

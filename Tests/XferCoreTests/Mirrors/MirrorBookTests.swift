@@ -1,0 +1,241 @@
+import Testing
+import XferCore
+import XferModel
+
+/// Who is asked next, and for what.
+@Suite struct MirrorBookTests {
+    private static let gone = TransferError(.httpStatus, "404", isRetriable: false, httpStatus: 404)
+    private static let busy = TransferError(.httpStatus, "503", isRetriable: true, httpStatus: 503, retryAfter: 30)
+    private static let lost = TransferError(.connectionLost, "the connection broke")
+
+    private func ask(_ source: Int, _ way: MirrorBook.Way = .own) -> MirrorBook.Decision {
+        .ask(MirrorBook.Choice(source: source, way: way))
+    }
+
+    private func next(
+        _ book: MirrorBook, hasBytes: Bool = false, _ proof: MirrorBook.Proof = .none, isPatient: Bool = true
+    ) -> MirrorBook.Decision {
+        book.next(hasBytes: hasBytes, proof: proof, isPatient: isPatient)
+    }
+
+    // MARK: Nothing kept
+
+    @Test func sourcesAreAskedInOrderOfPreference() {
+        var book = MirrorBook(count: 3)
+        #expect(next(book) == ask(0))
+        let isGoneAside = book.onFailure(of: 0, Self.gone)
+        #expect(isGoneAside)
+        #expect(next(book) == ask(1))
+        let isBusyAside = book.onFailure(of: 1, Self.busy)
+        #expect(!isBusyAside)
+        #expect(next(book) == ask(2))
+    }
+
+    @Test func oneSourceFailsWithItsOwnError() {
+        for error in [Self.gone, Self.busy, Self.lost] {
+            var book = MirrorBook(count: 1)
+            #expect(!book.hasMirrors)
+            book.onFailure(of: 0, error)
+            #expect(next(book) == .fail(error))
+            #expect(next(book, hasBytes: true, .digest) == .fail(error))
+        }
+    }
+
+    /// What may be better later decides whether the task is tried again.
+    @Test func oneThatMayBeBetterLaterSpeaksForAll() {
+        var book = MirrorBook(count: 3)
+        book.onFailure(of: 0, Self.gone)
+        book.onFailure(of: 1, Self.busy)
+        book.onFailure(of: 2, TransferError(.dnsFailure, "unknown", retryAfter: 7))
+        var expected = Self.busy
+        expected.retryAfter = 7
+        #expect(next(book) == .fail(expected))
+    }
+
+    /// The wait is no longer than the first of them asks for, and one that asks for none may be asked at once.
+    @Test func whoeverMayBeAskedFirstEndsTheWait() {
+        var book = MirrorBook(count: 2)
+        book.onFailure(of: 0, Self.busy)
+        book.onFailure(of: 1, Self.lost)
+        var expected = Self.busy
+        expected.retryAfter = nil
+        #expect(next(book) == .fail(expected))
+    }
+
+    @Test func whereNobodyWillBeBetterTheMostPreferredSpeaks() {
+        var book = MirrorBook(count: 2)
+        book.onFailure(of: 1, TransferError(.trustRejected, "not believed"))
+        book.onFailure(of: 0, Self.gone)
+        #expect(next(book) == .fail(Self.gone))
+    }
+
+    // MARK: Bytes are kept
+
+    /// Of source 1, of three.
+    private var keeping: MirrorBook { MirrorBook(count: 3, use: SourceUse(described: 1, senders: [1])) }
+
+    @Test func withoutProofBytesBelongToTheirSource() {
+        var book = keeping
+        #expect(next(book, hasBytes: true) == ask(1))
+        book.onFailure(of: 1, Self.lost)
+        #expect(next(book, hasBytes: true) == .fail(Self.lost))
+        #expect(next(book, hasBytes: true, isPatient: false) == ask(0, .anew))
+        book.onFailure(of: 0, Self.busy)
+        #expect(next(book, hasBytes: true, isPatient: false) == ask(2, .anew))
+    }
+
+    @Test func aSourceThatIsGoneMakesRoomAtOnce() {
+        var book = keeping
+        book.onFailure(of: 1, Self.gone)
+        #expect(next(book, hasBytes: true) == ask(0, .anew))
+    }
+
+    @Test func underADigestEverybodyGoesOnInOrderOfPreference() {
+        var book = keeping
+        #expect(next(book, hasBytes: true, .digest) == ask(0, .underDigest))
+        book.onFailure(of: 0, Self.busy)
+        #expect(next(book, hasBytes: true, .digest) == ask(1))
+        book.onFailure(of: 1, Self.lost)
+        #expect(next(book, hasBytes: true, .digest) == ask(2, .underDigest))
+        book.onFailure(of: 2, Self.gone)
+        guard case .fail(let error) = next(book, hasBytes: true, .digest) else {
+            Issue.record("somebody is asked")
+            return
+        }
+        #expect(error.reason == .httpStatus && error.isRetriable && error.retryAfter == nil)
+    }
+
+    @Test func withATagTheOwnSourceComesFirst() {
+        var book = keeping
+        #expect(next(book, hasBytes: true, .tag) == ask(1))
+        book.onFailure(of: 1, Self.lost)
+        #expect(next(book, hasBytes: true, .tag) == ask(0, .sameTag))
+        book.onRefusal(of: 0)
+        #expect(next(book, hasBytes: true, .tag) == ask(2, .sameTag))
+        book.onRefusal(of: 2)
+        #expect(next(book, hasBytes: true, .tag) == .fail(Self.lost))
+        #expect(next(book, hasBytes: true, .tag, isPatient: false) == ask(0, .anew))
+    }
+
+    /// Who could not go on with others' bytes is as good as any once these are gone.
+    @Test func whoRefusedIsAskedForTheWhole() {
+        var book = keeping
+        book.onRefusal(of: 0)
+        book.onFailure(of: 1, Self.gone)
+        book.onFailure(of: 2, Self.gone)
+        #expect(next(book, hasBytes: true, .digest) == ask(0, .anew))
+        book.onBody(of: MirrorBook.Choice(source: 0, way: .anew))
+        #expect(book.use == SourceUse(described: 0, senders: [0]))
+        #expect(next(book, hasBytes: true, .digest) == ask(0))
+    }
+
+    @Test func whoSentWhatIsNoted() {
+        var book = MirrorBook(count: 3)
+        book.onBody(of: MirrorBook.Choice(source: 0, way: .own))
+        #expect(book.use == SourceUse())
+        book.onBody(of: MirrorBook.Choice(source: 2, way: .sameTag))
+        #expect(book.use == SourceUse(senders: [0, 2]))
+        book.onBody(of: MirrorBook.Choice(source: 1, way: .underDigest))
+        #expect(book.use == SourceUse(senders: [0, 1, 2], needsDigest: true))
+        book.onBytesLost()
+        #expect(book.use == SourceUse())
+        book.onBody(of: MirrorBook.Choice(source: 1, way: .own))
+        #expect(book.use == SourceUse(described: 1, senders: [1]))
+    }
+
+    // MARK: Patience
+
+    @Test func patienceEndsWithEveryFourthFruitlessTryAndWithTheLast() {
+        #expect(
+            (1...9).map { MirrorBook.isPatient(tries: $0, maxRetries: nil) }.enumerated().filter { !$1 }.map(\.0) == [
+                3, 7,
+            ])
+        #expect(MirrorBook.isPatient(tries: 1, maxRetries: 1))
+        #expect(!MirrorBook.isPatient(tries: 2, maxRetries: 1))
+        #expect(!MirrorBook.isPatient(tries: 1, maxRetries: 0))
+    }
+
+    // MARK: Wrong digests
+
+    /// Which of several was wrong nobody knows: each sends the whole alone, those who had no part in it first.
+    @Test func suspectsAreAskedLastAndNothingIsCombinedAnyMore() {
+        let mixed = SourceUse(described: 0, senders: [0, 2], needsDigest: true)
+        guard let wary = MirrorBook.suspect(mixed, count: 3) else {
+            Issue.record("everybody is left")
+            return
+        }
+        #expect(wary == SourceUse(suspects: [0, 2]))
+        var book = MirrorBook(count: 3, use: wary)
+        #expect(next(book) == ask(1))
+        book.onBody(of: MirrorBook.Choice(source: 1, way: .own))
+        #expect(book.use == SourceUse(described: 1, senders: [1], suspects: [0, 2]))
+        #expect(book.another(besides: [1], proof: .digest)?.source == 1)
+        book.onFailure(of: 1, Self.lost)
+        #expect(next(book, hasBytes: true, .digest) == .fail(Self.lost))
+        #expect(next(book, hasBytes: true, .digest, isPatient: false) == ask(0, .anew))
+    }
+
+    @Test func whoeverWasWrongAloneIsNotAskedAgain() {
+        var use = SourceUse(suspects: [0, 2])
+        var asked: [Int] = []
+        while case .ask(let choice) = next(MirrorBook(count: 3, use: use)) {
+            asked.append(choice.source)
+            var book = MirrorBook(count: 3, use: use)
+            book.onBody(of: choice)
+            guard let left = MirrorBook.suspect(book.use, count: 3) else { break }
+            use = left
+        }
+        #expect(asked == [1, 0, 2])
+        var book = MirrorBook(count: 2, use: SourceUse(condemned: [0]))
+        book.onFailure(of: 1, Self.gone)
+        #expect(next(book) == .fail(Self.gone))
+    }
+
+    @Test func whoInsistsMayAskTheCondemnedAgain() {
+        #expect(next(MirrorBook(count: 2, use: SourceUse(condemned: [0, 1]))) == ask(0))
+        #expect(MirrorBook.suspect(SourceUse(), count: 1) == nil)
+    }
+
+    // MARK: Several at once
+
+    @Test func attemptsAtOnceGoToThoseNotSeenYetAndThenToTheFastest() {
+        var book = MirrorBook(count: 3)
+        func another(_ busy: [Int], _ proof: MirrorBook.Proof = .digest) -> Int? {
+            book.another(besides: busy, proof: proof)?.source
+        }
+        #expect(another([0]) == 1)
+        #expect(another([0, 1]) == 2)
+        book.onSpeed(of: 0, bytes: 1000, in: .seconds(1))
+        book.onSpeed(of: 1, bytes: 5000, in: .seconds(1))
+        book.onSpeed(of: 2, bytes: 2000, in: .seconds(1))
+        #expect(another([0, 2]) == 1)
+        #expect(another([0, 1, 2]) == 1)
+        #expect(another([0, 1, 1, 2]) == 1)
+        #expect(another([0, 1, 1]) == 2)
+        #expect(book.another(besides: [0], proof: .none)?.source == 0)
+        #expect(book.another(besides: [0], proof: .digest)?.way == .underDigest)
+        #expect(book.another(besides: [0], proof: .tag)?.way == .sameTag)
+        for source in 0..<3 { book.onFailure(of: source, Self.lost) }
+        #expect(another([0]) == nil)
+    }
+
+    @Test func onlyWhatTheSourceDidIsHeldAgainstIt() {
+        for reason in [FailureReason.diskError, .insufficientSpace, .credentialMissing, .policyMissing, .internalError]
+        {
+            #expect(!MirrorBook.concernsSource(TransferError(reason, "")))
+        }
+        for reason in [FailureReason.connectFailed, .httpStatus, .trustRejected, .idleTimeout, .rejectedByPolicy] {
+            #expect(MirrorBook.concernsSource(TransferError(reason, "")))
+        }
+    }
+
+    @Test func setsOfSourcesHoldSixteen() {
+        var set = SourceSet()
+        for position in 0..<TaskSpecification.mostSources { set.insert(position) }
+        #expect(set.count == 16 && set.bits == .max)
+        set.insert(16)
+        #expect(!set.contains(16) && set.count == 16)
+        set.remove(3)
+        #expect(!set.contains(3) && set == SourceSet(bits: set.bits))
+    }
+}
