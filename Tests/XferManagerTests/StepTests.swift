@@ -21,7 +21,8 @@ struct StepTests {
     }
 
     private static func add(
-        _ count: Int, to manager: TransferManager, _ fixture: ManagerFixture, startsPaused: Bool, sharesOne: Bool = false
+        _ count: Int, to manager: TransferManager, _ fixture: ManagerFixture, startsPaused: Bool,
+        sharesOne: Bool = false
     ) async throws {
         let directory = fixture.downloads
         let drafts = (0..<count).map { index in

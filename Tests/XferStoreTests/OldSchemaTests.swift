@@ -263,6 +263,20 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema14() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(14))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let lane = try #require(try reader.nextLane(priority: .low))
+            #expect(lane.profile == "work" && lane.host == "images.example" && lane.group?.name == "batch-1")
+            #expect(try reader.heads(of: lane, order: .fifo, limit: 9) == [TaskID(12)])
+            #expect(try reader.nextLane(priority: .low, without: LaneExclusions(profiles: ["work"])) == nil)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

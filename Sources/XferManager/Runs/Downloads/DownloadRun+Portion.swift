@@ -28,7 +28,8 @@ extension DownloadRun {
     ///   - onMove: what else the move takes with it, in its transaction; answers who sent the bytes.
     /// - Returns: nil when `fill` found the bytes to be of no use.
     func ownPortion(
-        described resumeData: ResumeData, from sourceUse: SourceUse = SourceUse(), length: Int64, for purpose: String, in directory: DirectoryHandle,
+        described resumeData: ResumeData, from sourceUse: SourceUse = SourceUse(), length: Int64, for purpose: String,
+        in directory: DirectoryHandle,
         filledBy fill: @Sendable (PartialFile) async throws -> Bool,
         onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
     ) async throws -> Portion? {

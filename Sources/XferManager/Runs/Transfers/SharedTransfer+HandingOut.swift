@@ -34,7 +34,8 @@ extension SharedTransfer {
     ) async throws -> DownloadRun.Portion {
         let (shared, pool, control) = (transfer.id, services.pool, run.control)
         let portion = try await run.ownPortion(
-            described: transfer.resumeData, from: transfer.sourceUse, length: body.length, for: "a copy of \(body.length) and the reserve",
+            described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
+            for: "a copy of \(body.length) and the reserve",
             in: directory
         ) { part in
             try await pool.run { () throws(FileError) in
