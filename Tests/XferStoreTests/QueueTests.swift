@@ -294,7 +294,9 @@ struct QueueTests {
                     default:
                         let lane = try transaction.nextLane(priority: priority)
                         // Nobody is excluded by that, but all the lists are looked through.
-                        #expect(try transaction.nextLane(priority: priority, withoutHosts: ["nobody"]) == lane)
+                        #expect(
+                            try transaction.nextLane(priority: priority, without: LaneExclusions(hosts: ["nobody"]))
+                                == lane)
                         if let lane { try transaction.markServed(lane) }
                     }
                 }
