@@ -25,7 +25,7 @@ help:
 	@echo 'make build                both programs, optimised, in .build/release'
 	@echo 'make test                 every test (make lint: style, imports, schema, units)'
 	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
-	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (an hour; ARGS=--small is a try)'
+	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (half an hour; ARGS=--small is a try)'
 	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
 	@echo 'make soak                 power cuts, long property runs, ThreadSanitizer (hours; root for some)'
 	@echo 'make clean                removes .build'

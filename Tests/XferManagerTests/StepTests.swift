@@ -52,7 +52,7 @@ struct StepTests {
         await manager.shutdown(.suspend)
     }
 
-    @Test(arguments: [false, true]) func aPassStartsNoMoreThanAStepAndGoesOn(sharesOne: Bool) async throws {
+    @Test(arguments: [false, true]) func aPassMakesNoMoreThanAStepOfTransfersAndGoesOn(sharesOne: Bool) async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.pauseQueue(stopsRunning: false)
@@ -74,7 +74,8 @@ struct StepTests {
                 guard starting.starts.isIncomplete, passes.count < 9 else { return passes }
             }
         }
-        #expect(passes == [TransferManager.largestStep, TransferManager.largestStep, 1])
+        // Those who share a request start with it, or some would come too late.
+        #expect(passes == (sharesOne ? [count] : [TransferManager.largestStep, TransferManager.largestStep, 1]))
         await manager.shutdown(.suspend)
     }
 }

@@ -30,8 +30,13 @@ struct Starting: Sendable {
     let isMetered: Bool
     let now: Timestamp
     private(set) var starts = Starts()
+    /// Tasks that got a transfer of their own.
+    private var picked = 0
     /// Tasks that turned out to have to wait.
     private var held = 0
+
+    /// Tasks that join one transfer in one pass. Who is left to the next one may come too late, and cost a request of its own.
+    private static let mostJoins = 1000
 
     /// Transfers that are looked at for bytes to go on from.
     private static let mostKept = 16
@@ -60,6 +65,7 @@ struct Starting: Sendable {
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             let transfer = try transfer(of: task, in: tx)
             try start(task, transfer, in: tx)
+            picked += 1
             try tx.markServed(task.lane)
             guard live[transfer.id] == nil else { continue }
             let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
@@ -70,9 +76,8 @@ struct Starting: Sendable {
         if isFull { starts.isIncomplete = true }
     }
 
-    /// Tasks this pass may still change: one transaction is not to last long.
-    private var room: Int { TransferManager.largestStep - starts.tasks.count - held }
-    private var isFull: Bool { room <= 0 }
+    /// Whether the pass has changed as many tasks as one transaction is to, but for those that join.
+    private var isFull: Bool { picked + held >= TransferManager.largestStep }
 
     private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let key = task.coalesceKey else { return false }
@@ -83,15 +88,13 @@ struct Starting: Sendable {
     }
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
-        let limit = room
-        guard let key = joined.key, limit > 0 else { return }
-        let waiting = try tx.queued(coalescing: key, limit: limit)
+        guard let key = joined.key else { return }
+        let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
-        // Who stands behind others that may not join is picked in turn.
-        if waiting.count == limit, room < limit { starts.isIncomplete = true }
+        if waiting.count == Self.mostJoins { starts.isIncomplete = true }
     }
 
     /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
