@@ -15,6 +15,10 @@ struct Lanes {
     var isOpen = false
     /// The server sends nothing but the whole: whoever asks, asks for all that is missing behind the first gap.
     var isOneStream = false
+    /// Whether a lane ever left a part to another.
+    var hasSplit = false
+    /// Whether it was tried once more after the last of several had failed.
+    var hasTriedAlone = false
     /// How the round ends once nobody is live any more.
     var verdict: Result<AttemptOutcome.Result, any Error>?
     let signals: AsyncStream<LaneSignal>.Continuation

@@ -74,6 +74,7 @@ extension SharedTransfer {
             case .split(let other, let offset, let parts):
                 let isAgreed = await setEnd(of: other, offset)
                 self.lanes?.plan?.onSplit(other, at: offset, parts: parts, isAgreed: isAgreed)
+                if isAgreed { self.lanes?.hasSplit = true }
             case nil:
                 return
             }
@@ -131,10 +132,10 @@ extension SharedTransfer {
             guard lanes?.isOpen == true else {
                 times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
-                return open(lane, verdict, keeping, count)
+                return open(lane, verdict, isPart: head.status == 206, keeping, count)
             }
             if case .restart(_, let reason) = verdict { throw LaneLoss.otherVersion(reason) }
-            lanes?.plan?.onAnswer(lane)
+            if case .write = verdict, head.status == 206 { lanes?.plan?.onAnswer(lane) }
             lanes?.signals.yield(.looked)
         case .checkpointDue(let offset):
             try await checkpoint(part, because: lane, handle, isAt: offset)
@@ -153,7 +154,9 @@ extension SharedTransfer {
     }
 
     /// The first good head: others may ask, if it is of a kind to be split.
-    private func open(_ lane: Int, _ verdict: HeadVerdict, _ keeping: ResumeData, _ count: SegmentCount) {
+    private func open(
+        _ lane: Int, _ verdict: HeadVerdict, isPart: Bool, _ keeping: ResumeData, _ count: SegmentCount
+    ) {
         let body: BodyPlan
         switch verdict {
         case .write(let plan), .restart(let plan, _): body = plan
@@ -167,6 +170,7 @@ extension SharedTransfer {
             lanes?.plan?.begin(lane)
             control.noteSegments(receivedElsewhere: 0)
         }
+        if isPart { lanes?.plan?.onAnswer(lane) }
         lanes?.isOpen = true
         lanes?.signals.yield(.looked)
     }
@@ -235,11 +239,28 @@ extension SharedTransfer {
             onLoss(.otherVersion(reason))
         case .failed(let error) where error.reason.isOurs:
             await end(.success(outcome.result))
-        case .failed:
-            // The last one's failure is everybody's.
-            if lanes?.live.isEmpty == true { return await end(.success(outcome.result)) }
+        case .failed(let error):
+            if lanes?.live.isEmpty == true { return await onLastFailure(error, brought: brought) }
             if brought < Self.worthwhile { limitLanes() }
         }
+    }
+
+    /// The last one's failure is everybody's, unless it may be because there were others.
+    private func onLastFailure(_ error: TransferError, brought: Int64) async {
+        if lanes?.hasSplit == true, brought == 0 {
+            // Connections that others have just closed may still have counted against it.
+            if lanes?.hasTriedAlone == false {
+                lanes?.hasTriedAlone = true
+                lanes?.plan?.limit(to: 1)
+                return
+            }
+            // It serves the whole and refuses every part.
+            if lanes?.plan?.isProven == false, error.httpStatus != nil {
+                lanes?.verdict = .success(.startOver(.rangeIgnored))
+                return
+            }
+        }
+        await end(.success(.failed(error)))
     }
 
     private func onLoss(_ loss: LaneLoss) {
@@ -258,7 +279,10 @@ extension SharedTransfer {
         }
     }
 
-    private func limitLanes() { lanes?.plan?.limit(to: lanes?.live.count ?? 1) }
+    private func limitLanes() {
+        let count = lanes?.live.count ?? 1
+        lanes?.plan?.limit(to: count)
+    }
 
     /// The round ends: whoever is live stops.
     private func end(_ verdict: Result<AttemptOutcome.Result, any Error>) async {
