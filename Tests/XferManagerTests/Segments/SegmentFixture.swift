@@ -56,7 +56,7 @@ struct SegmentFixture {
         guard let transfer = await manager.runs[id]?.transfer, let shared = await manager.transfers[transfer]?.shared,
             let lanes = await shared.lanes, let plan = lanes.plan
         else { return false }
-        return plan.isProven || lanes.live.count == 1 && plan.wantedLanes == 1
+        return plan.isProven || lanes.live.count == 1 && plan.wantedLanes == 1 && plan.widening() == nil
     }
 
     func task(_ id: TaskID) async throws -> TransferTask { try await manager.task(id, for: Self.caller) }

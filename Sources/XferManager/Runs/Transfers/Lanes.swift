@@ -9,6 +9,8 @@ import XferModel
 struct Lanes {
     /// What the pieces are and who has them; nil until a head has said that there can be several.
     var plan: SegmentPlan?
+    /// False where the source has made the transfer start over.
+    let maySplit: Bool
     /// By lane: its attempt, once the engine has told something of it.
     var live: [Int: AttemptHandle?] = [:]
     /// Whether a head was judged good, so that others may ask.

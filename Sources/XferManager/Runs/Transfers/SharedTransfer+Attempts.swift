@@ -39,7 +39,7 @@ extension SharedTransfer {
         for number in 0...Self.mostRestarts {
             guard !control.isStopRequested else { return .left }
             // A source that made it start over is not asked by several at once.
-            let round = try await bring(into: part, in: directory, count: number == 0 ? segmentCount : .one)
+            let round = try await bring(into: part, in: directory, maySplit: number == 0)
             switch round.result {
             case .complete:
                 return whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
@@ -64,10 +64,12 @@ extension SharedTransfer {
     }
 
     private func bring(
-        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+        into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
-        if count != .one || !transfer.resumeData.hasOnlyPrefix {
-            return try await bringSegments(into: part, in: directory, count: count)
+        // Who is expected may want more, and will have asked by the time the head comes.
+        let isOne = segmentCount == .one && expected.withLockedValue(\.isEmpty)
+        if maySplit && !isOne || !transfer.resumeData.hasOnlyPrefix {
+            return try await bringSegments(into: part, in: directory, maySplit: maySplit)
         }
         let outcome = try await attempt(into: part, in: directory)
         if outcome.result != .notModified { described = outcome.resumeData }
