@@ -102,8 +102,8 @@ struct SettingsSourcesTests {
         let reload = before.reload(to: after)
         #expect(
             reload.waitingForRestart == [
-                "download.checkpoint_bytes", "download.checkpoint_interval", "trust.ca_file", "engine.loops",
-                "rpc.max_line", "rpc.max_clients", "rpc.max_in_flight", "log.format",
+                "download.checkpoint_bytes", "download.checkpoint_interval", "download.segments", "trust.ca_file",
+                "engine.loops", "rpc.max_line", "rpc.max_clients", "rpc.max_in_flight", "log.format",
             ])
         #expect(reload.applied.count + reload.waitingForRestart.count == SettingKey.all.count)
         #expect(reload.inForce.settings.queue == after.settings.queue)
