@@ -15,8 +15,10 @@ actor EngineLoop {
 
     func start(_ attempt: Attempt) -> AttemptHandle { core.start(attempt) }
 
-    func withAttempt(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Void) {
-        if let run = core.run(id) { body(run) }
+    /// Nil when the attempt has ended.
+    @discardableResult
+    func withAttempt<Value: Sendable>(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Value) -> Value? {
+        core.run(id).map(body)
     }
 
     /// The limits that are shared are others now.

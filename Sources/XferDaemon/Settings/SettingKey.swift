@@ -50,7 +50,8 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + engine + results + past + rpc
+        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + engine + results + past
+        + rpc
         + access + log
 
     private static let queue: [SettingKey] = [

@@ -98,7 +98,9 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [(1 << 16, 64 << 10), (4 << 20, 64 << 10), (8 << 20, 128 << 10), (16 << 20, 240 << 10), (1 << 30, 240 << 10)])
+    @Test(arguments: [
+        (1 << 16, 64 << 10), (4 << 20, 64 << 10), (8 << 20, 128 << 10), (16 << 20, 240 << 10), (1 << 30, 240 << 10),
+    ])
     func littleIsReadAtOnceBesideWhatMayBeAtStake(pauseBytes: Int, readSize: Int) {
         let limits = CheckpointWindow.Limits(dueBytes: 1, pauseBytes: Int64(pauseBytes))
         #expect(limits.readSize == readSize)
