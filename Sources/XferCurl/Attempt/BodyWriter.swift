@@ -70,7 +70,8 @@ struct BodyWriter {
             return .failed(TransferError(.protocolError, "\(host) sent a body without a head", host: host))
         }
         let wanted = min(plan.end ?? .max, plan.goal ?? .max)
-        if skipped == plan.skip, Int64(bytes.count) <= wanted - offset {
+        // Most chunks are all wanted, and more is to come.
+        if skipped == plan.skip, Int64(bytes.count) < wanted - offset {
             return store(bytes).map(Progress.failed) ?? .more
         }
         var rest = bytes[...]

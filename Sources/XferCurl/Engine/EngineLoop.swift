@@ -17,7 +17,7 @@ actor EngineLoop {
 
     /// Nil when the attempt has ended.
     @discardableResult
-    func withAttempt<Result: Sendable>(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Result) -> Result? {
+    func withAttempt<Value: Sendable>(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Value) -> Value? {
         core.run(id).map(body)
     }
 

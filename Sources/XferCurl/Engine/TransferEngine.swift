@@ -94,7 +94,7 @@ public final class TransferEngine: Sendable {
     }
 
     /// Forgets the jar; attempts that use it go on with what it was.
-    public func forgetCookies(in jar: String) { shared.forgetJar(named: jar) }
+    public func forgetCookies(in jar: String) async { shared.forgetJar(named: jar) }
 
     // MARK: For tests
 
