@@ -73,6 +73,6 @@ final class CookieJars: Sendable {
         await gate.enter()
         defer { gate.leave() }
         saved.withLockedValue { $0[profile] = nil }
-        engine.forgetCookies(in: profile)
+        await engine.forgetCookies(in: profile)
     }
 }

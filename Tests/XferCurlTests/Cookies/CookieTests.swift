@@ -113,7 +113,7 @@ import XferTestSupport
         #expect(sent == ["lasting=1; session=2"] || sent == ["session=2; lasting=1"])
         await harness.engine.replaceCookies(in: "one", by: [lines[0]])
         #expect(try await get("/x") == ["lasting=1"])
-        harness.engine.forgetCookies(in: "one")
+        await harness.engine.forgetCookies(in: "one")
         #expect(try await get("/x") == [])
     }
 }
