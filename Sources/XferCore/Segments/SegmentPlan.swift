@@ -7,6 +7,9 @@ public import XferModel
 /// fetched again that was written, but for `collapse`. A lane without work takes a piece nobody fetches, else the rear of
 /// the one that will take longest; whose rear it is has to agree first, since its bytes may have got there meanwhile.
 ///
+/// Until the server has sent a range as it was asked for, only the last piece is split off: should it not do ranges, whoever asked for
+/// the whole has it all before it.
+///
 /// Says what to do; whoever asks does it and tells what came of it. The steps of one plan are taken one after the other:
 /// between a `split` or `extend` and its answer nothing else is asked. Class of origin: aria2's SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
@@ -46,6 +49,8 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [Piece]
     private var growth: LaneGrowth
+    /// Whether a range came as it was asked for.
+    public private(set) var isProven = false
     /// Of the lane that had an end last.
     private var lastRate: Double?
     /// No smaller piece is split off, in bytes.
@@ -148,10 +153,15 @@ public struct SegmentPlan: Hashable, Sendable {
             return .fetch(Segment(start: piece.start, end: piece.end, committed: piece.written))
         }
         let rate = meanRate
+        if !isProven, pieces.count(where: { $0.lane != nil }) > 1 { return nil }
         let candidates = pieces.filter { $0.lane != nil && !$0.isSettled && $0.remaining >= 2 * least(for: $0) }
         guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane
         else {
             return nil
+        }
+        if !isProven {
+            let rear = max(victim.remaining / Int64(max(2, wantedLanes)), least(for: victim))
+            return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = Int64(min(Int64(max(1, idle)) + 1, victim.remaining / least(for: victim)))
         let at = cut(victim, parts: parts, rate)
@@ -170,8 +180,9 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.insert(contentsOf: divide(offset..<end, into: max(1, parts - 1)), at: index + 1)
     }
 
-    /// A response came for the lane: where its piece ends can be changed.
+    /// A range came for the lane as it was asked for: where its piece ends can be changed.
     public mutating func onAnswer(_ lane: Lane) {
+        isProven = true
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         pieces[index].isSettled = false
         pieces[index].isBounded = false
@@ -283,8 +294,12 @@ extension SegmentPlan {
         let share = own + others > 0 ? own / (own + others) : 1 / Double(parts)
         let least = least(for: piece)
         let front = min(max(Int64(Double(piece.remaining) * share), least), piece.remaining - least)
-        let offset = (piece.written + front) / alignment * alignment
-        return offset > piece.written ? offset : piece.written + front
+        return aligned(piece.written + front, in: piece)
+    }
+
+    private func aligned(_ offset: Int64, in piece: Piece) -> Int64 {
+        let lower = offset / alignment * alignment
+        return lower > piece.written ? lower : offset
     }
 
     /// Equal pieces nobody has begun.

@@ -135,30 +135,30 @@ extension StoreTransaction {
     private func entries(
         of lane: Lane, below entry: Entry, but id: TaskID, limit: Int
     ) throws(StoreError) -> [Entry] {
-        try connection.all(
+        let (priority, group, host) = lane.values
+        return try connection.all(
             """
             SELECT id, rank FROM task INDEXED BY task_queue
             WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 AND (rank, id) < (?4, ?5)
                 AND id <> ?6
             ORDER BY rank DESC, id DESC LIMIT ?7
             """,
-            lane.values.0, lane.values.1, lane.values.2, .integer(entry.rank), Value(entry.id), Value(id),
-            Value(limit)
+            priority, group, host, .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
         ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
     }
 
     private func entries(
         of lane: Lane, above entry: Entry, but id: TaskID, limit: Int
     ) throws(StoreError) -> [Entry] {
-        try connection.all(
+        let (priority, group, host) = lane.values
+        return try connection.all(
             """
             SELECT id, rank FROM task INDEXED BY task_queue
             WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND host = ?3 AND (rank, id) > (?4, ?5)
                 AND id <> ?6
             ORDER BY rank, id LIMIT ?7
             """,
-            lane.values.0, lane.values.1, lane.values.2, .integer(entry.rank), Value(entry.id), Value(id),
-            Value(limit)
+            priority, group, host, .integer(entry.rank), Value(entry.id), Value(id), Value(limit)
         ) { Entry(id: TaskID($0.integer(0)), rank: $0.integer(1)) }
     }
 }

@@ -111,6 +111,7 @@ private struct World {
             }
             request.offset = max(request.offset, end)
             lanes[lane] = request
+            if request.reach < total { plan.onAnswer(lane) }
             if random.chance(0.5) { plan.onWritten(lane, to: request.offset) }
             if request.offset >= request.end { self.end(lane) }
         }

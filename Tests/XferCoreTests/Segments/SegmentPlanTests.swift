@@ -19,6 +19,7 @@ import XferModel
             while let step = plan.next(for: lane, idle: lanes.upperBound - lane) {
                 guard case .split(let victim, let offset, let parts) = step else {
                     if case .fetch(let segment) = step { given[lane] = segment }
+                    plan.onAnswer(lane)
                     break
                 }
                 plan.onSplit(victim, at: offset, parts: parts, isAgreed: true)
@@ -27,18 +28,18 @@ import XferModel
         return given
     }
 
-    @Test func aNewDownloadIsDividedEvenlyWithOneChangeOfTheFirstRequest() {
+    @Test func aNewDownloadIsDividedEvenlyOnceTheServerHasSentItsRear() {
         var plan = plan(64, 8)
         plan.begin(0)
-        guard case .split(0, at: 8 << 20, parts: 8) = plan.next(for: 1, idle: 7) else {
-            Issue.record("\(plan)")
-            return
-        }
-        plan.onSplit(0, at: 8 << 20, parts: 8, isAgreed: true)
-        let given = fill(&plan, lanes: 1..<8)
-        #expect(given.count == 7)
-        for lane in 1..<8 {
-            let start = Int64(lane) << 23
+        #expect(plan.next(for: 1, idle: 7) == .split(0, at: 56 << 20, parts: 2))
+        plan.onSplit(0, at: 56 << 20, parts: 2, isAgreed: true)
+        #expect(plan.next(for: 1, idle: 7) == .fetch(Segment(start: 56 << 20, end: 64 << 20, committed: 56 << 20)))
+        #expect(plan.next(for: 2, idle: 6) == nil)
+        plan.onAnswer(1)
+        let given = fill(&plan, lanes: 2..<8)
+        #expect(given.count == 6)
+        for lane in 2..<8 {
+            let start = Int64(lane - 1) << 23
             #expect(given[lane] == Segment(start: start, end: start + (8 << 20), committed: start))
         }
     }
@@ -114,6 +115,7 @@ import XferModel
     @Test func aLaneThatIsPastTheOffsetIsNotAskedAgain() {
         var plan = plan(4, 2)
         plan.begin(0)
+        plan.onAnswer(0)
         guard case .split(0, let offset, let parts)? = plan.next(for: 1, idle: 1) else {
             Issue.record("no split")
             return
@@ -128,6 +130,7 @@ import XferModel
     @Test func whenTheServerBearsNoMoreLanesOneGoesOnOverWhatNobodyBegan() {
         var plan = plan(64, 4)
         plan.begin(0)
+        plan.onAnswer(0)
         _ = fill(&plan, lanes: 1..<4)
         #expect(plan.widening() == nil)
         for lane in 1..<4 { plan.onEnd(lane, at: 0) }
@@ -144,6 +147,7 @@ import XferModel
     @Test func whatWasBegunIsNotGoneOver() {
         var plan = plan(64, 4)
         plan.begin(0)
+        plan.onAnswer(0)
         _ = fill(&plan, lanes: 1..<4)
         plan.onEnd(1, at: 17 << 20)
         plan.onEnd(2, at: 32 << 20)
@@ -153,6 +157,7 @@ import XferModel
     @Test func oneStreamOverEverythingBeginsAtTheFirstGap() {
         var plan = plan(64, 4)
         plan.begin(0)
+        plan.onAnswer(0)
         _ = fill(&plan, lanes: 1..<4)
         plan.onEnd(0, at: 5 << 20)
         plan.onEnd(1, at: 20 << 20)
@@ -168,6 +173,7 @@ import XferModel
     @Test func whatIsWrittenNeedsFewSegmentsToSay() {
         var plan = plan(64, 4)
         plan.begin(0)
+        plan.onAnswer(0)
         _ = fill(&plan, lanes: 1..<4)
         #expect(plan.writtenSegments == [])
         plan.onWritten(0, to: 16 << 20)
@@ -215,6 +221,7 @@ import XferModel
                     for: lane, idle: plan.wantedLanes - lane)
                 { plan.onSplit(victim, at: offset, parts: parts, isAgreed: true) }
                 guard let piece = plan.pieces.first(where: { $0.lane == lane }) else { continue }
+                plan.onAnswer(lane)
                 offsets[lane] = piece.written
                 working.insert(lane)
             }

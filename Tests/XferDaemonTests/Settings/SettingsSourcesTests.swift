@@ -102,7 +102,8 @@ struct SettingsSourcesTests {
         let reload = before.reload(to: after)
         #expect(
             reload.waitingForRestart == [
-                "download.checkpoint_bytes", "download.checkpoint_interval", "trust.ca_file", "rpc.max_line",
+                "download.checkpoint_bytes", "download.checkpoint_interval", "download.segments", "trust.ca_file",
+                "rpc.max_line",
                 "rpc.max_clients", "rpc.max_in_flight", "log.format",
             ])
         #expect(reload.applied.count + reload.waitingForRestart.count == SettingKey.all.count)

@@ -51,6 +51,14 @@ struct SegmentFixture {
         }
     }
 
+    /// Whether ranges have come as they were asked for, or there will be but one lane.
+    func isSettled(_ id: TaskID) async -> Bool {
+        guard let transfer = await manager.runs[id]?.transfer, let shared = await manager.transfers[transfer]?.shared,
+            let lanes = await shared.lanes, let plan = lanes.plan
+        else { return false }
+        return plan.isProven || lanes.live.count == 1 && plan.wantedLanes == 1 && plan.widening() == nil
+    }
+
     func task(_ id: TaskID) async throws -> TransferTask { try await manager.task(id, for: Self.caller) }
 
     /// It completes with these bytes, and nothing is left lying about.

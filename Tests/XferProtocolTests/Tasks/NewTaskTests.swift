@@ -78,7 +78,7 @@ struct NewTaskTests {
             ("client_key", .string(String(repeating: "k", count: 129))),
             ("output", .string(String(repeating: "n", count: 256))),
             ("meta", .string(String(repeating: "m", count: 16_384))), ("checksum", "sha-256=00"), ("resume", "always"),
-            ("segments", 4), ("slot", .string(String(repeating: "s", count: 129))), ("urls", ["x"]),
+            ("segments", 1000), ("segments", 0), ("segments", "many"), ("slot", .string(String(repeating: "s", count: 129))), ("urls", ["x"]),
         ] as [(String, JSONValue)])
     func whatCannotBeDoneIsRefused(field: String, value: JSONValue) {
         var json: JSONObject = ["url": "http://example.org/"]

@@ -9,6 +9,8 @@ import XferModel
 struct Lanes {
     /// What the pieces are and who has them; nil until a head has said that there can be several.
     var plan: SegmentPlan?
+    /// False where the source has made the transfer start over.
+    let maySplit: Bool
     /// By lane: its attempt, once the engine has told something of it.
     var live: [Int: AttemptHandle?] = [:]
     /// When a lane's attempt began to be made.
@@ -17,6 +19,10 @@ struct Lanes {
     var isOpen = false
     /// The server sends nothing but the whole: whoever asks, asks for all that is missing behind the first gap.
     var isOneStream = false
+    /// Whether a lane ever left a part to another.
+    var hasSplit = false
+    /// Whether it was tried once more after the last of several had failed.
+    var hasTriedAlone = false
     /// How the round ends once nobody is live any more.
     var verdict: Result<AttemptOutcome.Result, any Error>?
     let signals: AsyncStream<LaneSignal>.Continuation

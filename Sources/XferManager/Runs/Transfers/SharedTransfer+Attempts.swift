@@ -1,4 +1,5 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
@@ -42,8 +43,7 @@ extension SharedTransfer {
             guard !control.isStopRequested else { return .left }
             if let failure = chooseSource() { return .failed(failure) }
             // A source that made it start over is not asked by several at once.
-            let count = restarts == 0 ? segmentCount : .one
-            guard let round = try await askSource(into: part, in: directory, count: count) else { continue }
+            guard let round = try await askSource(into: part, in: directory, maySplit: restarts == 0) else { continue }
             switch round.result {
             case .complete:
                 return whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
@@ -75,13 +75,13 @@ extension SharedTransfer {
     /// A round of attempts that begins with the chosen source, and what it leaves. Nil when that could not go on with what is
     /// kept of another one: then nothing has changed.
     private func askSource(
-        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+        into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round? {
         let before = committed
         isBodyTaken = choice(of: 0).way == .own
         let round: Round
         do {
-            round = try await bring(into: part, in: directory, count: count)
+            round = try await bring(into: part, in: directory, maySplit: maySplit)
         } catch let refusal as SourceRefusal {
             refuse(of: 0, because: refusal.reason)
             return nil
@@ -101,10 +101,12 @@ extension SharedTransfer {
     }
 
     private func bring(
-        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+        into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
-        if count != .one || !transfer.resumeData.hasOnlyPrefix {
-            return try await bringSegments(into: part, in: directory, count: count)
+        // Who is expected may want more, and will have asked by the time the head comes.
+        let isOne = segmentCount == .one && expected.withLockedValue(\.isEmpty)
+        if maySplit && !isOne || !transfer.resumeData.hasOnlyPrefix {
+            return try await bringSegments(into: part, in: directory, maySplit: maySplit)
         }
         let outcome = try await attempt(into: part, in: directory)
         take(outcome)
@@ -117,7 +119,7 @@ extension SharedTransfer {
         described = describing(outcome.resumeData, by: choice(of: 0))
     }
 
-    /// Where a lane's attempts ask. Always the original URL: redirects are followed anew, so that each hop is admitted, judged
+    /// Where a lane's attempts ask. Always the URL the client gave: redirects are followed anew, so that each hop is admitted, judged
     /// and shown secrets as any other, and what was signed for one request is not used for another.
     func source(for lane: Int) -> HTTPURL { specification.sources[choice(of: lane).source] }
 

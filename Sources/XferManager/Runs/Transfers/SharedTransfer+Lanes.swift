@@ -22,22 +22,22 @@ extension SharedTransfer {
 
     /// Brings what is missing over as many lanes as are wanted, and as the server bears.
     func bringSegments(
-        into part: PartialFile, in directory: DirectoryHandle, count: SegmentCount
+        into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
         let (signals, continuation) = AsyncStream<LaneSignal>.makeStream()
-        lanes = Lanes(plan: planOfKept(count), signals: continuation)
+        lanes = Lanes(plan: planOfKept(maySplit ? segmentCount : .one), maySplit: maySplit, signals: continuation)
         defer {
             lanes = nil
             control.noteSegments(receivedElsewhere: nil)
         }
         if let plan = lanes?.plan { control.noteSegments(receivedElsewhere: plan.writtenByteCount) }
-        startFirst(into: part, in: directory, count)
+        startFirst(into: part, in: directory)
         for await signal in signals {
             if case .ended(let lane, let result) = signal {
                 if let round = await onEnd(of: lane, result) { return round }
                 if lanes?.live.isEmpty == true, let end = try onRest() { return end }
             }
-            await fill(into: part, in: directory, count)
+            await fill(into: part, in: directory)
         }
         throw TransferError(.internalError, "the lanes ended without a result")
     }
@@ -54,15 +54,15 @@ extension SharedTransfer {
 
     // MARK: Handing out the work
 
-    private func startFirst(into part: PartialFile, in directory: DirectoryHandle, _ count: SegmentCount) {
+    private func startFirst(into part: PartialFile, in directory: DirectoryHandle) {
         guard case .fetch(let segment)? = lanes?.plan?.next(for: 0, idle: 1) else {
-            return start(0, nil, into: part, in: directory, count)
+            return start(0, nil, into: part, in: directory)
         }
-        start(0, segment, into: part, in: directory, count)
+        start(0, segment, into: part, in: directory)
     }
 
     /// Gives work to lanes that have none, for as long as there is some and nobody wants to stop.
-    private func fill(into part: PartialFile, in directory: DirectoryHandle, _ count: SegmentCount) async {
+    private func fill(into part: PartialFile, in directory: DirectoryHandle) async {
         lanes?.noteProgress()
         while let lanes, lanes.verdict == nil, !control.isStopRequested, var plan = lanes.plan,
             lanes.live.isEmpty || lanes.isOpen && lanes.live.count < plan.wantedLanes
@@ -72,10 +72,11 @@ extension SharedTransfer {
             self.lanes?.plan = plan
             switch step {
             case .fetch(let segment):
-                start(lane, segment, into: part, in: directory, count)
+                start(lane, segment, into: part, in: directory)
             case .split(let other, let offset, let parts):
                 let isAgreed = await setEnd(of: other, offset)
                 self.lanes?.plan?.onSplit(other, at: offset, parts: parts, isAgreed: isAgreed)
+                if isAgreed { self.lanes?.hasSplit = true }
             case nil:
                 return
             }
@@ -100,7 +101,7 @@ extension SharedTransfer {
     }
 
     private func start(
-        _ lane: Int, _ segment: Segment?, into part: PartialFile, in directory: DirectoryHandle, _ count: SegmentCount
+        _ lane: Int, _ segment: Segment?, into part: PartialFile, in directory: DirectoryHandle
     ) {
         guard let lanes else { return }
         var segment = segment
@@ -112,7 +113,7 @@ extension SharedTransfer {
         Task { [segment] in
             do {
                 let outcome = try await attempt(lane, for: segment, isFirst: isFirst, into: part) { event, handle in
-                    try await onEvent(event, of: lane, handle, for: segment, into: part, in: directory, count)
+                    try await onEvent(event, of: lane, handle, for: segment, into: part, in: directory)
                 }
                 signals.yield(.ended(lane, .success(outcome)))
             } catch {
@@ -125,7 +126,7 @@ extension SharedTransfer {
 
     private func onEvent(
         _ event: AttemptEvent, of lane: Int, _ handle: AttemptHandle, for segment: Segment?, into part: PartialFile,
-        in directory: DirectoryHandle, _ count: SegmentCount
+        in directory: DirectoryHandle
     ) async throws {
         lanes?.live[lane] = handle
         switch event {
@@ -135,11 +136,13 @@ extension SharedTransfer {
             guard lanes?.isOpen == true else {
                 times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
-                return open(lane, verdict, described, count)
+                return open(lane, verdict, isPart: head.status == 206, described)
             }
             if case .restart(_, let reason) = verdict { throw LaneLoss.otherVersion(reason) }
-            if case .write = verdict { try await takePart(lane) }
-            lanes?.plan?.onAnswer(lane)
+            if case .write = verdict {
+                try await takePart(lane)
+                if head.status == 206 { lanes?.plan?.onAnswer(lane) }
+            }
             lanes?.signals.yield(.looked)
         case .checkpointDue(let offset):
             try await checkpoint(part, because: lane, handle, isAt: offset)
@@ -158,20 +161,26 @@ extension SharedTransfer {
     }
 
     /// The first good head: others may ask, if it is of a kind to be split.
-    private func open(_ lane: Int, _ verdict: HeadVerdict, _ described: ResumeData, _ count: SegmentCount) {
+    private func open(
+        _ lane: Int, _ verdict: HeadVerdict, isPart: Bool, _ described: ResumeData
+    ) {
         let body: BodyPlan
         switch verdict {
         case .write(let plan), .restart(let plan, _): body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail: return
         }
         if lanes?.plan == nil {
-            guard ResumeRules.isSplittable(described), let total = body.total, body.skip == 0 else { return }
+            let count = lanes?.maySplit == true ? segmentCount : .one
+            guard count != .one, ResumeRules.isSplittable(described), let total = body.total, body.skip == 0 else {
+                return
+            }
             let kept = body.offset > 0 ? [Segment(start: 0, committed: body.offset)] : []
             lanes?.plan = SegmentPlan(
                 total: total, kept: kept, count: count, smallest: settings.smallestSegment, now: Clocks.monotonic())
             lanes?.plan?.begin(lane)
             control.noteSegments(receivedElsewhere: 0)
         }
+        if isPart { lanes?.plan?.onAnswer(lane) }
         lanes?.isOpen = true
         lanes?.signals.yield(.looked)
     }
@@ -242,14 +251,33 @@ extension SharedTransfer {
         case .failed(let error) where error.reason.isOurs:
             await end(.success(outcome.result))
         case .failed(let error):
-            // The last one's failure is everybody's.
+            // A mirror's failure is its own as long as others may take over.
+            if lanes?.isOpen == true, choice(of: lane).way.isForeign, isOfSourceAlone(lane, error) { return }
             if lanes?.live.isEmpty == true {
                 choices[0] = choice(of: lane)
-                return await end(.success(outcome.result))
+                return await onLastFailure(error, brought: brought)
             }
             if isOfSourceAlone(lane, error) { return }
             if brought < Self.worthwhile { limitLanes() }
         }
+    }
+
+    /// The last one's failure is everybody's, unless it may be because there were others.
+    private func onLastFailure(_ error: TransferError, brought: Int64) async {
+        if lanes?.hasSplit == true, brought == 0 {
+            // Connections that others have just closed may still have counted against it.
+            if lanes?.hasTriedAlone == false {
+                lanes?.hasTriedAlone = true
+                lanes?.plan?.limit(to: 1)
+                return
+            }
+            // It serves the whole and refuses every part.
+            if lanes?.plan?.isProven == false, error.httpStatus != nil {
+                lanes?.verdict = .success(.startOver(.rangeIgnored))
+                return
+            }
+        }
+        await end(.success(.failed(error)))
     }
 
     private func onLoss(_ loss: LaneLoss, of lane: Int) {
@@ -274,7 +302,10 @@ extension SharedTransfer {
         }
     }
 
-    private func limitLanes() { lanes?.plan?.limit(to: lanes?.live.count ?? 1) }
+    private func limitLanes() {
+        let count = lanes?.live.count ?? 1
+        lanes?.plan?.limit(to: count)
+    }
 
     /// The round ends: whoever is live stops.
     private func end(_ verdict: Result<AttemptOutcome.Result, any Error>) async {
