@@ -56,7 +56,7 @@ private struct World {
         random = SplitMix64(seed: seed)
         self.crashes = crashes
         total = Int64.random(in: 1...3000, using: &random)
-        alignment = [1, 16, 64].randomElement(using: &random)!
+        alignment = [1, 16, 64].randomElement(using: &random) ?? 1
         smallest = Int64.random(in: 1...300, using: &random)
         count = random.chance(0.2) ? .automatic : .exactly(Int.random(in: 1...16, using: &random))
         fetched = Array(repeating: 0, count: Int(total))

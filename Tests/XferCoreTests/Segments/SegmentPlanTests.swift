@@ -211,8 +211,9 @@ import XferModel
         for tick in 1...200 {
             let share = rates[working.count, default: 0] / Double(working.count) / 10 * Double(1 << 20)
             for lane in working {
-                offsets[lane]! += Int64(share)
-                plan.onWritten(lane, to: offsets[lane]!)
+                let offset = offsets[lane, default: 0] + Int64(share)
+                offsets[lane] = offset
+                plan.onWritten(lane, to: offset)
             }
             guard plan.measure(at(Double(tick) / 10)) else { continue }
             seen.append(plan.wantedLanes)
