@@ -57,6 +57,7 @@ import XferTestSupport
         Change("paused") { $0.startsPaused = true },
         Change("progress interval") { $0.progressInterval = 9 },
         Change("metered links") { $0.request.allowsMetered = false },
+        Change("segments") { $0.segments = SegmentCount(3) },
     ]
 
     static let commonMatters: [Change] = [
@@ -153,7 +154,7 @@ import XferTestSupport
                 "owner", "kind", "request", "destination", "checksum", "retry", "startsPaused", "priority", "group",
                 "label", "clientKey", "maxReceiveRate", "progressInterval", "resumesUnsafely", "meta", "policy",
                 "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot", "coalesces",
-                "completion", "schedule",
+                "completion", "schedule", "mirrors", "segments",
             ])
     }
 
@@ -185,7 +186,7 @@ import XferTestSupport
     /// Two tasks made of a few changes each have the same key just when the changes that matter leave the same request.
     @Test func randomTasksShareJustWhenTheirRequestsAreEqual() {
         var random = SplitMix64(seed: 5)
-        var seen: [CoalesceKey: (TransferRequest, String?, String?, Owner)] = [:]
+        var seen: [CoalesceKey: (TransferRequest, [HTTPURL], String?, String?, Owner)] = [:]
         var repeated = 0
         for _ in 0..<5000 {
             var specification = Self.specification()
@@ -197,7 +198,7 @@ import XferTestSupport
                 Self.ownMatters.randomElement(using: &random)?.apply(&specification)
             }
             guard let key = Self.key(specification) else { continue }
-            let essence = (bare.request, bare.policy, bare.profile, bare.owner)
+            let essence = (bare.request, bare.mirrors, bare.policy, bare.profile, bare.owner)
             if let earlier = seen[key] {
                 repeated += 1
                 #expect(earlier == essence)

@@ -284,7 +284,15 @@ import XferTestSupport
         }
         var completed = 0
         for (index, task) in tasks.enumerated() {
-            guard try await fixture.end(of: task.id, in: manager).state == .completed else { continue }
+            // Waits before further tries are cut short.
+            let ended = try await eventually("task \(task.id) ends", within: Patience.long) {
+                let found = try await manager.task(task.id, for: ManagerFixture.caller)
+                if found.state == .waiting {
+                    _ = try await manager.apply(.resume, to: [task.id], for: ManagerFixture.caller)
+                }
+                return found.state.isTerminal ? found : nil
+            }
+            guard ended.state == .completed else { continue }
             completed += 1
             let bytes = try FileTree.read("\(fixture.downloads)/\(index)")
             #expect(task.liars.contains { $0.isOneVersion(bytes) }, "\(task.liars)")

@@ -249,6 +249,8 @@ extension SharedTransfer {
         case .failed(let error) where error.reason.isOurs:
             await end(.success(outcome.result))
         case .failed(let error):
+            // A mirror's failure is its own as long as others may take over.
+            if lanes?.isOpen == true, choice(of: lane).way.isForeign, isOfSourceAlone(lane, error) { return }
             if lanes?.live.isEmpty == true { return await onLastFailure(error, of: lane, brought: brought) }
             if isOfSourceAlone(lane, error) { return }
             if brought < Self.worthwhile { limitLanes() }
