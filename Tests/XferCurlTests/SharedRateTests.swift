@@ -36,6 +36,15 @@ import XferTestSupport
         let ends = zip(handles, parts).map { handle, part in
             Task { try await harness.follow(handle, part: part) }
         }
+        // Time does not pass before the server has answered everybody: nobody shall be silent for two seconds of it.
+        try await eventually("each has a chunk or waits for one") {
+            var begun = 0
+            for handle in handles {
+                let isWaiting = await harness.engine.isPaused(handle.id) == true
+                if isWaiting || handle.progress.snapshot.received > 0 { begun += 1 }
+            }
+            return begun == handles.count
+        }
         // What each loop may let through before it hears of the others'.
         let slack = 32_768 + 16_384 * Double(loops - 1)
         var elapsed = 0.0
