@@ -51,6 +51,11 @@ extension Migration {
                 FROM host_queue GROUP BY 1, 2, 3;
             CREATE INDEX group_turn ON group_queue (priority, held, only_host, turn);
 
+            -- The lowest turn that was given: who is put at the head gets one below it.
+            ALTER TABLE rotation ADD COLUMN first INTEGER NOT NULL DEFAULT 0;
+            UPDATE rotation SET first =
+                min(0, coalesce((SELECT min(turn) FROM host_queue WHERE priority = rotation.priority), 0));
+
             DELETE FROM only_host_queue;
             INSERT INTO only_host_queue (priority, host, turn)
                 SELECT priority, only_host, min(turn) FROM group_queue

@@ -234,7 +234,11 @@ extension StoreTransaction {
             group, profile, .text(lane.host)
         ) { $0.integer(0) }
         guard own != first else { return }
-        try setTurn(first - 1, of: lane)
+        // Below every turn that was ever given, so that no two are equal, whoever is held back now.
+        let turn = try connection.first(
+            "UPDATE rotation SET first = first - 1 WHERE priority = ?1 RETURNING first", level
+        ) { $0.integer(0) }
+        if let turn { try setTurn(turn, of: lane) }
     }
 
     private func setTurn(_ turn: Int64, of lane: HostKey) throws(StoreError) {

@@ -190,6 +190,7 @@ struct WaitingForNetworkTests {
             // Reading goes on, and nobody has ended.
             for id in [first, second] { #expect(try await daemon.view(id).isTerminal == false) }
             try await world.home.ip("link", "set", "eth0", "up")
+            try await world.home.ip("-6", "addr", "add", "2001:db8:0::2/64", "dev", "eth0", "nodad")
             try await world.route("eth0")
             try await daemon.waitForNetwork("unmetered")
             for name in ["filler", "filler2"] { FileTree.remove("\(disk.path)/\(name)") }

@@ -193,7 +193,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, results, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, engine, results, events, history, rpc, access, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {

@@ -407,10 +407,10 @@ INSERT INTO batch_count VALUES(1,'queued',1);
 CREATE TABLE rotation (
     priority INTEGER PRIMARY KEY,
     last INTEGER NOT NULL
-) STRICT;
-INSERT INTO rotation VALUES(0,1);
-INSERT INTO rotation VALUES(1,1);
-INSERT INTO rotation VALUES(2,1);
+, first INTEGER NOT NULL DEFAULT 0) STRICT;
+INSERT INTO rotation VALUES(0,1,0);
+INSERT INTO rotation VALUES(1,1,0);
+INSERT INTO rotation VALUES(2,1,0);
 CREATE TABLE only_host_queue (
     priority INTEGER NOT NULL,
     host TEXT NOT NULL,
