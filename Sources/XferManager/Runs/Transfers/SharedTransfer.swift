@@ -54,6 +54,9 @@ actor SharedTransfer: AttemptMaker {
     var leaving: [TaskID: Member] = [:]
     /// Tasks that were started on this transfer and have not asked for the body yet: it does not stop before they have.
     nonisolated let expected = NIOLockedValueBox<Set<TaskID>>([])
+    /// What became of the attempt for those of them who had not asked by its end: a server that refused it is not asked again
+    /// for their sake.
+    private var missed: [TaskID: Delivery] = [:]
     /// The partial file's directory, as a member opened it.
     var directory: DirectoryHandle?
 
@@ -111,6 +114,10 @@ actor SharedTransfer: AttemptMaker {
         var toldHead = 0
         while true {
             if run.control.isStopRequested { return .left }
+            if let delivery = missed.removeValue(forKey: run.taskID) {
+                expected.withLockedValue { _ = $0.remove(run.taskID) }
+                return delivery
+            }
             if let head, head.number != toldHead {
                 toldHead = head.number
                 guard await run.take(head) else { return .left }
@@ -169,6 +176,7 @@ actor SharedTransfer: AttemptMaker {
     /// A task that was started on this transfer has ended, perhaps without ever asking for the body.
     func forget(_ id: TaskID) async {
         expected.withLockedValue { _ = $0.remove(id) }
+        missed[id] = nil
         await stopIfUnwanted()
     }
 
@@ -228,6 +236,9 @@ actor SharedTransfer: AttemptMaker {
                     continue
                 }
                 state = .idle
+                if case .failed = end {
+                    for id in expected.withLockedValue({ $0 }) { missed[id] = end }
+                }
             }
             let waiting = members
             members = [:]
