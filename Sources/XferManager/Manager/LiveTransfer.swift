@@ -69,6 +69,7 @@ extension TransferManager {
     /// The task runs on it no more. Answers what may have no task any more.
     func leave(_ id: TransferID, _ task: TaskID) -> [TransferID] {
         transfers[id]?.tasks.remove(task)
+        transfers[id]?.shared?.failedFor.withLockedValue { _ = $0.remove(task) }
         guard let live = transfers[id], live.tasks.isEmpty else { return [] }
         transfers[id] = nil
         if let shared = live.shared { metrics.onReceived(shared.control.receivedBytes) }

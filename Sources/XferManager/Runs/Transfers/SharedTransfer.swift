@@ -54,9 +54,11 @@ actor SharedTransfer: AttemptMaker {
     var leaving: [TaskID: Member] = [:]
     /// Tasks that were started on this transfer and have not asked for the body yet: it does not stop before they have.
     nonisolated let expected = NIOLockedValueBox<Set<TaskID>>([])
-    /// What became of the attempt for those of them who had not asked by its end: a server that refused it is not asked again
-    /// for their sake.
-    private var missed: [TaskID: Delivery] = [:]
+    /// How the last attempt failed. Until that is recorded of all whom it failed for, whoever asks shares the failure: a
+    /// server that has just refused is not asked again for those who came a moment later.
+    private var failure: Delivery?
+    /// Whom it failed for and of whom it is not recorded yet.
+    nonisolated let failedFor = NIOLockedValueBox<Set<TaskID>>([])
     /// The partial file's directory, as a member opened it.
     var directory: DirectoryHandle?
 
@@ -114,9 +116,9 @@ actor SharedTransfer: AttemptMaker {
         var toldHead = 0
         while true {
             if run.control.isStopRequested { return .left }
-            if let delivery = missed.removeValue(forKey: run.taskID) {
-                expected.withLockedValue { _ = $0.remove(run.taskID) }
-                return delivery
+            if let failure {
+                if failedFor.withLockedValue({ !$0.isEmpty }) { return failure }
+                self.failure = nil
             }
             if let head, head.number != toldHead {
                 toldHead = head.number
@@ -176,7 +178,6 @@ actor SharedTransfer: AttemptMaker {
     /// A task that was started on this transfer has ended, perhaps without ever asking for the body.
     func forget(_ id: TaskID) async {
         expected.withLockedValue { _ = $0.remove(id) }
-        missed[id] = nil
         await stopIfUnwanted()
     }
 
@@ -237,7 +238,9 @@ actor SharedTransfer: AttemptMaker {
                 }
                 state = .idle
                 if case .failed = end {
-                    for id in expected.withLockedValue({ $0 }) { missed[id] = end }
+                    failure = end
+                    let failed = expected.withLockedValue(\.self).union(members.keys)
+                    failedFor.withLockedValue { $0 = failed }
                 }
             }
             let waiting = members
