@@ -1,6 +1,6 @@
 """The rows of the table, by name, in the order in which they are run."""
 
-from . import adds, downloads, queue, service, slow
+from . import adds, downloads, queue, rates, service, slow
 
 ALL = {
     "big": downloads.big,
@@ -13,6 +13,7 @@ ALL = {
     "queued": queue.queued,
     "million": queue.million,
     "steps": queue.steps,
+    "rates": rates.rates,
     "slow-server": slow.slow_server,
     "thousand": slow.thousand,
     "watchers": slow.watchers,
