@@ -393,7 +393,12 @@ final class Exchange {
             stage = .draining(.finish(.complete), until: nil)
             return 0
         case .more:
-            if body?.end == run.writer.offset, url.scheme == .http, handle?.hasUnreadBytes == true { onExcess() }
+            // Behind a chunked body something is still to come: its last chunk.
+            if body?.end == run.writer.offset, url.scheme == .http, head?.contentLength != nil,
+                handle?.hasUnreadBytes == true
+            {
+                onExcess()
+            }
         }
         run.onWritten(bytes.count, now: now)
         if isDecoded, !run.mayReceive(now) { pauseReceiving() }
