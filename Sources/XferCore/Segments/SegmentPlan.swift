@@ -33,7 +33,11 @@ public struct SegmentPlan: Hashable, Sendable {
         /// First offset that is not written.
         var written: Int64
         /// Who fetches it.
-        var lane: Lane?
+        var lane: Lane? {
+            didSet { begun = written }
+        }
+        /// Where its lane began.
+        private(set) var begun: Int64 = 0
         /// Its lane is past changing where it ends.
         var isSettled = false
         /// Its lane's response ends with it.
@@ -42,6 +46,10 @@ public struct SegmentPlan: Hashable, Sendable {
 
         var remaining: Int64 { end - written }
         var isWritten: Bool { written == end }
+
+        /// Of what is left, the part its lane keeps of this many equal ones. What it has brought already counts: a server may
+        /// begin every connection with a burst, and the others will have theirs.
+        func evenShare(of parts: Int64) -> Int64 { max(0, (end - begun) / parts - (written - begun)) }
     }
 
     /// Complete length in bytes.
@@ -160,7 +168,7 @@ public struct SegmentPlan: Hashable, Sendable {
             return nil
         }
         if !isProven {
-            let rear = max(victim.remaining / Int64(max(2, wantedLanes)), least(for: victim))
+            let rear = max((victim.end - victim.begun) / Int64(max(2, wantedLanes)), least(for: victim))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = Int64(min(Int64(max(1, idle)) + 1, victim.remaining / least(for: victim)))
@@ -289,11 +297,13 @@ extension SegmentPlan {
 
     /// Where a piece is cut so that all its parts take about as long.
     private func cut(_ piece: Piece, parts: Int64, _ mean: Double?) -> Int64 {
-        let own = piece.rate.bytesPerSecond ?? mean ?? 1
-        let others = (mean ?? own) * Double(parts - 1)
-        let share = own + others > 0 ? own / (own + others) : 1 / Double(parts)
         let least = least(for: piece)
-        let front = min(max(Int64(Double(piece.remaining) * share), least), piece.remaining - least)
+        func within(_ front: Int64) -> Int64 { min(max(front, least), piece.remaining - least) }
+        guard let own = piece.rate.bytesPerSecond ?? mean, own > 0 else {
+            return aligned(piece.written + within(piece.evenShare(of: parts)), in: piece)
+        }
+        let others = (mean ?? own) * Double(parts - 1)
+        let front = within(Int64(Double(piece.remaining) * own / (own + others)))
         return aligned(piece.written + front, in: piece)
     }
 

@@ -28,9 +28,12 @@ import XferModel
         return given
     }
 
-    @Test func aNewDownloadIsDividedEvenlyOnceTheServerHasSentItsRear() {
+    /// Also when the first lane had a burst before the others began: they will have theirs.
+    @Test(arguments: [0, 1 << 20, 3_000_001])
+    func aNewDownloadIsDividedEvenlyOnceTheServerHasSentItsRear(_ written: Int64) {
         var plan = plan(64, 8)
         plan.begin(0)
+        plan.onWritten(0, to: written)
         #expect(plan.next(for: 1, idle: 7) == .split(0, at: 56 << 20, parts: 2))
         plan.onSplit(0, at: 56 << 20, parts: 2, isAgreed: true)
         #expect(plan.next(for: 1, idle: 7) == .fetch(Segment(start: 56 << 20, end: 64 << 20, committed: 56 << 20)))
