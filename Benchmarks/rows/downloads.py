@@ -2,9 +2,9 @@
 
 import shutil
 
-from harness import processes
 from harness.daemon import Daemon
-from harness.measure import Failed, Outcome, alternate
+from harness.fetching import fetch_all
+from harness.measure import Outcome
 from harness.servers import Nginx, write_file
 from harness.tools import PARALLEL, Aria, AriaSplit, Curl, Wget2, Xfer
 
@@ -50,7 +50,7 @@ def _one_file(bench, outcome, size, peers, is_secure=False):
         write_file(server.served / "big", size)
         urls = [server.tls_url("big") if is_secure else server.url("big")]
         tools = [tool for tool in [*(peer(bench) for peer in peers), Xfer(bench, daemon)] if tool.is_installed()]
-        _fetch(bench, outcome, tools, urls, memory / "out", [size], daemon, server.authority if is_secure else None)
+        fetch_all(bench, outcome, tools, urls, memory / "out", [size], daemon, server.authority if is_secure else None)
     shutil.rmtree(memory)
 
 
@@ -63,28 +63,6 @@ def _small_files(bench, outcome, peers, on_disk):
             write_file(server.served / name, 4096)
         urls = [server.url(name) for name in names]
         tools = [tool for tool in [*(peer(bench) for peer in peers), Xfer(bench, daemon)] if tool.is_installed()]
-        _fetch(bench, outcome, tools, urls, out, [4096] * len(urls), daemon, None)
+        fetch_all(bench, outcome, tools, urls, out, [4096] * len(urls), daemon)
     shutil.rmtree(memory)
     shutil.rmtree(out.parent)
-
-
-def _fetch(bench, outcome, tools, urls, out, expected, daemon, authority):
-    def run(tool, number):
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        before = processes.cpu_seconds(daemon.pid)
-        took, cpu, peak = tool.fetch(urls, out, authority)
-        if [path.stat().st_size for path in out.iterdir()] != expected:
-            raise Failed(f"{tool.name} did not fetch everything")
-        if number == 0:
-            return
-        if tool.name == "xfer":
-            cpu += processes.cpu_seconds(daemon.pid) - before
-            peak = processes.memory(daemon.pid, "VmHWM")
-        outcome.add("time", tool.name, "s", took)
-        outcome.add("processor time", tool.name, "s", cpu)
-        outcome.add("peak memory", tool.name, "MB", peak)
-
-    alternate(tools, bench.rounds, run)
-    shutil.rmtree(out)
-    outcome.notes.append("xfer's processor time is xferctl's and xferd's, its peak memory xferd's since its start.")

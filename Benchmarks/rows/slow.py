@@ -7,7 +7,8 @@ import time
 
 from harness import processes, rpc
 from harness.daemon import Daemon
-from harness.measure import Failed, Outcome, alternate
+from harness.fetching import fetch_all
+from harness.measure import Outcome
 from harness.probe import Prober
 from harness.servers import Nginx, write_file
 from harness.tools import Aria, AriaSplit, Xfer
@@ -20,18 +21,9 @@ def slow_server(bench):
     with Nginx(memory, memory / "served") as server, Daemon(bench, roots=[memory]) as daemon:
         write_file(server.served / "file", size)
         urls = [server.url(f"rate/{rate}/file")]
-        out = memory / "out"
-
-        def run(tool, number):
-            shutil.rmtree(out, ignore_errors=True)
-            out.mkdir()
-            took, _, _ = tool.fetch(urls, out)
-            if [path.stat().st_size for path in out.iterdir()] != [size]:
-                raise Failed(f"{tool.name} did not fetch everything")
-            outcome.add("time", tool.name, "s", took)
-
         tools = [AriaSplit(bench), Xfer(bench, daemon, "--segments", "8")]
-        alternate([tool for tool in tools if tool.is_installed()], bench.rounds, run, warm_up=False)
+        tools = [tool for tool in tools if tool.is_installed()]
+        fetch_all(bench, outcome, tools, urls, memory / "out", [size], daemon, warm_up=False)
     shutil.rmtree(memory)
     outcome.ask_ratio("time", "aria2c -x8", at_most=1.0)
     return outcome
@@ -48,22 +40,9 @@ def thousand(bench):
             write_file(server.served / name, size)
         urls = [server.url(f"rate/{rate}/{name}") for name in names]
 
-        def run(tool, number):
-            shutil.rmtree(out, ignore_errors=True)
-            out.mkdir()
-            before = processes.cpu_seconds(daemon.pid)
-            took, cpu, peak = tool.fetch(urls, out)
-            if [path.stat().st_size for path in out.iterdir()] != [size] * transfers:
-                raise Failed(f"{tool.name} did not fetch everything")
-            if tool.name == "xfer":
-                cpu += processes.cpu_seconds(daemon.pid) - before
-                peak = processes.memory(daemon.pid, "VmHWM")
-            outcome.add("time", tool.name, "s", took)
-            outcome.add("processor time", tool.name, "s", cpu)
-            outcome.add("peak memory", tool.name, "MB", peak)
-
         tools = [Aria(bench, parallel=transfers), Xfer(bench, daemon)]
-        alternate([tool for tool in tools if tool.is_installed()], bench.rounds, run, warm_up=False)
+        tools = [tool for tool in tools if tool.is_installed()]
+        fetch_all(bench, outcome, tools, urls, out, [size] * transfers, daemon, warm_up=False)
     shutil.rmtree(memory)
     outcome.ask_ratio("processor time", "aria2c", at_most=1.0)
     peaks = outcome.find("peak memory", "xfer").values

@@ -24,7 +24,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchTask(TaskID)
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
-    case otherHost(TaskID)
+    case otherLane(TaskID)
     /// A list's cursor is not one of ours, or belongs to another filter or order.
     case invalidCursor
 
@@ -42,7 +42,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreadable(let table, let id, let column): "\(table) \(id) has an unreadable \(column)"
         case .noSuchTask(let id): "no task \(id)"
         case .noSuchTransfer(let id): "no transfer \(id)"
-        case .otherHost(let id): "task \(id) is of another host, group, profile or priority"
+        case .otherLane(let id): "task \(id) is of another host, group, profile or priority"
         case .invalidCursor: "the cursor does not belong to this filter and order"
         }
     }

@@ -52,13 +52,13 @@ struct MoveTests {
         }
     }
 
-    @Test func refusesAnotherHostAndAMissingTask() async throws {
+    @Test func refusesAnotherLaneAndAMissingTask() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 try transaction.add(1, to: "a")
                 try transaction.add(1, to: "b")
             }
-            await #expect(throws: StoreError.otherHost(TaskID(2))) {
+            await #expect(throws: StoreError.otherLane(TaskID(2))) {
                 try await store.write { try $0.move(TaskID(1), to: .before(TaskID(2)), order: .fifo) }
             }
             await #expect(throws: StoreError.noSuchTask(TaskID(3))) {

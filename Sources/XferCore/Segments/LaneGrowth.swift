@@ -39,9 +39,7 @@ struct LaneGrowth: Hashable, Sendable {
     }
 
     /// Whether more lanes are wanted than before.
-    mutating func note(
-        written: Int64, remaining: Int64, working: Int, smallest: Int64, now: MonotonicInstant
-    ) -> Bool {
+    mutating func note(written: Int64, remaining: Int64, smallest: Int64, now: MonotonicInstant) -> Bool {
         guard case .measuring(let since, let from, let before) = state else { return false }
         guard let from else {
             state = .measuring(since: now, from: written, before: before)

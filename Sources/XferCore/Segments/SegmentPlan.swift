@@ -229,10 +229,8 @@ public struct SegmentPlan: Hashable, Sendable {
         for index in pieces.indices where pieces[index].lane != nil {
             pieces[index].rate.note(pieces[index].written, now: now)
         }
-        let working = pieces.count { $0.lane != nil }
-        return growth.note(
-            written: writtenByteCount, remaining: total - writtenByteCount, working: working, smallest: smallest,
-            now: now)
+        let written = writtenByteCount
+        return growth.note(written: written, remaining: total - written, smallest: smallest, now: now)
     }
 
     // MARK: Fewer lanes

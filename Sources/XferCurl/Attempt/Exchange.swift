@@ -2,13 +2,13 @@ import CCurl
 import XferCore
 import XferModel
 
-/// One request of an attempt and its response: the judgement of the head, and what becomes of the body.
+/// One request of an attempt and its response: the judgement of the head; what becomes of the body is in Exchange+Body.swift.
 ///
 /// Confined to the loop's thread. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide and take
 /// notes, and whatever changes handles waits until the call has returned (`onRequestDone`, `AttemptRun.onDeadline`, the
 /// loop's turn). The run outlives its exchange.
 final class Exchange {
-    private enum Stage {
+    enum Stage {
         /// Waiting for a final response's head.
         case requesting
         /// The head was judged `restart`; the body waits for `proceed`. `isBodyOver`: it turned out to be empty.
@@ -25,23 +25,23 @@ final class Exchange {
     /// What is sent along; nil for methods that send nothing.
     let content: RequestContent?
     unowned let run: AttemptRun
-    private let plan: RequestPlan
+    let plan: RequestPlan
     private(set) var connection: (session: TransferSession, handle: EasyHandle)?
     var handshakes = Handshakes()
     /// Why a callback refused to go on.
     var refusal: TransferError?
-    private var stage = Stage.requesting
+    var stage = Stage.requesting
     var sentFields: [HeaderField] = []
     var authentication = HopAuthentication.none
     var admission = ConnectionAdmission()
     /// Tells a 401 that libcurl answers from one that is the server's last word.
-    private var challenges = Challenges()
+    var challenges = Challenges()
     private var parser = HeadParser()
-    private var head: ResponseHead?
-    private var body: BodyPlan?
+    private(set) var head: ResponseHead?
+    var body: BodyPlan?
     /// libcurl undoes a content coding.
-    private var isDecoded = false
-    private var drained = 0
+    var isDecoded = false
+    var drained = 0
     /// Bytes of the request went out.
     private(set) var wasSent = false
     /// Something was heard of the server since the present connection was there.
@@ -55,10 +55,6 @@ final class Exchange {
     private(set) var hasSecureProxy = false
     /// See `lastAcknowledgement`.
     var acknowledged: UInt64 = 0
-
-    /// Most bytes of an unwanted body that are read to save the connection, and for how long.
-    private static let drainLimit = 64 << 10
-    private static let drainTime = Duration.seconds(1)
 
     init(url: HTTPURL, method: HTTPMethod, content: RequestContent?, plan: RequestPlan, run: AttemptRun) {
         self.url = url
@@ -132,23 +128,6 @@ final class Exchange {
         if case .holding = stage { true } else { false }
     }
 
-    /// The held body may be written. True when it turned out to be empty, which has then been dealt with.
-    func release() -> Bool {
-        guard case .holding(let isBodyOver) = stage else { return false }
-        stage = .receiving
-        if isBodyOver { endBody() }
-        return isBodyOver
-    }
-
-    /// Our part of the body that comes ends there from now on; false when that is not within it any more.
-    func setGoal(_ goal: Int64) -> Bool {
-        guard case .receiving = stage, let body, goal >= run.writer.offset, goal <= body.end ?? body.total ?? -1 else {
-            return false
-        }
-        self.body?.goal = goal
-        return true
-    }
-
     var hasAnswer: Bool { head != nil }
 
     /// Whether the answer's content is what comes over the wire.
@@ -200,12 +179,6 @@ final class Exchange {
         }
     }
 
-    /// The exact length counts: a connection that broke after the last byte took nothing away.
-    private var isBodyWhole: Bool {
-        guard case .receiving = stage, let body, let goal = body.goal else { return false }
-        return body.end == goal && run.writer.offset == goal
-    }
-
     private func endResponse() {
         switch stage {
         case .requesting:
@@ -217,21 +190,6 @@ final class Exchange {
             endBody()
         case .draining, .ended:
             break
-        }
-    }
-
-    private func endBody() {
-        guard let body else { return }
-        let offset = run.writer.offset
-        switch ResumeRules.judgeEnd(of: body, at: offset, skipped: run.writer.skipped, host: url.hostKey) {
-        case .complete:
-            run.finish(.complete)
-        case .fail(let error):
-            run.finish(.failed(error))
-        case .askOn:
-            var segment = plan.segment
-            segment.committed = offset
-            run.perform(.ask(run.plan(segment: segment)))
         }
     }
 
@@ -277,7 +235,7 @@ final class Exchange {
         }
     }
 
-    private func judge(_ head: ResponseHead) -> Bool {
+    func judge(_ head: ResponseHead) -> Bool {
         noteSent()
         self.head = head
         noteServer()
@@ -338,77 +296,5 @@ final class Exchange {
         let length = method == .head ? 0 : isDecoded ? nil : head.contentLength
         let body = BodyPlan(offset: 0, end: length, total: length)
         return receive(body, keeping: ResumeData(totalLength: length, finalURL: url), head, isNew: false)
-    }
-
-    private func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
-        self.body = body
-        isDecoded = head.contentEncoding != nil
-        do throws(TransferError) {
-            try run.beginBody(body, keeping: keeping, isNew: isNew)
-        } catch {
-            return drain(.finish(.failed(error)), head)
-        }
-        if head.majorVersion < 2, head.contentLength != nil, method != .head { handle?.listenForExcess() }
-        stage = isNew ? .holding(isBodyOver: false) : .receiving
-        return true
-    }
-
-    /// Decides whether the unwanted body is short enough to read it; false ends the response here.
-    private func drain(_ next: AttemptRun.Next, _ head: ResponseHead) -> Bool {
-        let deadline = run.core.now.advanced(by: Self.drainTime)
-        stage = .draining(next, until: deadline)
-        run.core.schedule(run, at: deadline)
-        return (head.contentLength ?? 0) <= Int64(Self.drainLimit)
-    }
-
-    /// How many of the bytes were taken; anything but all of them ends the request, but for libcurl's word for "later".
-    func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if let challenge = challenges.takeFinal(), !judge(challenge) { return 0 }
-        switch stage {
-        case .holding:
-            return Int(CURL_WRITEFUNC_PAUSE)
-        case .draining:
-            drained += bytes.count
-            return drained <= Self.drainLimit ? bytes.count : 0
-        case .receiving:
-            return take(bytes, for: run)
-        case .requesting:
-            refusal = TransferError(.protocolError, "\(url.hostKey) sent a body without a head", host: url.hostKey)
-            return 0
-        case .ended:
-            return 0
-        }
-    }
-
-    /// A chunk of the wanted body; nothing here is done by the byte, and little by the chunk.
-    private func take(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
-        let now = run.core.now
-        // What libcurl is decoding it cannot hold back: such a body waits after the chunk.
-        if !isDecoded, !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }
-        switch run.write(bytes) {
-        case .failed(let error):
-            refusal = error
-            return 0
-        case .reachedGoal:
-            stage = .draining(.finish(.complete), until: nil)
-            return 0
-        case .more:
-            // Behind a chunked body something is still to come: its last chunk.
-            if body?.end == run.writer.offset, url.scheme == .http, head?.contentLength != nil,
-                handle?.hasUnreadBytes == true
-            {
-                onExcess()
-            }
-        }
-        run.onWritten(bytes.count, now: now)
-        if isDecoded, !run.mayReceive(now) { pauseReceiving() }
-        return bytes.count
-    }
-
-    /// The server sent more than its Content-Length says.
-    func onExcess() {
-        guard case .receiving = stage else { return }
-        refusal = TransferError(
-            .lengthMismatch, "\(url.hostKey) sent more than it announced", httpStatus: head?.status, host: url.hostKey)
     }
 }

@@ -51,8 +51,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + engine + results + past
-        + rpc
-        + access + log
+        + rpc + access + log
 
     private static let queue: [SettingKey] = [
         SettingKey(

@@ -1,60 +1,52 @@
 import COpenSSL
 
-/// HMAC-SHA-256 (RFC 2104, RFC 6234) with one key.
+/// HMAC-SHA-256 (RFC 2104, RFC 6234; EVP_MAC(3)) with one key.
 ///
 /// The key goes in once: `HMAC(3)` looks up the algorithm and takes in the key at every call, which is most of its work
 /// where messages are short.
 public struct SecretDigest: Sendable {
-    private let state: KeyState?
+    private let keyed: KeyedContext?
 
-    public init(key: [UInt8]) { state = KeyState(key) }
+    public init(key: [UInt8]) { keyed = KeyedContext(key) }
 
     /// 32 bytes; nil when libcrypto cannot compute it.
-    public func digest(_ bytes: [UInt8]) -> [UInt8]? { state?.digest(bytes) }
+    public func digest(_ bytes: [UInt8]) -> [UInt8]? { keyed?.digest(bytes) }
 }
 
-/// Both hashes as they are once the padded key has been taken in.
+/// OpenSSL's context as it is once the key has been taken in.
 ///
-/// `@unchecked Sendable`: the contexts are only copied from (EVP_MD_CTX_copy_ex(3) takes them as const).
-private final class KeyState: @unchecked Sendable {
-    private static let blockLength = 64
-    private let inner: OpaquePointer
-    private let outer: OpaquePointer
+/// `@unchecked Sendable`: the context is only copied from (EVP_MAC_CTX_dup(3) takes it as const).
+private final class KeyedContext: @unchecked Sendable {
+    private static let length = 32
+    private let context: OpaquePointer
 
     init?(_ key: [UInt8]) {
-        guard let inner = EVP_MD_CTX_new() else { return nil }
-        guard let outer = EVP_MD_CTX_new() else {
-            EVP_MD_CTX_free(inner)
-            return nil
+        guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
+        // The context has a reference of its own.
+        defer { EVP_MAC_free(algorithm) }
+        guard let context = EVP_MAC_CTX_new(algorithm) else { return nil }
+        self.context = context
+        var digest = Array("SHA256".utf8CString)
+        let isKeyed = digest.withUnsafeMutableBufferPointer { digest in
+            let parameters = [
+                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0),
+                OSSL_PARAM_construct_end(),
+            ]
+            return EVP_MAC_init(context, key, key.count, parameters) == 1
         }
-        (self.inner, self.outer) = (inner, outer)
-        var block = key
-        if key.count > Self.blockLength {
-            block = [UInt8](repeating: 0, count: 32)
-            guard EVP_Digest(key, key.count, &block, nil, EVP_sha256(), nil) == 1 else { return nil }
-        }
-        block += [UInt8](repeating: 0, count: Self.blockLength - block.count)
-        guard Self.begin(inner, block.map { $0 ^ 0x36 }), Self.begin(outer, block.map { $0 ^ 0x5C }) else { return nil }
+        guard isKeyed else { return nil }
     }
 
-    deinit {
-        EVP_MD_CTX_free(inner)
-        EVP_MD_CTX_free(outer)
-    }
+    deinit { EVP_MAC_CTX_free(context) }
 
     func digest(_ bytes: [UInt8]) -> [UInt8]? {
-        guard let context = EVP_MD_CTX_new() else { return nil }
-        defer { EVP_MD_CTX_free(context) }
-        var result = [UInt8](repeating: 0, count: 32)
-        guard EVP_MD_CTX_copy_ex(context, inner) == 1, EVP_DigestUpdate(context, bytes, bytes.count) == 1,
-            EVP_DigestFinal_ex(context, &result, nil) == 1,
-            EVP_MD_CTX_copy_ex(context, outer) == 1, EVP_DigestUpdate(context, result, result.count) == 1,
-            EVP_DigestFinal_ex(context, &result, nil) == 1
+        guard let context = EVP_MAC_CTX_dup(context) else { return nil }
+        defer { EVP_MAC_CTX_free(context) }
+        var result = [UInt8](repeating: 0, count: Self.length)
+        var count = 0
+        guard EVP_MAC_update(context, bytes, bytes.count) == 1,
+            EVP_MAC_final(context, &result, &count, Self.length) == 1, count == Self.length
         else { return nil }
         return result
-    }
-
-    private static func begin(_ context: OpaquePointer, _ block: [UInt8]) -> Bool {
-        EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 && EVP_DigestUpdate(context, block, block.count) == 1
     }
 }

@@ -117,8 +117,7 @@ extension TransferManager {
     }
 
     func addRules(for principal: Principal) -> AddRules {
-        AddRules(
-            principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
+        AddRules(principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
     }
 
     /// Adds one, as a member of the batch if there is one.

@@ -236,7 +236,7 @@ extension TransferManager {
                     }
                     do {
                         try tx.move(id, to: position, order: order)
-                    } catch StoreError.otherHost(let other) {
+                    } catch StoreError.otherLane(let other) {
                         throw ManagerError.invalidState(
                             id, task.state,
                             reason:

@@ -5,7 +5,7 @@ extension StoreTransaction {
     ///
     /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row; only when the gap is used up are the
     /// neighbours given new ranks.
-    /// - Throws: `noSuchTask`; `otherHost` when the task named in `position` is of another host, group, profile or priority.
+    /// - Throws: `noSuchTask`; `otherLane` when the task named in `position` is of another host, group, profile or priority.
     @discardableResult
     public func move(_ id: TaskID, to position: MovePosition, order: QueueOrder) throws(StoreError) -> Int64 {
         let lane = try lane(of: id)
@@ -36,7 +36,7 @@ extension StoreTransaction {
         case .bottom: return order == .fifo ? try highest(of: lane, but: id) : try lowest(of: lane, but: id)
         case .before(let other), .after(let other):
             guard other != id else { return nil }
-            guard try self.lane(of: other) == lane else { throw StoreError.otherHost(other) }
+            guard try self.lane(of: other) == lane else { throw StoreError.otherLane(other) }
             let entry = Entry(id: other, rank: try rank(of: other))
             if case .before = position { return order == .fifo ? .below(entry) : .above(entry) }
             return order == .fifo ? .above(entry) : .below(entry)

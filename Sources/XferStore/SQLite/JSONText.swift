@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import XferModel
 
 /// JSON kept in text columns: small values that are neither searched nor sorted by.
@@ -58,11 +57,9 @@ enum JSONText {
             guard bytes.count > 1, !bytes.contains(UInt8(ascii: "\\")) else { return nil }
             var position = 1
             func take(_ expected: StaticString) -> Bool {
-                let end = position + expected.utf8CodeUnitCount
-                guard end <= bytes.count,
-                    memcmp(bytes.baseAddress.unsafelyUnwrapped + position, expected.utf8Start, end - position) == 0
-                else { return false }
-                position = end
+                let expected = UnsafeBufferPointer(start: expected.utf8Start, count: expected.utf8CodeUnitCount)
+                guard bytes[position...].starts(with: expected) else { return false }
+                position += expected.count
                 return true
             }
             func string() -> String? {

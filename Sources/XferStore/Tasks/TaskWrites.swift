@@ -75,7 +75,8 @@ extension StoreTransaction {
             )
         }
         guard let found else { throw .noSuchTask(task.id) }
-        if found.isSameStanding { try updateProgress(of: task) } else { try updateStanding(of: task) }
+        try updateProgress(of: task)
+        if !found.isSameStanding { try updateStanding(of: task) }
         let isSameGroup = found.place.group == task.specification.group
         let group = isSameGroup ? found.place.groupID : try makeGroup(task.group)
         if !found.isSameSpecification { try updateSpecification(of: task, columns, inGroup: group) }
@@ -120,25 +121,16 @@ extension StoreTransaction {
             Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest), .integer(task.sent))
     }
 
-    /// The same, and where the task stands.
+    /// Where the task stands.
     private func updateStanding(of task: TransferTask) throws(StoreError) {
-        let (wait, outcome) = (task.wait, task.outcome)
-        let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
         try connection.run(
             """
-            UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, received = ?6, total = ?7,
-                attempts = ?8, started_at = ?9, finished_at = ?10, last_progress_at = ?11, error_reason = ?12, error = ?13,
-                final_path = ?14, final_url = ?15, http_status = ?16, etag = ?17, content_encoding = ?18, skipped = ?19,
-                not_modified = ?20, response_headers = ?21, furthest = ?22, sent = ?23
+            UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, finished_at = ?6,
+                final_path = ?7
             WHERE id = ?1
             """,
-            Value(task.id), Value(task.state), Value(wait?.reason.rawValue), Value(wait?.until), Value(task.transferID),
-            .integer(task.received), Value(task.total), Value(task.attempts), Value(task.startedAt),
-            Value(task.finishedAt), Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
-            Value(outcome.finalPath), Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
-            Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
-            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest),
-            .integer(task.sent))
+            Value(task.id), Value(task.state), Value(task.wait?.reason.rawValue), Value(task.wait?.until),
+            Value(task.transferID), Value(task.finishedAt), Value(task.outcome.finalPath))
     }
 
     private func updateSpecification(

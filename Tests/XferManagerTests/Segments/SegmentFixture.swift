@@ -40,6 +40,18 @@ struct SegmentFixture {
         }
     }
 
+    /// A task of which each of four lanes has brought 20,000 bytes, paused; its server goes on once the gate is open.
+    func pausedWithGaps() async throws -> (id: TaskID, gate: Gate) {
+        let gate = Gate()
+        served.always(.stall(at: 20_000, until: gate))
+        let id = try await add(.exactly(4))
+        await gate.arrived(4)
+        try await eventually("each has its part") { await manager.progress(of: [id])[id]?.received == 80_000 }
+        _ = try await manager.apply(.pause, to: [id], for: Self.caller)
+        try await eventually("it has stopped") { await manager.runs[id] == nil }
+        return (id, gate)
+    }
+
     var requests: [RecordedRequest] { fixture.server.requests(to: "/f") }
 
     /// Offsets that were asked for, in the order they were; the whole without a range.

@@ -72,15 +72,7 @@ import XferTestSupport
 
     @Test func aPauseKeepsWhatEachLaneHasAndARestartContinuesThere() async throws {
         let segmented = try await SegmentFixture()
-        let gate = Gate()
-        segmented.served.always(.stall(at: 20_000, until: gate))
-        let id = try await segmented.add(.exactly(4))
-        await gate.arrived(4)
-        try await eventually("each has its part") {
-            await segmented.manager.progress(of: [id])[id]?.received == 80_000
-        }
-        _ = try await segmented.manager.apply(.pause, to: [id], for: SegmentFixture.caller)
-        try await eventually("it has stopped") { await segmented.manager.runs[id] == nil }
+        let (id, gate) = try await segmented.pausedWithGaps()
         let paused = try await segmented.task(id)
         #expect(paused.received == 80_000)
         let segments = try await segmented.manager.segments(of: [paused])[id]
@@ -107,15 +99,7 @@ import XferTestSupport
 
     @Test func ofALostEndOfTheFileOnlyThatIsFetchedAgain() async throws {
         let segmented = try await SegmentFixture()
-        let gate = Gate()
-        segmented.served.always(.stall(at: 20_000, until: gate))
-        let id = try await segmented.add(.exactly(4))
-        await gate.arrived(4)
-        try await eventually("each has its part") {
-            await segmented.manager.progress(of: [id])[id]?.received == 80_000
-        }
-        _ = try await segmented.manager.apply(.pause, to: [id], for: SegmentFixture.caller)
-        try await eventually("it has stopped") { await segmented.manager.runs[id] == nil }
+        let (id, gate) = try await segmented.pausedWithGaps()
         let kept = try #require(try await segmented.manager.segments(of: [try await segmented.task(id)])[id])
         let cut = kept[2].start + 10_000
         let name = try #require(try segmented.fixture.files().first { $0.hasSuffix(".part") })

@@ -152,15 +152,7 @@ import XferTestSupport
     /// After bytes were kept with gaps.
     @Test func aChangeWhileItIsPausedStartsOver() async throws {
         let segmented = try await SegmentFixture()
-        let gate = Gate()
-        segmented.served.always(.stall(at: 20_000, until: gate))
-        let id = try await segmented.add(.exactly(4))
-        await gate.arrived(4)
-        try await eventually("each has its part") {
-            await segmented.manager.progress(of: [id])[id]?.received == 80_000
-        }
-        _ = try await segmented.manager.apply(.pause, to: [id], for: SegmentFixture.caller)
-        try await eventually("it has stopped") { await segmented.manager.runs[id] == nil }
+        let (id, gate) = try await segmented.pausedWithGaps()
         segmented.served.replace(with: Self.other)
         segmented.served.always()
         gate.open()
@@ -176,15 +168,7 @@ import XferTestSupport
     /// After bytes were kept with gaps, by a server that has unlearned ranges.
     @Test func whatWasKeptWithGapsIsCompletedByOneStream() async throws {
         let segmented = try await SegmentFixture()
-        let gate = Gate()
-        segmented.served.always(.stall(at: 20_000, until: gate))
-        let id = try await segmented.add(.exactly(4))
-        await gate.arrived(4)
-        try await eventually("each has its part") {
-            await segmented.manager.progress(of: [id])[id]?.received == 80_000
-        }
-        _ = try await segmented.manager.apply(.pause, to: [id], for: SegmentFixture.caller)
-        try await eventually("it has stopped") { await segmented.manager.runs[id] == nil }
+        let (id, gate) = try await segmented.pausedWithGaps()
         segmented.served.always(.ignoreRange)
         gate.open()
         _ = try await segmented.manager.apply(.resume, to: [id], for: SegmentFixture.caller)

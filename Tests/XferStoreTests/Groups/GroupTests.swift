@@ -127,7 +127,7 @@ struct GroupTests {
                 try transaction.update(task)
                 #expect(try transaction.groups(limit: 9).map(\.key.name) == ["g"])
                 #expect(try transaction.nextLane(priority: .normal) == QueueLane(priority: .normal, host: "a"))
-                #expect(throws: StoreError.otherHost(ids[1])) {
+                #expect(throws: StoreError.otherLane(ids[1])) {
                     try transaction.move(ids[0], to: .before(ids[1]), order: .fifo)
                 }
             }

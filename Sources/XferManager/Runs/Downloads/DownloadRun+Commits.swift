@@ -39,7 +39,7 @@ extension DownloadRun {
         guard count > 1, let use = MirrorBook.suspect(transfer.sourceUse, count: count) else { return false }
         for (index, url) in specification.sources.enumerated() where transfer.sourceUse.senders.contains(index) {
             services.logger.notice(
-                "a mirror is set aside",
+                "a source is set aside",
                 metadata: ["task": "\(task)", "transfer": "\(id)", "url": "\(url)", "reason": "\(error.message)"])
         }
         let (now, owner) = (services.clock(), specification.owner)

@@ -51,10 +51,10 @@ extension DownloadRun {
         control.enter(.publishing)
         let publisher = Publisher(directory: directory)
         var taken: Set<String> = []
-        var first = isProcessed ? nil : try await prepare(file, length: length, choosingWith: publisher)
+        var preparation = isProcessed ? nil : preparation(of: file, length: length)
         for _ in 0..<Self.mostNameRaces {
-            let choice = if let first { first } else { try await choose(publisher, excluding: taken) }
-            first = nil
+            let choice = try await choose(publisher, excluding: taken, after: preparation)
+            preparation = nil
             guard case .publish(let name, let isReplacing) = choice else {
                 return try skipped(finalName, in: directory)
             }
@@ -99,32 +99,31 @@ extension DownloadRun {
         }
     }
 
-    private func choose(_ publisher: Publisher, excluding taken: Set<String>) async throws -> Publisher.NameChoice {
+    /// Looks which name is free, after what else there is to do in the same visit to the pool.
+    private func choose(
+        _ publisher: Publisher, excluding taken: Set<String>, after preparation: Preparation?
+    ) async throws -> Publisher.NameChoice {
         let name = finalName
         let policy = specification.destination.onConflict
-        return try await services.pool.run {
-            try publisher.chooseName(for: name, policy: policy, isReserved: taken.contains)
+        return try await services.pool.run { () throws(FileError) in
+            try preparation?()
+            return try publisher.chooseName(for: name, policy: policy, isReserved: taken.contains)
         }
     }
 
     /// Sets mode and times, and makes all of it durable.
     func prepare(_ file: PartialFile, length: Int64) async throws {
+        try await services.pool.run(preparation(of: file, length: length))
+    }
+
+    private typealias Preparation = @Sendable () throws(FileError) -> Void
+
+    private func preparation(of file: PartialFile, length: Int64) -> Preparation {
         let publisher = Publisher(directory: file.directory)
         let mode = specification.destination.mode ?? settings.fileMode
         let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
-        try await services.pool.run { try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt) }
-    }
-
-    /// As above, and looks which name is free: one visit to the pool.
-    private func prepare(
-        _ file: PartialFile, length: Int64, choosingWith publisher: Publisher
-    ) async throws -> Publisher.NameChoice {
-        let mode = specification.destination.mode ?? settings.fileMode
-        let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
-        let (name, policy) = (finalName, specification.destination.onConflict)
-        return try await services.pool.run { () throws(FileError) in
+        return { () throws(FileError) in
             try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt)
-            return try publisher.chooseName(for: name, policy: policy)
         }
     }
 

@@ -119,8 +119,8 @@ extension SharedTransfer {
         described = describing(outcome.resumeData, by: choice(of: 0))
     }
 
-    /// Where a lane's attempts ask. Always the URL the client gave: redirects are followed anew, so that each hop is admitted, judged
-    /// and shown secrets as any other, and what was signed for one request is not used for another.
+    /// Where a lane's attempts ask. Always a URL the client gave: redirects are followed anew, so that each hop is admitted,
+    /// judged and shown secrets as any other, and what was signed for one request is not used for another.
     func source(for lane: Int) -> HTTPURL { specification.sources[choice(of: lane).source] }
 
     /// The request all members have in common; which types each accepts it says itself when they differ.

@@ -147,14 +147,14 @@ extension SharedTransfer {
 
     private func setAside(_ source: Int, _ error: TransferError) {
         let isAside = book.onFailure(of: source, error)
-        log(isAside ? "a mirror is set aside" : "a mirror fails for now", source, error.message)
+        log(isAside ? "a source is set aside" : "a source fails for now", source, error.message)
     }
 
     /// A lane's source cannot go on with what others sent.
     func refuse(of lane: Int, because reason: RestartReason) {
         if lane == 0, !isBodyTaken { head = nil }
         book.onRefusal(of: choice(of: lane).source)
-        log("a mirror cannot go on with what is kept", choice(of: lane).source, reason.description)
+        log("a source cannot go on with what is kept", choice(of: lane).source, reason.description)
     }
 
     private func log(_ what: Logger.Message, _ source: Int, _ reason: String) {

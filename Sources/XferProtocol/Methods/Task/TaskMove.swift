@@ -7,7 +7,7 @@ public enum TaskMove: RPCMethod {
 
     public static let name = "task.move"
     public static let summary =
-        "Moves tasks within the order of their host and priority; several keep the order of ids. "
+        "Moves tasks among those of the same host, group, profile and priority; several keep the order of ids. "
         + "top also makes their host the next one."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
 

@@ -1,0 +1,29 @@
+"""The same downloads with one tool after the other."""
+
+import shutil
+
+from . import processes
+from .measure import Failed, alternate
+
+
+def fetch_all(bench, outcome, tools, urls, out, expected, daemon, authority=None, warm_up=True):
+    """Fetches the same with every tool in turn, checks the sizes of what came, and notes what it cost."""
+    def run(tool, number):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        before = processes.cpu_seconds(daemon.pid)
+        took, cpu, peak = tool.fetch(urls, out, authority)
+        if [path.stat().st_size for path in out.iterdir()] != expected:
+            raise Failed(f"{tool.name} did not fetch everything")
+        if number == 0:
+            return
+        if tool.name == "xfer":
+            cpu += processes.cpu_seconds(daemon.pid) - before
+            peak = processes.memory(daemon.pid, "VmHWM")
+        outcome.add("time", tool.name, "s", took)
+        outcome.add("processor time", tool.name, "s", cpu)
+        outcome.add("peak memory", tool.name, "MB", peak)
+
+    alternate(tools, bench.rounds, run, warm_up)
+    shutil.rmtree(out)
+    outcome.notes.append("xfer's processor time is xferctl's and xferd's, its peak memory xferd's since its start.")

@@ -1,0 +1,126 @@
+import CCurl
+import XferCore
+import XferModel
+
+/// The body of a response: whether it is wanted, where it goes, and whether it was all of it.
+extension Exchange {
+    /// Most bytes of an unwanted body that are read to save the connection, and for how long.
+    private static var drainLimit: Int { 64 << 10 }
+    private static var drainTime: Duration { .seconds(1) }
+
+    // MARK: For the attempt
+
+    /// The held body may be written. True when it turned out to be empty, which has then been dealt with.
+    func release() -> Bool {
+        guard case .holding(let isBodyOver) = stage else { return false }
+        stage = .receiving
+        if isBodyOver { endBody() }
+        return isBodyOver
+    }
+
+    /// Our part of the body that comes ends there from now on; false when that is not within it any more.
+    func setGoal(_ goal: Int64) -> Bool {
+        guard case .receiving = stage, let body, goal >= run.writer.offset, goal <= body.end ?? body.total ?? -1 else {
+            return false
+        }
+        self.body?.goal = goal
+        return true
+    }
+
+    // MARK: Its beginning and its end
+
+    func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
+        self.body = body
+        isDecoded = head.contentEncoding != nil
+        do throws(TransferError) {
+            try run.beginBody(body, keeping: keeping, isNew: isNew)
+        } catch {
+            return drain(.finish(.failed(error)), head)
+        }
+        if head.majorVersion < 2, head.contentLength != nil, method != .head { handle?.listenForExcess() }
+        stage = isNew ? .holding(isBodyOver: false) : .receiving
+        return true
+    }
+
+    /// Decides whether the unwanted body is short enough to read it; false ends the response here.
+    func drain(_ next: AttemptRun.Next, _ head: ResponseHead) -> Bool {
+        let deadline = run.core.now.advanced(by: Self.drainTime)
+        stage = .draining(next, until: deadline)
+        run.core.schedule(run, at: deadline)
+        return (head.contentLength ?? 0) <= Int64(Self.drainLimit)
+    }
+
+    /// The exact length counts: a connection that broke after the last byte took nothing away.
+    var isBodyWhole: Bool {
+        guard case .receiving = stage, let body, let goal = body.goal else { return false }
+        return body.end == goal && run.writer.offset == goal
+    }
+
+    func endBody() {
+        guard let body else { return }
+        let offset = run.writer.offset
+        switch ResumeRules.judgeEnd(of: body, at: offset, skipped: run.writer.skipped, host: url.hostKey) {
+        case .complete:
+            run.finish(.complete)
+        case .fail(let error):
+            run.finish(.failed(error))
+        case .askOn:
+            var segment = plan.segment
+            segment.committed = offset
+            run.perform(.ask(run.plan(segment: segment)))
+        }
+    }
+
+    // MARK: From libcurl
+
+    /// How many of the bytes were taken; anything but all of them ends the request, but for libcurl's word for "later".
+    func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let challenge = challenges.takeFinal(), !judge(challenge) { return 0 }
+        switch stage {
+        case .holding:
+            return Int(CURL_WRITEFUNC_PAUSE)
+        case .draining:
+            drained += bytes.count
+            return drained <= Self.drainLimit ? bytes.count : 0
+        case .receiving:
+            return take(bytes, for: run)
+        case .requesting:
+            refusal = TransferError(.protocolError, "\(url.hostKey) sent a body without a head", host: url.hostKey)
+            return 0
+        case .ended:
+            return 0
+        }
+    }
+
+    /// A chunk of the wanted body; nothing here is done by the byte, and little by the chunk.
+    private func take(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
+        let now = run.core.now
+        // What libcurl is decoding it cannot hold back: such a body waits after the chunk.
+        if !isDecoded, !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }
+        switch run.write(bytes) {
+        case .failed(let error):
+            refusal = error
+            return 0
+        case .reachedGoal:
+            stage = .draining(.finish(.complete), until: nil)
+            return 0
+        case .more:
+            // Behind a chunked body something is still to come: its last chunk.
+            if body?.end == run.writer.offset, url.scheme == .http, head?.contentLength != nil,
+                handle?.hasUnreadBytes == true
+            {
+                onExcess()
+            }
+        }
+        run.onWritten(bytes.count, now: now)
+        if isDecoded, !run.mayReceive(now) { pauseReceiving() }
+        return bytes.count
+    }
+
+    /// The server sent more than its Content-Length says.
+    func onExcess() {
+        guard case .receiving = stage else { return }
+        refusal = TransferError(
+            .lengthMismatch, "\(url.hostKey) sent more than it announced", httpStatus: head?.status, host: url.hostKey)
+    }
+}
