@@ -57,17 +57,28 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func parse4(_ text: some StringProtocol) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
+        // Every host's name comes by here: most are none by their first letter.
+        guard let first = text.utf8.first, isDigit(first) else { return nil }
         var bytes: [UInt8] = []
-        for part in parts {
-            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (48...57).contains($0) }),
-                part.utf8.count == 1 || part.utf8.first != 48, let value = UInt8(part)
-            else { return nil }
-            bytes.append(value)
+        var number: (value: Int, digits: Int) = (0, 0)
+        func endNumber() -> Bool {
+            guard number.digits > 0, let byte = UInt8(exactly: number.value) else { return false }
+            bytes.append(byte)
+            number = (0, 0)
+            return true
         }
-        return bytes
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: ".") {
+                guard endNumber() else { return nil }
+            } else {
+                guard isDigit(byte), number.digits == 0 || number.value > 0, number.digits < 3 else { return nil }
+                number = (number.value * 10 + Int(byte - UInt8(ascii: "0")), number.digits + 1)
+            }
+        }
+        return endNumber() && bytes.count == 4 ? bytes : nil
     }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private static func parse6(_ text: some StringProtocol) -> [UInt8]? {
         let text = String(text)

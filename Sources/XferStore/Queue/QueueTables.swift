@@ -5,24 +5,22 @@ extension StoreTransaction {
     /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
-        let queued = try connection.first(
+        // RETURNING would gather its rows in a table made for that, which costs more than the rest.
+        try connection.run(
             """
             UPDATE host_queue SET queued = queued + ?5
             WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
-            RETURNING queued
             """,
-            priority, group, profile, .text(key.host), .integer(amount)
-        ) { $0.integer(0) }
-        switch queued {
-        case .some(let queued) where queued > 0: break
-        case .some:
-            try connection.run(
-                "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", priority,
-                group, profile, .text(key.host))
-            try refreshFront(of: key.line)
-        case nil:
-            try addLane(key, queued: amount)
-        }
+            priority, group, profile, .text(key.host), .integer(amount))
+        guard connection.changeCount > 0 else { return try addLane(key, queued: amount) }
+        guard amount < 0 else { return }
+        try connection.run(
+            """
+            DELETE FROM host_queue
+            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4 AND queued <= 0
+            """,
+            priority, group, profile, .text(key.host))
+        if connection.changeCount > 0 { try refreshFront(of: key.line) }
     }
 
     private func addLane(_ key: HostKey, queued: Int64) throws(StoreError) {
