@@ -7,26 +7,28 @@ import Glibc
 final class CommitThread: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `mutex` is held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let isWanted = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let hasChanged = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let work: @Sendable () -> Void
     private var isAsked = false
+    /// It may go when it has done what it was asked.
+    private var mayEnd = false
     private var hasEnded = false
 
     /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
     init(path: String, _ work: @escaping @Sendable () -> Void) throws(StoreError) {
         self.work = work
         mutex.initialize(to: pthread_mutex_t())
-        isWanted.initialize(to: pthread_cond_t())
+        hasChanged.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(isWanted, nil)
+        pthread_cond_init(hasChanged, nil)
         try start(path)
     }
 
     deinit {
         // Its thread has a reference, so it has ended.
-        pthread_cond_destroy(isWanted)
+        pthread_cond_destroy(hasChanged)
         pthread_mutex_destroy(mutex)
-        isWanted.deallocate()
+        hasChanged.deallocate()
         mutex.deallocate()
     }
 
@@ -34,26 +36,35 @@ final class CommitThread: @unchecked Sendable {
     func ask() { change { isAsked = true } }
 
     /// Lets the thread go once it has done what it was asked.
-    func end() { change { hasEnded = true } }
+    func end() { change { mayEnd = true } }
+
+    /// As `end`, and returns when it has gone. Not to be called in its work.
+    func finish() {
+        end()
+        pthread_mutex_lock(mutex)
+        while !hasEnded { pthread_cond_wait(hasChanged, mutex) }
+        pthread_mutex_unlock(mutex)
+    }
 
     private func change(_ body: () -> Void) {
         pthread_mutex_lock(mutex)
         body()
         pthread_mutex_unlock(mutex)
         // Not before: whoever wakes would find the mutex taken and sleep again.
-        pthread_cond_signal(isWanted)
+        pthread_cond_broadcast(hasChanged)
     }
 
     fileprivate func run() {
         while awaitWork() { work() }
+        change { hasEnded = true }
     }
 
     private func awaitWork() -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while !isAsked {
-            if hasEnded { return false }
-            pthread_cond_wait(isWanted, mutex)
+            if mayEnd { return false }
+            pthread_cond_wait(hasChanged, mutex)
         }
         isAsked = false
         return true

@@ -20,6 +20,7 @@ final class GroupCommit: @unchecked Sendable {
     private let configuration: StoreConfiguration
     private let state = Locked(State())
     private var transaction: StoreTransaction?
+    /// Set once, in `init`.
     private var thread: CommitThread?
 
     /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
@@ -52,7 +53,7 @@ final class GroupCommit: @unchecked Sendable {
                 state.isClosed = true
                 return state.queue.onGatheringTimeOver()
             })
-        // Behind the last commit, since the writer's queue is serial.
+        thread?.finish()
         pool.writeWithoutTransaction { _ in
             transaction?.connection.forgetStatements()
             transaction = nil
