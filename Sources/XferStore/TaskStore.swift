@@ -45,7 +45,19 @@ public final class TaskStore: Sendable {
     public func write<T: Sendable>(
         _ urgency: Urgency = .immediate, _ body: @escaping @Sendable (StoreTransaction) throws -> T
     ) async throws -> T {
-        try await withCheckedThrowingContinuation { commits.submit(PendingWrite(urgency, body, $0)) }
+        try await withCheckedThrowingContinuation { commits.submit([PendingWrite(urgency, body, $0)]) }
+    }
+
+    /// Runs several bodies in the next group commit, each in a change-set of its own, and returns once all are done: their
+    /// results, in their order, as `write` would have returned or thrown them.
+    public func write<T: Sendable>(
+        each bodies: [@Sendable (StoreTransaction) throws -> T]
+    ) async -> [Result<T, any Error>] {
+        guard !bodies.isEmpty else { return [] }
+        return await withCheckedContinuation { continuation in
+            let writes = PendingWrites(count: bodies.count, continuation)
+            commits.submit(bodies.enumerated().map { writes.write($0, $1) })
+        }
     }
 
     /// Runs `body` on a consistent snapshot, beside the writer, seeing everything committed before the call.

@@ -11,6 +11,34 @@ import XferTestSupport
 struct GroupCommitTests {
     struct Refused: Error {}
 
+    @Test func severalWritesAreDoneTogetherAndFailAlone() async throws {
+        struct Refusal: Error {}
+        try await withStore { store in
+            let results: [Result<Int, any Error>] = await store.write(
+                each: (0..<5).map { number in
+                    { tx in
+                        try tx.setSetting("key \(number)", "value")
+                        if number == 2 { throw Refusal() }
+                        return number
+                    }
+                })
+            #expect(results.map { try? $0.get() } == [0, 1, nil, 3, 4])
+            #expect(throws: Refusal.self) { try results[2].get() }
+            let written = try await store.read { reader in try (0..<5).map { try reader.setting("key \($0)") } }
+            #expect(written == ["value", "value", nil, "value", "value"])
+            #expect(await store.write(each: [@Sendable (StoreTransaction) throws -> Int]()).isEmpty)
+        }
+    }
+
+    @Test func severalWritesToAClosedStoreAreAllRefused() async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        try store.close()
+        let results: [Result<Void, any Error>] = await store.write(each: [{ _ in }, { _ in }])
+        #expect(results.count == 2)
+        for result in results { #expect(throws: StoreError.closed) { try result.get() } }
+    }
+
     @Test func answersWhatTheBodyReturnedAndKeepsItOverAReopening() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
@@ -325,14 +353,15 @@ final class HeldGroup {
         let started = DispatchSemaphore(value: 0)
         done.enter()
         // Writes something, so that the first sync is its own and the second one the group's.
-        commits.submit(
+        commits.submit([
             Change { [gate] transaction in
                 try transaction.setSetting("held", "yes")
                 started.signal()
                 gate.wait()
             } _: { [done] _ in
                 done.leave()
-            })
+            }
+        ])
         started.wait()
     }
 
@@ -340,13 +369,14 @@ final class HeldGroup {
         let index = count
         count += 1
         done.enter()
-        commits.submit(
+        commits.submit([
             Change {
                 _ = try body($0)
             } _: { [done, results] error in
                 if let error { results.withLock { $0[index] = "\(error)" } }
                 done.leave()
-            })
+            }
+        ])
     }
 
     func release() {

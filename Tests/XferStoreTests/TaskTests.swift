@@ -290,6 +290,7 @@ struct TaskTests {
         [HeaderField(name: "ETag", value: "\"x\"")], [HeaderField(name: "", value: "")],
         [HeaderField(name: "A", value: "b,c]["), HeaderField(name: "A", value: "é 日本 \u{1F600}")],
         [HeaderField(name: "A", value: "tab\tand\\"), HeaderField(name: "B", value: "plain")],
+        [HeaderField(name: "A\\\"", value: "\\\\\"\\"), HeaderField(name: "B", value: "\"é\"")],
     ])
     func readsStoredHeaderFieldsBack(fields: [HeaderField]) throws {
         let text = try #require(JSONText.encode(headers: fields))
@@ -297,7 +298,9 @@ struct TaskTests {
         #expect(JSONText.decode([[String]].self, from: text) == fields.map { [$0.name, $0.value] })
     }
 
-    @Test(arguments: ["", "[", "[]x", "[[\"a\"]]", "[[\"a\",\"b\"]", "[[\"a\",\"b\"]]]", "x[\"a\",\"b\"]]"])
+    @Test(arguments: [
+        "", "[", "[]x", #"[["a"]]"#, #"[["a","b"]"#, #"[["a","b"]]]"#, #"x["a","b"]]"#, #"[["a","b\"]]"#, #"[["a","b\"#,
+    ])
     func refusesTextsThatAreNoHeaderFields(text: String) {
         #expect(JSONText.decodeHeaders(text) == nil)
     }

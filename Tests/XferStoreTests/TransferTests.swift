@@ -61,6 +61,26 @@ struct TransferTests {
         }
     }
 
+    @Test func aTransferThatGoesIsTakenFromItsTasks() async throws {
+        try await withStore { store in
+            let (ids, transfers) = try await store.write { tx in
+                let ids = try tx.add(3)
+                let transfers = try (0..<2).map { _ in
+                    try tx.insertTransfer(partial: PartialLocation(directory: "/srv", identity: .unknown), at: noon).id
+                }
+                for (id, transfer) in zip(ids, [transfers[0], transfers[0], transfers[1]]) {
+                    var task = try #require(try tx.task(id))
+                    task.transferID = transfer
+                    try tx.update(task)
+                }
+                return (ids, transfers)
+            }
+            try await store.write { try $0.deleteTransfer(transfers[0]) }
+            let left = try await store.read { reader in try ids.map { try reader.task($0)?.transferID } }
+            #expect(left == [nil, nil, transfers[1]])
+        }
+    }
+
     @Test func refusesWhatIsGone() async throws {
         try await withStore { store in
             let gone = TransferID(9)

@@ -24,16 +24,18 @@ extension TransferManager {
     }
 
     /// The task runs on this transfer from now on.
-    func join(_ task: TransferTask, _ transfer: Transfer) -> LiveTransfer {
-        var live = transfers[transfer.id] ?? makeLive(task, transfer)
+    ///
+    /// - Parameter isNew: nobody was ever on the transfer.
+    func join(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
+        var live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew)
         live.wasShared = live.wasShared || !live.tasks.isEmpty
         live.tasks.insert(task.id)
-        live.shared?.expected.withLockedValue { _ = $0.insert(task.id) }
+        live.shared?.expect(task)
         transfers[transfer.id] = live
         return live
     }
 
-    private func makeLive(_ task: TransferTask, _ transfer: Transfer) -> LiveTransfer {
+    private func makeLive(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
@@ -43,7 +45,8 @@ extension TransferManager {
             return LiveTransfer(shared: nil, trust: trust, key: key, owner: task.owner)
         }
         let context = context(of: task, transfer.id, RunControl(kind: kind), trust)
-        return LiveTransfer(shared: SharedTransfer(context, transfer), trust: trust, key: key, owner: task.owner)
+        let shared = SharedTransfer(context, transfer, isNew: isNew)
+        return LiveTransfer(shared: shared, trust: trust, key: key, owner: task.owner)
     }
 
     func context(

@@ -11,9 +11,17 @@ struct Starting: Sendable {
         var owner: Owner
     }
 
+    /// A task that starts, and on which transfer.
+    struct Start: Sendable {
+        var task: TransferTask
+        var transfer: Transfer
+        /// Whether nobody was ever on that transfer.
+        var isNew: Bool
+    }
+
     /// What was decided, for after the commit.
     struct Starts: Sendable {
-        var tasks: [(TransferTask, Transfer)] = []
+        var tasks: [Start] = []
         /// Transfers that tasks left for another one; they may have no task any more.
         var abandoned: [TransferID] = []
         /// Whether there is more to do than one pass takes.
@@ -63,8 +71,8 @@ struct Starting: Sendable {
             guard try mayStart(task, in: tx) else { continue }
             // Of many that join, the pass left some over.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
-            let transfer = try transfer(of: task, in: tx)
-            try start(task, transfer, in: tx)
+            let (transfer, isNew) = try transfer(of: task, in: tx)
+            try start(task, transfer, isNew: isNew, in: tx)
             picked += 1
             try tx.markServed(task.lane)
             guard live[transfer.id] == nil else { continue }
@@ -117,7 +125,9 @@ struct Starting: Sendable {
         isSharedBetweenOwners || task.owner == other.owner
     }
 
-    private mutating func start(_ task: TransferTask, _ transfer: Transfer, in tx: StoreTransaction) throws {
+    private mutating func start(
+        _ task: TransferTask, _ transfer: Transfer, isNew: Bool = false, in tx: StoreTransaction
+    ) throws {
         var machine = TaskStateMachine(task)
         if task.transferID != transfer.id {
             if let left = task.transferID { starts.abandoned.append(left) }
@@ -125,27 +135,30 @@ struct Starting: Sendable {
         }
         let transition = machine.onStart(at: now)
         machine.subscribe(to: transfer.id)
-        try tx.update(machine.task)
+        try tx.update(machine.task, from: task)
         if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
         scheduler.onStart(task.id, of: transfer.id, from: task.lane)
-        starts.tasks.append((machine.task, transfer))
+        starts.tasks.append(Start(task: machine.task, transfer: transfer, isNew: isNew))
     }
 
     /// Its own, else one whose bytes somebody keeps, else a new one.
-    private func transfer(of task: TransferTask, in tx: StoreTransaction) throws -> Transfer {
-        if let id = task.transferID, let transfer = try tx.transfer(id) { return transfer }
+    private func transfer(
+        of task: TransferTask, in tx: StoreTransaction
+    ) throws -> (transfer: Transfer, isNew: Bool) {
+        if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
         let destination = task.specification.destination
         if let key = task.coalesceKey {
             for transfer in try tx.transfers(keptUnder: key, limit: Self.mostKept) where live[transfer.id] == nil {
                 guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
-                if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) { return transfer }
+                if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {
+                    return (transfer, false)
+                }
             }
         }
-        return try tx.insertTransfer(
-            partial: PartialLocation(
-                directory: destination.directory, identity: destination.directoryIdentity ?? .unknown), at: now
-        )
+        let partial = PartialLocation(
+            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        return (try tx.insertTransfer(partial: partial, at: now), true)
     }
 }
 

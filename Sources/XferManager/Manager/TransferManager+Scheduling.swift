@@ -21,7 +21,7 @@ extension TransferManager {
             passCount += 1
             do {
                 let (started, wakeUp) = try await startTasks()
-                for (task, transfer) in started { launch(task, transfer) }
+                for start in started { launch(start) }
                 endPass()
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
@@ -61,7 +61,7 @@ extension TransferManager {
 
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
     /// Answers also when something is to be woken next, from that same transaction.
-    private func startTasks() async throws -> (started: [(TransferTask, Transfer)], wakeUp: Timestamp?) {
+    private func startTasks() async throws -> (started: [Starting.Start], wakeUp: Timestamp?) {
         // While nothing can be written, nothing can be woken either.
         guard !scheduler.holds.contains(.degraded) else { return ([], nil) }
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
@@ -80,15 +80,16 @@ extension TransferManager {
         return (starts.tasks, wakeUp)
     }
 
-    private func launch(_ task: TransferTask, _ transfer: Transfer) {
+    private func launch(_ start: Starting.Start) {
+        let transfer = start.transfer
+        var task = start.task
         let id = task.id
-        var task = task
         if let rates = ratesBeforeLaunch.removeValue(forKey: id) {
             (task.specification.maxReceiveRate, task.specification.maxSendRate) = rates
         }
         let control = RunControl(kind: task.specification.kind)
         let isJudgedOtherwise = isJudgedOtherwise(transfer.id)
-        let live = join(task, transfer)
+        let live = join(task, transfer, isNew: start.isNew)
         let run = makeRun(of: task, transfer, control: control, live)
         scheduler.onStart(id, of: transfer.id, from: task.lane)
         runs[id] = LiveRun(
@@ -245,7 +246,7 @@ extension TransferManager {
                 transition = Self.onStopped(
                     &machine, result, isJudgedAnew: isJudgedAnew, isShuttingDown: isShuttingDown, at: now)
             }
-            try tx.update(machine.task)
+            try tx.update(machine.task, from: task)
             try failedURLs.note(machine.task, in: tx, at: now)
             if case .completed = result.end, !aftermath.discardsBytes, try !tx.isHeld(transfer) {
                 try tx.deleteTransfer(transfer)

@@ -144,7 +144,8 @@ public actor TransferManager {
             logger: logger)
         let services = RunServices(
             store: store, engine: engine, pool: pool, digests: digests,
-            durability: DurabilityGroup(pool: pool), directories: OpenDirectories(),
+            durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store, pool: pool),
+            directories: OpenDirectories(),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),

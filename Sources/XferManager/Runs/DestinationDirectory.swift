@@ -26,9 +26,12 @@ enum DestinationDirectory {
         let (recorded, path) = (partial.identity, partial.directory)
         let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
         do {
-            let directory = try await services.pool.run { [directories = services.directories] in
-                try directories.open(path, beneath: roots)
-            }
+            let directories = services.directories
+            let justSeen = directories.justSeen(path, beneath: roots)
+            let directory =
+                if let justSeen { justSeen } else {
+                    try await services.pool.run { try directories.open(path, beneath: roots) }
+                }
             let found = directory.identity
             guard found.device == recorded.device || found.inode == recorded.inode else {
                 throw TransferError(

@@ -1,9 +1,11 @@
 import NIOConcurrencyHelpers
 import XferFiles
+import XferModel
 
 /// The directories that runs have open: ten thousand files for one directory need not walk to it ten thousand times.
 ///
-/// A directory is given out again only while its path leads to that very one, and only under the roots that allowed it.
+/// A directory is given out again only while its path leads to that very one, and only under the roots that allowed it. What was
+/// looked at a moment ago is taken for as it was: nobody can tell whether a path changed just before a look or just after it.
 final class OpenDirectories: Sendable {
     private struct Key: Hashable {
         let path: String
@@ -12,18 +14,39 @@ final class OpenDirectories: Sendable {
 
     private struct Entry {
         weak var directory: DirectoryHandle?
+        /// When its path was seen to lead to it.
+        var seenAt: MonotonicInstant
     }
 
+    /// How long a look counts.
+    private static let moment = Duration.milliseconds(200)
+
     private let entries = NIOLockedValueBox<[Key: Entry]>([:])
+
+    /// The directory if it was opened or looked at a moment ago.
+    func justSeen(_ path: String, beneath roots: AllowedRoots) -> DirectoryHandle? {
+        let now = Clocks.monotonic()
+        return entries.withLockedValue { entries in
+            guard let entry = entries[Key(path: path, roots: roots)], entry.seenAt.duration(to: now) < Self.moment
+            else {
+                return nil
+            }
+            return entry.directory
+        }
+    }
 
     /// As `AllowedRoots.open(directory:)`. Blocks.
     func open(_ path: String, beneath roots: AllowedRoots) throws(FileError) -> DirectoryHandle {
         let key = Key(path: path, roots: roots)
-        if let known = entries.withLockedValue({ $0[key]?.directory }), known.isSame(asPath: path) { return known }
+        let now = Clocks.monotonic()
+        if let known = entries.withLockedValue({ $0[key]?.directory }), known.isSame(asPath: path) {
+            entries.withLockedValue { $0[key]?.seenAt = now }
+            return known
+        }
         let opened = try roots.open(directory: path)
         entries.withLockedValue { entries in
             entries = entries.filter { $0.value.directory != nil }
-            entries[key] = Entry(directory: opened)
+            entries[key] = Entry(directory: opened, seenAt: now)
         }
         return opened
     }

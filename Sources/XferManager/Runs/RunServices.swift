@@ -17,6 +17,7 @@ struct RunServices: Sendable {
     /// Threads of their own for digests, which take minutes where files are large: checkpoints never wait for them.
     let digests: BlockingPool
     let durability: DurabilityGroup
+    let publishing: PublishingStage
     let directories: OpenDirectories
     let spool: SpoolDirectory
     let reader: ResponseReader

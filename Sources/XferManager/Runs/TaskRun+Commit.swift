@@ -25,7 +25,7 @@ extension TaskRun {
             var machine = TaskStateMachine(task)
             machine.note { $0 = facts }
             let answer = try change(tx, &machine)
-            try tx.update(machine.task)
+            try tx.update(machine.task, from: task)
             return answer
         }
     }

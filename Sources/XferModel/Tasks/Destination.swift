@@ -41,4 +41,7 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     case fail
     /// A conditional request with the published file's validators; ends completed with `not_modified: true` when current.
     case update
+
+    /// Whether a file that has the name gives way.
+    public var replaces: Bool { self == .overwrite || self == .update }
 }

@@ -36,14 +36,14 @@ final class GroupCommit: @unchecked Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-    func submit(_ change: any ChangeSet) {
-        let (action, refusal) = state.withLock { state -> (CommitQueue<any ChangeSet>.Action, StoreError?) in
-            if state.isClosed { return (.nothing, .closed) }
-            if let reason = state.degradation { return (.nothing, .degraded(reason: reason)) }
-            return (state.queue.onChange(change, change.urgency), nil)
+    func submit(_ changes: [any ChangeSet]) {
+        let (actions, refusal) = state.withLock { state -> ([CommitQueue<any ChangeSet>.Action], StoreError?) in
+            if state.isClosed { return ([], .closed) }
+            if let reason = state.degradation { return ([], .degraded(reason: reason)) }
+            return (changes.map { state.queue.onChange($0, $0.urgency) }, nil)
         }
-        if let refusal { return change.fail(refusal) }
-        perform(action)
+        if let refusal { for change in changes { change.fail(refusal) } }
+        for action in actions { perform(action) }
     }
 
     /// Refuses what comes from now on and commits what is there; blocks until that is done.

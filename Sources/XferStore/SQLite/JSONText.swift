@@ -50,45 +50,78 @@ enum JSONText {
         return pairs.map { HeaderField(name: $0[0], value: $0[1]) }
     }
 
-    /// Header fields from a text without escapes, as nearly all are; nil for any other.
+    /// Header fields from a text whose only escapes are of quotes and backslashes, as of nearly all; nil for any other.
     private static func plainHeaders(_ text: String) -> [HeaderField]? {
         var text = text
         return text.withUTF8 { bytes in
-            guard bytes.count > 1, !bytes.contains(UInt8(ascii: "\\")) else { return nil }
-            var position = 1
-            func take(_ expected: StaticString) -> Bool {
-                let expected = UnsafeBufferPointer(start: expected.utf8Start, count: expected.utf8CodeUnitCount)
-                guard bytes[position...].starts(with: expected) else { return false }
-                position += expected.count
+            var position = 0
+            func take(_ expected: Character) -> Bool {
+                guard position < bytes.count, bytes[position] == expected.asciiValue else { return false }
+                position += 1
                 return true
             }
             func string() -> String? {
-                guard take("\""), let end = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
-                defer { position = end + 1 }
-                return String(decoding: UnsafeBufferPointer(rebasing: bytes[position..<end]), as: UTF8.self)
+                guard take("\"") else { return nil }
+                let start = position
+                var hasEscapes = false
+                while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+                    guard bytes[position] == UInt8(ascii: "\\") else {
+                        position += 1
+                        continue
+                    }
+                    hasEscapes = true
+                    guard position + 1 < bytes.count, standsForItself(bytes[position + 1]) else { return nil }
+                    position += 2
+                }
+                let content = UnsafeBufferPointer(rebasing: bytes[start..<position])
+                guard take("\"") else { return nil }
+                return hasEscapes
+                    ? String(decoding: unescaped(content), as: UTF8.self) : String(decoding: content, as: UTF8.self)
             }
             var fields: [HeaderField] = []
+            guard take("[") else { return nil }
             repeat {
                 guard take("["), let name = string(), take(","), let value = string(), take("]") else { return nil }
                 fields.append(HeaderField(name: name, value: value))
             } while take(",")
-            return take("]") && position == bytes.count && bytes[0] == UInt8(ascii: "[") ? fields : nil
+            return take("]") && position == bytes.count ? fields : nil
         }
+    }
+
+    private static func standsForItself(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    /// Without the backslashes before what stands for itself.
+    private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var plain: [UInt8] = []
+        plain.reserveCapacity(bytes.count)
+        var isEscaped = false
+        for byte in bytes {
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            if !isEscaped { plain.append(byte) }
+        }
+        return plain
     }
 
     /// As `append(_:to:)`, to bytes.
     static func append(_ string: String, to text: inout [UInt8]) {
         var string = string
-        let isPlain = string.withUTF8 { bytes in
-            for byte in bytes where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                return false
-            }
+        let isDone = string.withUTF8 { bytes in
+            let start = text.count
             text.append(UInt8(ascii: "\""))
-            text.append(contentsOf: bytes)
+            for byte in bytes {
+                guard byte >= 0x20 else {
+                    text.removeSubrange(start...)
+                    return false
+                }
+                if standsForItself(byte) { text.append(UInt8(ascii: "\\")) }
+                text.append(byte)
+            }
             text.append(UInt8(ascii: "\""))
             return true
         }
-        guard !isPlain else { return }
+        guard !isDone else { return }
         var escaped = ""
         append(string, to: &escaped)
         text.append(contentsOf: escaped.utf8)

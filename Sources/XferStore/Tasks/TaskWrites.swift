@@ -51,43 +51,28 @@ extension StoreTransaction {
     /// Writes every mutable column but `rank`, which only `move` changes. Owner, kind, client key and batch are not
     /// mutable.
     public func update(_ task: TransferTask) throws(StoreError) {
-        let columns = try SpecificationColumns(task.specification)
-        let found = try connection.first(
-            """
-            SELECT owner, group_name, state, priority, host, group_id, batch_id, profile, url, label, directory, name,
-                checksum, options, meta, directory_device, directory_inode, policy, slot, coalesce_key,
-                wait_reason, wait_until, transfer_id, finished_at, final_path
-            FROM task WHERE id = ?1
-            """, Value(task.id)
-        ) { row throws(StoreError) in
-            (
-                place: try QueuePlace(row, of: task.id),
-                isSameSpecification: row.holds(columns.group, 1) && row.holds(columns.priority, 3)
-                    && row.holds(columns.profile, 7) && row.holds(columns.url, 8) && row.holds(columns.label, 9)
-                    && row.holds(columns.directory, 10) && row.holds(columns.name, 11)
-                    && row.holds(columns.checksum, 12) && row.holds(columns.options, 13)
-                    && row.holds(columns.meta, 14) && row.holds(columns.directoryDevice, 15)
-                    && row.holds(columns.directoryInode, 16) && row.holds(columns.policy, 17)
-                    && row.holds(columns.slot, 18) && row.holds(Value(task.coalesceKey), 19),
-                isSameStanding: row.holds(Value(task.state), 2) && row.holds(Value(task.wait?.reason.rawValue), 20)
-                    && row.holds(Value(task.wait?.until), 21) && row.holds(Value(task.transferID), 22)
-                    && row.holds(Value(task.finishedAt), 23) && row.holds(Value(task.outcome.finalPath), 24)
-            )
+        guard let former = try self.task(task.id) else { throw .noSuchTask(task.id) }
+        try update(task, from: former)
+    }
+
+    /// As `update`, of a task that was read in this change-set and not written since.
+    public func update(_ task: TransferTask, from former: TransferTask) throws(StoreError) {
+        if !task.hasProgress(of: former) { try updateProgress(of: task) }
+        if !task.hasStanding(of: former) { try updateStanding(of: task) }
+        let formerGroup = try groupID(of: former.group) ?? GroupRow.none
+        let isSameGroup = former.group == task.group
+        let group = isSameGroup ? formerGroup : try makeGroup(task.group)
+        if task.specification != former.specification || task.coalesceKey != former.coalesceKey {
+            try updateSpecification(of: task, try SpecificationColumns(task.specification), inGroup: group)
         }
-        guard let found else { throw .noSuchTask(task.id) }
-        try updateProgress(of: task)
-        if !found.isSameStanding { try updateStanding(of: task) }
-        let isSameGroup = found.place.group == task.specification.group
-        let group = isSameGroup ? found.place.groupID : try makeGroup(task.group)
-        if !found.isSameSpecification { try updateSpecification(of: task, columns, inGroup: group) }
-        try noteHook(of: task, after: found.place.state)
-        let place = QueuePlace(of: task, inGroup: group)
-        guard place != found.place else { return }
-        if place.state.isTerminal, !found.place.state.isTerminal { try noteEnd(of: task) }
-        if place.state == .queued, found.place.state != .queued { try noteReturn(of: task, from: found.place.state) }
-        count(found.place, by: -1)
+        try noteHook(of: task, after: former.state)
+        let (formerPlace, place) = (QueuePlace(of: former, inGroup: formerGroup), QueuePlace(of: task, inGroup: group))
+        guard place != formerPlace else { return }
+        if place.state.isTerminal, !former.state.isTerminal { try noteEnd(of: task) }
+        if place.state == .queued, former.state != .queued { try noteReturn(of: task, from: former.state) }
+        count(formerPlace, by: -1)
         count(place, by: 1)
-        if !isSameGroup { try tidyGroup(found.place.groupID) }
+        if !isSameGroup { try tidyGroup(formerGroup) }
     }
 
     /// Forgets the row and its reservations; its transfer stays, see `orphanedTransfers`.
@@ -148,6 +133,23 @@ extension StoreTransaction {
             columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
             columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(task.coalesceKey),
             .integer(group))
+    }
+}
+
+extension TransferTask {
+    /// Whether `updateProgress` would write the same.
+    fileprivate func hasProgress(of other: TransferTask) -> Bool {
+        var outcome = other.outcome
+        outcome.finalPath = self.outcome.finalPath
+        return received == other.received && total == other.total && sent == other.sent && furthest == other.furthest
+            && attempts == other.attempts && startedAt == other.startedAt && lastProgressAt == other.lastProgressAt
+            && error == other.error && self.outcome == outcome
+    }
+
+    /// Whether `updateStanding` would write the same.
+    fileprivate func hasStanding(of other: TransferTask) -> Bool {
+        state == other.state && wait == other.wait && transferID == other.transferID
+            && finishedAt == other.finishedAt && outcome.finalPath == other.outcome.finalPath
     }
 }
 

@@ -69,6 +69,8 @@ extension StoreTransaction {
 
     /// Forgets the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is gone.
     public func deleteTransfer(_ id: TransferID) throws(StoreError) {
+        try connection.run(
+            "UPDATE task INDEXED BY task_transfer SET transfer_id = NULL WHERE transfer_id = ?1", Value(id))
         try connection.run("DELETE FROM transfer WHERE id = ?1", Value(id))
     }
 

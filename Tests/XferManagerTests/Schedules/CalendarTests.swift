@@ -51,10 +51,14 @@ import XferTestSupport
     @Test func theTimerWakesIt() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 1000))
-        let manager = try await fixture.open()
+        // Stands still until the task is there, however long that takes.
+        let begin = Clocks.wall()
+        let isHeld = NIOLockedValueBox(true)
+        let manager = try await fixture.open { isHeld.withLockedValue(\.self) ? begin : Clocks.wall() }
         try await manager.start()
-        let soon = Clocks.wall().advanced(by: .milliseconds(300))
+        let soon = begin.advanced(by: .milliseconds(300))
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.notBefore = soon }
+        isHeld.withLockedValue { $0 = false }
         let ended = try await fixture.end(of: id, in: manager)
         #expect(ended.state == .completed)
         #expect(try #require(ended.startedAt) >= soon)

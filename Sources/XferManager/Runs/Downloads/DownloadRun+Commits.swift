@@ -51,31 +51,36 @@ extension DownloadRun {
         return true
     }
 
-    /// Commits what a restart has to know about the publish: every byte is here, and which name they get. False when
-    /// another task holds the name.
+    /// Writes down what a restart has to know about the publish: every byte is here, and which name they get. See
+    /// `PublishingCandidate.commit`.
     ///
-    /// - Parameter length: of the partial file; nil when it is not the one that is published.
-    func commitIntent(_ intent: PublishIntent, length: Int64?, isReplacing: Bool, in directory: FileIdentity)
-        async throws -> Bool
-    {
+    /// - Parameters:
+    ///   - length: of the partial file; nil when it is not the one that is published.
+    ///   - events: what happened on the way here.
+    func intentChange(
+        length: Int64?, telling events: [EventPayload], in directory: FileIdentity
+    ) -> @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool {
         let resumeData = length.map { wholeResumeData($0) }
-        let id = transfer.id
-        let taskID = taskID
+        let (id, transferID, facts) = (taskID, transfer.id, outcome)
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
         let now = services.clock()
-        let isReserved = try await commit(.gathered) { tx, machine in
-            guard machine.task.state == .running else { throw Overtaken() }
-            guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: taskID) else { return false }
+        return { tx, intent, isReplacing in
+            guard let task = try tx.task(id), task.transferID == transferID, task.state == .running else {
+                throw Overtaken()
+            }
+            guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: id) else { return false }
+            for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            var machine = TaskStateMachine(task)
+            machine.note { $0 = facts }
             if let resumeData, let length {
-                try tx.update(resumeData: resumeData, of: id)
+                try tx.update(resumeData: resumeData, of: transferID)
                 machine.onCheckpoint(received: length, total: length, at: now)
             }
-            if let sources { try tx.setSources(sources, of: id) }
-            try tx.setPublishIntent(intent, of: id)
+            if let sources { try tx.setSources(sources, of: transferID) }
+            try tx.setPublishIntent(intent, of: transferID)
+            try tx.update(machine.task, from: task)
             return true
         }
-        if isReserved { transfer.publishIntent = intent }
-        return isReserved
     }
 
     /// Commits that the file is ready, and, unless a hook made it, that every byte is here.

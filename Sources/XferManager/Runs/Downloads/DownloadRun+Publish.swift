@@ -4,8 +4,8 @@ import XferStore
 
 /// From the last byte to the final name: verify, make durable, rename, make the name durable.
 extension DownloadRun {
-    /// Files that take the name away between choosing and renaming, more often than anybody would by accident.
-    private static var mostNameRaces: Int { 1000 }
+    /// What is made durable together with others: larger files would keep them waiting.
+    private static var largestGathered: Int64 { 1 << 20 }
 
     /// The name the file is to have: the client's, else the server's, else the URL's.
     var finalName: String {
@@ -49,33 +49,32 @@ extension DownloadRun {
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
         control.enter(.publishing)
-        let publisher = Publisher(directory: directory)
-        var taken: Set<String> = []
+        let (name, policy) = (finalName, specification.destination.onConflict)
+        if policy.replaces {
+            try await ReplacingRules.requireReplaceable(
+                name, in: directory, by: specification.owner, services, settings)
+        }
         var preparation = isProcessed ? nil : preparation(of: file, length: length)
-        for _ in 0..<Self.mostNameRaces {
-            let choice = try await choose(publisher, excluding: taken, after: preparation)
+        if length > Self.largestGathered {
+            if let preparation { try await services.pool.run(preparation) }
             preparation = nil
-            guard case .publish(let name, let isReplacing) = choice else {
-                return try skipped(finalName, in: directory)
-            }
-            if isReplacing {
-                try await ReplacingRules.requireReplaceable(
-                    name, in: directory, by: specification.owner, services, settings)
-            }
-            guard control.beginPublishing() else { return .stopped }
-            let intent = PublishIntent(finalName: name, part: file.identity)
-            guard
-                try await commitIntent(
-                    intent, length: isProcessed ? nil : length, isReplacing: isReplacing, in: directory.identity),
-                try await rename(file.name, as: intent, with: publisher, isReplacing: isReplacing)
-            else {
-                taken.insert(name)
-                continue
-            }
-            outcome.finalPath = directory.path(of: name)
+        }
+        let news = pendingEvents
+        let outcome = try await services.publishing.publish(
+            PublishingCandidate(
+                file: file, name: name, policy: policy, control: control, preparation: preparation,
+                commit: intentChange(length: isProcessed ? nil : length, telling: news, in: directory.identity)))
+        switch outcome {
+        case .skipped:
+            return try skipped(name, in: directory)
+        case .stopped:
+            return .stopped
+        case .published(let intent):
+            pendingEvents.removeFirst(news.count)
+            transfer.publishIntent = intent
+            self.outcome.finalPath = directory.path(of: intent.finalName)
             return .completed(size: length)
         }
-        throw TransferError(.fileMoveFailed, "other files take every name in \(directory.path) before this one can")
     }
 
     /// Looks what became of a publish that a crash or an error interrupted. Nil when the run has to go on as usual.
@@ -99,18 +98,6 @@ extension DownloadRun {
         }
     }
 
-    /// Looks which name is free, after what else there is to do in the same visit to the pool.
-    private func choose(
-        _ publisher: Publisher, excluding taken: Set<String>, after preparation: Preparation?
-    ) async throws -> Publisher.NameChoice {
-        let name = finalName
-        let policy = specification.destination.onConflict
-        return try await services.pool.run { () throws(FileError) in
-            try preparation?()
-            return try publisher.chooseName(for: name, policy: policy, isReserved: taken.contains)
-        }
-    }
-
     /// Sets mode and times, and makes all of it durable.
     func prepare(_ file: PartialFile, length: Int64) async throws {
         try await services.pool.run(preparation(of: file, length: length))
@@ -125,17 +112,6 @@ extension DownloadRun {
         return { () throws(FileError) in
             try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt)
         }
-    }
-
-    private func rename(
-        _ name: String, as intent: PublishIntent, with publisher: Publisher, isReplacing: Bool
-    ) async throws -> Bool {
-        let renamed = try await services.pool.run {
-            try publisher.rename(name, as: intent, isReplacing: isReplacing)
-        }
-        guard renamed == .published else { return false }
-        try await services.durability.sync(publisher.directory)
-        return true
     }
 
     /// The exact length is known to be right; the digest is checked when one is known. A mismatch drops the bytes.

@@ -1,5 +1,4 @@
 import Logging
-import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
@@ -103,9 +102,7 @@ extension SharedTransfer {
     private func bring(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
-        // Who is expected may want more, and will have asked by the time the head comes.
-        let isOne = segmentCount == .one && expected.withLockedValue(\.isEmpty)
-        if maySplit && !isOne || !transfer.resumeData.hasOnlyPrefix {
+        if maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {
             return try await bringSegments(into: part, in: directory, maySplit: maySplit)
         }
         let outcome = try await attempt(into: part, in: directory)
@@ -194,8 +191,10 @@ extension SharedTransfer {
     ) async throws {
         let choice = choice(of: 0)
         let body: BodyPlan
+        var isHeld = false
         switch verdict {
         case .restart(let plan, let reason):
+            isHeld = true
             if choice.way.isForeign { throw SourceRefusal(reason: reason) }
             try await dropKeptBytes(sourceChange: choice.way == .anew ? Self.makingWay : reason.change)
             try await services.pool.run { try part.truncate(to: 0) }
@@ -219,7 +218,7 @@ extension SharedTransfer {
         await tell(news)
         guard isWanted else { return await stopIfUnwanted() }
         try await makeRoom(in: directory)
-        await services.engine.proceed(handle.id)
+        if isHeld { await services.engine.proceed(handle.id) }
     }
 
     /// Tells members who have not heard it yet; those who want nothing more leave.

@@ -20,7 +20,7 @@ extension SharedTransfer {
             throw FileError.cancelled
         }
         let (id, task) = (transfer.id, run.taskID)
-        let isHeld = try await services.store.read { try $0.isHeld(id, but: task) }
+        let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, body.part.directory.identity == directory.identity {
             forgetBody()
             return DownloadRun.Portion(transfer: transfer, part: body.part, described: body.described, isOriginal: true)

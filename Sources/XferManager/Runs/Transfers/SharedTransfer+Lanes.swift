@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
@@ -14,10 +15,11 @@ extension SharedTransfer {
     /// Bytes that a lane has to bring for a break of its connection not to count against the number of lanes.
     private static var worthwhile: Int64 { 256 << 10 }
 
-    /// The highest number among the members.
+    /// The highest number among the members and those who are about to be.
     var segmentCount: SegmentCount {
         guard specification.kind == .download, specification.request.method == .get else { return .one }
-        return .highest(members.values.map { $0.run.specification.segments ?? settings.segments })
+        let wanted = members.values.map { $0.run.specification.segments ?? settings.segments }
+        return .highest(wanted + expected.withLockedValue { Array($0.values) })
     }
 
     /// Brings what is missing over as many lanes as are wanted, and as the server bears.

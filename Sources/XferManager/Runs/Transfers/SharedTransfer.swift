@@ -52,8 +52,12 @@ actor SharedTransfer: AttemptMaker {
     private var hasBegun = false
     /// Who left last waits until what is left behind is durable.
     var leaving: [TaskID: Member] = [:]
-    /// Tasks that were started on this transfer and have not asked for the body yet: it does not stop before they have.
-    nonisolated let expected = NIOLockedValueBox<Set<TaskID>>([])
+    /// Tasks that were started on this transfer and have not asked for the body yet, and in how many segments each wants it: it
+    /// does not stop before they have.
+    nonisolated let expected = NIOLockedValueBox<[TaskID: SegmentCount]>([:])
+    /// Whether nobody was ever on the transfer before, and how many were started on it since.
+    private let isNew: Bool
+    private nonisolated let startCount = NIOLockedValueBox(0)
     /// How the last attempt failed. Until that is recorded of all whom it failed for, whoever asks shares the failure: a
     /// server that has just refused is not asked again for those who came a moment later.
     private var failure: Delivery?
@@ -94,9 +98,11 @@ actor SharedTransfer: AttemptMaker {
         case whole(Delivery)
     }
 
-    init(_ context: RunContext, _ transfer: Transfer) {
+    /// - Parameter isNew: nobody was ever on the transfer.
+    init(_ context: RunContext, _ transfer: Transfer, isNew: Bool) {
         self.context = context
         self.transfer = transfer
+        self.isNew = isNew
         course = AttemptCourse()
         book = MirrorBook(count: context.specification.sources.count, use: transfer.sourceUse)
     }
@@ -105,6 +111,15 @@ actor SharedTransfer: AttemptMaker {
     var audience: [TaskID] { members.keys.sorted() }
 
     // MARK: Joining and leaving
+
+    /// The task is about to ask for the body.
+    nonisolated func expect(_ task: TransferTask) {
+        expected.withLockedValue { $0[task.id] = task.specification.segments ?? settings.segments }
+        startCount.withLockedValue { $0 += 1 }
+    }
+
+    /// Whether it was made for a task that has been alone on it so far: nobody else can hold its bytes.
+    var isExclusive: Bool { isNew && startCount.withLockedValue { $0 == 1 } }
 
     /// Waits for the body together with whoever else does. The partial file lies in the member's directory or in that of
     /// somebody who was here before.
@@ -136,7 +151,7 @@ actor SharedTransfer: AttemptMaker {
         // Nothing is awaited between this look at the wish to stop and being known to `leave`.
         if run.control.isStopRequested { return .left }
         return await withCheckedContinuation { asking in
-            expected.withLockedValue { _ = $0.remove(run.taskID) }
+            expected.withLockedValue { $0[run.taskID] = nil }
             members[run.taskID] = Member(
                 run: run, maxRates: rates, conditions: conditions, asking: asking, toldHead: toldHead)
             Task {
@@ -177,7 +192,7 @@ actor SharedTransfer: AttemptMaker {
 
     /// A task that was started on this transfer has ended, perhaps without ever asking for the body.
     func forget(_ id: TaskID) async {
-        expected.withLockedValue { _ = $0.remove(id) }
+        expected.withLockedValue { $0[id] = nil }
         await stopIfUnwanted()
     }
 
@@ -239,7 +254,7 @@ actor SharedTransfer: AttemptMaker {
                 state = .idle
                 if case .failed = end {
                     failure = end
-                    let failed = expected.withLockedValue(\.self).union(members.keys)
+                    let failed = expected.withLockedValue { Set($0.keys) }.union(members.keys)
                     failedFor.withLockedValue { $0 = failed }
                 }
             }

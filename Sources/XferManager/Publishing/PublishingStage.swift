@@ -1,0 +1,227 @@
+import NIOConcurrencyHelpers
+import XferFiles
+import XferModel
+import XferStore
+
+/// Gives whole files their final names, many at a time: what arrives for a directory while a round of it is under way forms
+/// the next, and a round visits the pool, the log and the directory once for all its files.
+///
+/// For each file the order is the house's: its bytes and attributes are durable, the intent is committed, the name is given,
+/// the name is durable. Its task's completion is for the run's end to commit. Rounds of a directory follow each other, so that
+/// nobody chooses a name that another one is about to take; those of other directories go on meanwhile.
+actor PublishingStage {
+    /// Files in one round at most: bounds how long those wait who come next.
+    private static let largestRound = 256
+    /// Files that take the name away between choosing and renaming, more often than anybody would by accident.
+    private static let mostNameRaces = 1000
+    /// Parts of a round whose files are made durable at the same time, each of them this large at least.
+    private static let mostParts = 4
+    private static let smallestPart = 4
+
+    private let store: TaskStore
+    private let pool: BlockingPool
+    /// By directory with a round under way: who waits for the next one.
+    private var waiting: [FileIdentity: [Entry]] = [:]
+
+    private struct Entry {
+        let candidate: PublishingCandidate
+        let answer: CheckedContinuation<PublishingCandidate.Outcome, any Error>
+        /// Names that others took, or hold.
+        var taken: Set<String> = []
+        var isPrepared = false
+    }
+
+    init(store: TaskStore, pool: BlockingPool) {
+        self.store = store
+        self.pool = pool
+    }
+
+    /// Returns when the file has its final name, durably, or is not going to have one.
+    ///
+    /// - Throws: `FileError`, `TransferError`, `StoreError`, what the candidate's commit throws.
+    func publish(_ candidate: PublishingCandidate) async throws -> PublishingCandidate.Outcome {
+        let directory = candidate.file.directory
+        return try await withCheckedThrowingContinuation { answer in
+            let entry = Entry(candidate: candidate, answer: answer)
+            guard waiting[directory.identity] == nil else {
+                waiting[directory.identity, default: []].append(entry)
+                return
+            }
+            waiting[directory.identity] = [entry]
+            Task { await carryOutRounds(in: directory.identity) }
+        }
+    }
+
+    private func carryOutRounds(in directory: FileIdentity) async {
+        while let all = waiting[directory], !all.isEmpty {
+            let round = Array(all.prefix(Self.largestRound))
+            waiting[directory]?.removeFirst(round.count)
+            let again = await carryOut(round)
+            waiting[directory]?.insert(contentsOf: again, at: 0)
+        }
+        waiting[directory] = nil
+    }
+
+    // MARK: One round
+
+    /// Answers those whose names were taken meanwhile.
+    private func carryOut(_ round: [Entry]) async -> [Entry] {
+        let (chosen, rivals) = await choose(round)
+        let (intended, refused) = await commit(chosen)
+        var again = rivals + refused
+        for (file, result) in zip(intended, await rename(intended)) {
+            switch result {
+            case .success(.published): file.entry.answer.resume(returning: .published(file.intent))
+            case .success(.nameTaken): again += lost(file.intent.finalName, file.entry)
+            case .failure(let error): file.entry.answer.resume(throwing: error)
+            }
+        }
+        return again
+    }
+
+    private typealias Chosen = (entry: Entry, name: String, isReplacing: Bool)
+    private typealias Intended = (entry: Entry, intent: PublishIntent, isReplacing: Bool)
+
+    /// Makes the files ready and finds a name for each. Those who have to see first what becomes of another one in this round
+    /// are answered apart.
+    private func choose(_ round: [Entry]) async -> (chosen: [Chosen], rivals: [Entry]) {
+        let names = NIOLockedValueBox<Set<String>>([])
+        let size = max(Self.smallestPart, (round.count + Self.mostParts - 1) / Self.mostParts)
+        let parts = stride(from: 0, to: round.count, by: size).map { round[$0..<min($0 + size, round.count)] }
+        let choices = await withTaskGroup(of: (Int, [NameChoice]).self) { [pool] group in
+            for (index, part) in parts.enumerated() {
+                group.addTask { (index, await pool.run { part.map { Self.choose($0, besides: names) } }) }
+            }
+            return await group.reduce(into: Array(repeating: [NameChoice](), count: parts.count)) { $0[$1.0] = $1.1 }
+        }
+        var chosen: [Chosen] = []
+        var rivals: [Entry] = []
+        for (entry, choice) in zip(round, choices.joined()) {
+            switch choice {
+            case .success(.publish(let name, let isReplacing)):
+                // The last moment at which a wish to stop counts.
+                if entry.candidate.control.beginPublishing() {
+                    chosen.append((entry, name, isReplacing))
+                } else {
+                    entry.answer.resume(returning: .stopped)
+                }
+            case .success(.skip): entry.answer.resume(returning: .skipped)
+            case .success(nil):
+                var rival = entry
+                rival.isPrepared = true
+                rivals.append(rival)
+            case .failure(let error): entry.answer.resume(throwing: error)
+            }
+        }
+        return (chosen, rivals)
+    }
+
+    /// Nil where another one in the round is about to take the name, which settles the matter.
+    private typealias NameChoice = Result<Publisher.NameChoice?, FileError>
+
+    /// - Parameter names: those that the round has found so far.
+    private static func choose(_ entry: Entry, besides names: NIOLockedValueBox<Set<String>>) -> NameChoice {
+        let candidate = entry.candidate
+        let publisher = Publisher(directory: candidate.file.directory)
+        do throws(FileError) {
+            if !entry.isPrepared { try candidate.preparation?() }
+            while true {
+                if candidate.policy.isSettledByOthers, names.withLockedValue({ $0.contains(candidate.name) }) {
+                    return .success(nil)
+                }
+                let choice = try publisher.chooseName(for: candidate.name, policy: candidate.policy) { name in
+                    entry.taken.contains(name) || names.withLockedValue { $0.contains(name) }
+                }
+                guard case .publish(let name, isReplacing: false) = choice else { return .success(choice) }
+                if names.withLockedValue({ $0.insert(name).inserted }) { return .success(choice) }
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Those whose names turned out to be held by other tasks are answered apart.
+    private func commit(_ chosen: [Chosen]) async -> (intended: [Intended], refused: [Entry]) {
+        guard !chosen.isEmpty else { return ([], []) }
+        let files = chosen.map { entry, name, isReplacing in
+            (entry: entry, intent: PublishIntent(finalName: name, part: entry.candidate.file.identity), isReplacing)
+        }
+        let results = await store.write(
+            each: files.map { entry, intent, isReplacing in
+                { [commit = entry.candidate.commit] tx in try commit(tx, intent, isReplacing) }
+            })
+        var intended: [Intended] = []
+        var refused: [Entry] = []
+        for (file, result) in zip(files, results) {
+            switch result {
+            case .success(true): intended.append(file)
+            case .success(false): refused += lost(file.intent.finalName, file.entry)
+            case .failure(let error): file.entry.answer.resume(throwing: error)
+            }
+        }
+        return (intended, refused)
+    }
+
+    /// Gives the names, and makes them durable.
+    private func rename(_ files: [Intended]) async -> [Result<Publisher.RenameOutcome, FileError>] {
+        guard let directory = files.first?.entry.candidate.file.directory else { return [] }
+        let moves = files.map { (name: $0.entry.candidate.file.name, intent: $0.intent, isReplacing: $0.isReplacing) }
+        return await pool.run {
+            let publisher = Publisher(directory: directory)
+            let renamed = moves.map { move in
+                Result { () throws(FileError) in
+                    try publisher.rename(move.name, as: move.intent, isReplacing: move.isReplacing)
+                }
+            }
+            do throws(FileError) {
+                try directory.sync()
+                return renamed
+            } catch {
+                return renamed.map { $0.flatMap { _ in .failure(error) } }
+            }
+        }
+    }
+
+    /// A name turned out to be another one's.
+    private func lost(_ name: String, _ entry: Entry) -> [Entry] {
+        var entry = entry
+        entry.isPrepared = true
+        entry.taken.insert(name)
+        guard entry.taken.count < Self.mostNameRaces else {
+            let path = entry.candidate.file.directory.path
+            entry.answer.resume(
+                throwing: TransferError(
+                    .fileMoveFailed, "other files take every name in \(path) before this one can"))
+            return []
+        }
+        return [entry]
+    }
+}
+
+extension ConflictPolicy {
+    /// Whether a file that gets the name first ends the matter.
+    fileprivate var isSettledByOthers: Bool { self == .skip || self == .fail }
+}
+
+/// A file that is whole and right, and what it is to become.
+struct PublishingCandidate: Sendable {
+    enum Outcome: Sendable {
+        /// It has this name.
+        case published(PublishIntent)
+        /// A file has the name, and the policy is to leave it at that.
+        case skipped
+        /// The run was told to stop before anything was committed.
+        case stopped
+    }
+
+    let file: PartialFile
+    /// The name it is to have; which one it gets is for `policy` to say.
+    let name: String
+    let policy: ConflictPolicy
+    let control: RunControl
+    /// What is to be done to the file first, on a thread that may block. Nil when it is durable, mode and times included.
+    let preparation: (@Sendable () throws(FileError) -> Void)?
+    /// Writes down the intent, which of two says whether it replaces a file, and what a restart has to know besides. False, and
+    /// nothing is written, when another task holds the name.
+    let commit: @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool
+}

@@ -1,0 +1,178 @@
+import NIOConcurrencyHelpers
+import Testing
+import XferFiles
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+/// Files that become whole at the same time, in one directory.
+struct PublishingStageTests {
+    @Test func filesOfOneNameGetOneEach() async throws {
+        let fixture = try StageFixture()
+        let names = try await fixture.publish(names: Array(repeating: "file.txt", count: 60), .rename)
+        #expect(names.count == 60)
+        #expect(try fixture.published == names)
+        #expect(names.isSuperset(of: ["file.txt", "file (1).txt", "file (31).txt"]))
+        // Whatever name each has, the bytes under it are its own.
+        for (number, name) in try await fixture.owners() {
+            #expect(try FileTree.text("\(fixture.path)/\(name)") == "file \(number)")
+        }
+        #expect(fixture.commits < 200)
+    }
+
+    @Test(arguments: [ConflictPolicy.skip, .fail])
+    func ofSeveralForOneNameTheFirstGetsIt(policy: ConflictPolicy) async throws {
+        let fixture = try StageFixture()
+        let results = await fixture.results(names: Array(repeating: "file", count: 12), policy)
+        #expect(try fixture.published == ["file"])
+        let outcomes = results.map { result -> String in
+            switch result {
+            case .success(.published): "published"
+            case .success(.skipped): "skipped"
+            case .success(.stopped): "stopped"
+            case .failure(FileError.nameTaken): "taken"
+            case .failure(let error): "\(error)"
+            }
+        }
+        let other = policy == .skip ? "skipped" : "taken"
+        #expect(outcomes.sorted() == (["published"] + Array(repeating: other, count: 11)).sorted())
+    }
+
+    @Test func whatReplacesKeepsTheName() async throws {
+        let fixture = try StageFixture()
+        let names = try await fixture.publish(names: Array(repeating: "file", count: 5), .overwrite)
+        #expect(names == ["file"])
+        #expect(try fixture.published == ["file"])
+    }
+
+    @Test func whoIsToldToStopIsNotPublished() async throws {
+        let fixture = try StageFixture()
+        let results = await fixture.results(names: ["a", "b", "c"], .rename) { number, control in
+            if number == 1 { _ = control.requestStop() }
+        }
+        guard case .success(.stopped) = results[1] else {
+            Issue.record("\(results[1])")
+            return
+        }
+        #expect(try fixture.published == ["a", "c"])
+        #expect(fixture.commits == 2)
+    }
+
+    @Test func aNameThatAnotherTaskHoldsIsPassedOver() async throws {
+        let fixture = try StageFixture(held: ["file", "file (2)"])
+        let names = try await fixture.publish(names: Array(repeating: "file", count: 3), .rename)
+        #expect(names == ["file (1)", "file (3)", "file (4)"])
+    }
+
+    @Test func whatFailsFailsAlone() async throws {
+        let fixture = try StageFixture()
+        let results = await fixture.results(names: ["a", "b", "c", "d"], .rename) { number, _ in
+            // Another file under the part's name.
+            guard number == 2 else { return }
+            FileTree.remove("\(fixture.path)/\(fixture.partName(number))")
+        }
+        guard case .failure(FileError.publishLost) = results[2] else {
+            Issue.record("\(results[2])")
+            return
+        }
+        #expect(try fixture.published == ["a", "b", "d"])
+    }
+
+    @Test func preparationComesFirstAndOnce() async throws {
+        let fixture = try StageFixture(held: ["file", "file (1)", "file (2)"])
+        _ = try await fixture.publish(names: ["file"], .rename)
+        #expect(fixture.preparations == 1)
+    }
+}
+
+/// A stage with a database and a directory, and files that are whole.
+private final class StageFixture: Sendable {
+    let directory: DirectoryHandle
+    private let place: TemporaryDirectory
+    private let stage: PublishingStage
+    private let store: TaskStore
+    private let held: Set<String>
+    private let counts = NIOLockedValueBox((commits: 0, preparations: 0))
+    private let names = NIOLockedValueBox<[Int: String]>([:])
+
+    var path: String { directory.path }
+    var commits: Int { counts.withLockedValue(\.commits) }
+    var preparations: Int { counts.withLockedValue(\.preparations) }
+
+    /// Final names in the directory.
+    var published: Set<String> {
+        get throws { Set(try FileTree.names(in: path).filter { !$0.hasPrefix(".") }) }
+    }
+
+    init(held: Set<String> = []) throws {
+        self.held = held
+        place = try TemporaryDirectory("xfer-stage")
+        let downloads = try place.makeDirectory("downloads")
+        directory = try DirectoryHandle(ofService: downloads)
+        store = try TaskStore.open(
+            StoreConfiguration(path: place.file("xferd.sqlite"), onCommit: { _ in }, onDegradedChange: { _ in }))
+        stage = PublishingStage(store: store, pool: BlockingPool())
+    }
+
+    deinit { try? store.close() }
+
+    func partName(_ number: Int) -> String { ".part-\(number)" }
+
+    /// The name each file got, by its number.
+    func owners() async throws -> [Int: String] { names.withLockedValue(\.self) }
+
+    func publish(names: [String], _ policy: ConflictPolicy) async throws -> Set<String> {
+        Set(
+            try await results(names: names, policy).map { result in
+                guard case .published(let intent) = try result.get() else {
+                    throw TransferError(.internalError, "\(result)")
+                }
+                return intent.finalName
+            })
+    }
+
+    func results(
+        names wanted: [String], _ policy: ConflictPolicy,
+        meddle: @escaping @Sendable (Int, RunControl) -> Void = { _, _ in }
+    ) async -> [Result<PublishingCandidate.Outcome, any Error>] {
+        await withTaskGroup(of: (Int, Result<PublishingCandidate.Outcome, any Error>).self) { group in
+            for (number, name) in wanted.enumerated() {
+                group.addTask {
+                    let result = await Result { try await self.publish(number, as: name, policy, meddle) }
+                    return (number, result)
+                }
+            }
+            return await group.reduce(into: [(Int, Result<PublishingCandidate.Outcome, any Error>)]()) { $0.append($1) }
+                .sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func publish(
+        _ number: Int, as name: String, _ policy: ConflictPolicy, _ meddle: (Int, RunControl) -> Void
+    ) async throws -> PublishingCandidate.Outcome {
+        let file = try PartialFile.create(in: directory, named: partName(number))
+        try FileTree.write("file \(number)", to: "\(path)/\(partName(number))")
+        let control = RunControl(kind: .download)
+        meddle(number, control)
+        let outcome = try await stage.publish(
+            PublishingCandidate(
+                file: file, name: name, policy: policy, control: control,
+                preparation: { [counts] in counts.withLockedValue { $0.preparations += 1 } },
+                commit: { [held, counts] tx, intent, _ in
+                    guard !held.contains(intent.finalName) else { return false }
+                    counts.withLockedValue { $0.commits += 1 }
+                    try tx.setSetting("intent \(number)", intent.finalName)
+                    return true
+                }))
+        if case .published(let intent) = outcome { names.withLockedValue { $0[number] = intent.finalName } }
+        return outcome
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
