@@ -86,7 +86,7 @@ public final class RPCServer: Sendable {
     /// closes. Streams are ended at once. Afterwards everything the server held is given back.
     public func shutdown(grace: Duration = .seconds(5)) async {
         let (group, executors) = state.withLockedValue { state in
-            defer { state.group = nil }
+            defer { (state.group, state.executors) = (nil, [:]) }
             state.isStopped = true
             return (state.group, state.executors.values)
         }
