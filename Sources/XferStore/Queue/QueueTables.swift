@@ -5,24 +5,23 @@ extension StoreTransaction {
     /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
+        // Not with RETURNING, for which SQLite makes a table each time.
         let queued = try connection.first(
-            """
-            UPDATE host_queue SET queued = queued + ?5
-            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
-            RETURNING queued
-            """,
-            priority, group, profile, .text(key.host), .integer(amount)
+            "SELECT queued FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4",
+            priority, group, profile, .text(key.host)
         ) { $0.integer(0) }
-        switch queued {
-        case .some(let queued) where queued > 0: break
-        case .some:
-            try connection.run(
-                "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", priority,
-                group, profile, .text(key.host))
-            try refreshFront(of: key.line)
-        case nil:
-            try addLane(key, queued: amount)
+        guard let queued else { return try addLane(key, queued: amount) }
+        guard queued + amount <= 0 else {
+            return try connection.run(
+                """
+                UPDATE host_queue SET queued = ?5 WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
+                """,
+                priority, group, profile, .text(key.host), .integer(queued + amount))
         }
+        try connection.run(
+            "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", priority,
+            group, profile, .text(key.host))
+        try refreshFront(of: key.line)
     }
 
     private func addLane(_ key: HostKey, queued: Int64) throws(StoreError) {

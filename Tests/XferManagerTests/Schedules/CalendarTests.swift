@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 import XferModel
 import XferStore
@@ -54,7 +55,7 @@ import XferTestSupport
         // Stands still until the task is there, however long that takes.
         let begin = Clocks.wall()
         let isHeld = NIOLockedValueBox(true)
-        let manager = try await fixture.open { isHeld.withLockedValue(\.self) ? begin : Clocks.wall() }
+        let manager = try await fixture.open(clock: { isHeld.withLockedValue(\.self) ? begin : Clocks.wall() })
         try await manager.start()
         let soon = begin.advanced(by: .milliseconds(300))
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.notBefore = soon }
