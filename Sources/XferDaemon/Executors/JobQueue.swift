@@ -4,8 +4,8 @@ import Glibc
 /// Jobs waiting for a thread, in the order they came, and the threads waiting for jobs.
 ///
 /// Threads that wait sleep without ever waking up by themselves. At most one thread is being woken at a time, and it wakes
-/// the next if there is still work when it gets there: a burst of jobs costs one system call, not one for each. A job that adds
-/// a single other one wakes nobody: its own thread goes on with that, most often at once.
+/// the next if there is still work when it gets there: a burst of jobs costs one system call, not one for each. A single job
+/// that one of the threads adds wakes nobody: it is what that thread does next, before another one could be awake.
 final class JobQueue: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `mutex` is held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -14,20 +14,16 @@ final class JobQueue: @unchecked Sendable {
     private var idleThreads = 0
     private var isWaking = false
     private var hasEnded = false
-    /// Set on the threads that take jobs from this queue.
-    private var taker = pthread_key_t()
 
     init() {
         mutex.initialize(to: pthread_mutex_t())
         hasWork.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(hasWork, nil)
-        pthread_key_create(&taker, nil)
     }
 
     deinit {
         // Every thread holds a reference, so none is left.
-        pthread_key_delete(taker)
         pthread_cond_destroy(hasWork)
         pthread_mutex_destroy(mutex)
         hasWork.deallocate()
@@ -35,18 +31,20 @@ final class JobQueue: @unchecked Sendable {
     }
 
     func add(_ job: UnownedJob) {
-        let isTaker = pthread_getspecific(taker) != nil
+        let isOwnThread = WorkingThread.queue === self
         pthread_mutex_lock(mutex)
         jobs.append(job)
-        let isUseful = !(isTaker && jobs.count == 1) && mayWakeOne()
+        let isUseful = (!isOwnThread || jobs.count > 1) && mayWakeOne()
         pthread_mutex_unlock(mutex)
         // Not before: whoever wakes would find the mutex taken and sleep again.
         if isUseful { pthread_cond_signal(hasWork) }
     }
 
+    /// The calling thread takes jobs from here from now on, and nothing else.
+    func adoptThread() { WorkingThread.queue = self }
+
     /// The next job, waited for; nil once the queue has ended and is empty.
     func take() -> UnownedJob? {
-        pthread_setspecific(taker, mutex)
         pthread_mutex_lock(mutex)
         while jobs.isEmpty {
             if hasEnded {
@@ -78,5 +76,20 @@ final class JobQueue: @unchecked Sendable {
         guard !jobs.isEmpty, idleThreads > 0, !isWaking else { return false }
         isWaking = true
         return true
+    }
+}
+
+/// Which queue the calling thread works for.
+private enum WorkingThread {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        precondition(pthread_key_create(&key, nil) == 0, "no thread-specific key left")
+        return key
+    }()
+
+    /// Not kept alive by this: a thread holds the queue it takes jobs from.
+    static var queue: JobQueue? {
+        get { pthread_getspecific(key).map { Unmanaged<JobQueue>.fromOpaque($0).takeUnretainedValue() } }
+        set { pthread_setspecific(key, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }) }
     }
 }

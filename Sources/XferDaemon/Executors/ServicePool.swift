@@ -20,6 +20,7 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         suspending = try DelayTimer(clock: CLOCK_MONOTONIC, due: queue)
         for _ in 0..<threads {
             try ServiceThread.start("xferd-pool") { [queue, executor = UnmanagedExecutor(self)] in
+                queue.adoptThread()
                 while let job = queue.take() { job.runSynchronously(on: executor.reference) }
             }
         }

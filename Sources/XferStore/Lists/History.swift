@@ -24,7 +24,7 @@ extension StoreTransaction {
         let oldest = try connection.all(
             """
             SELECT id, finished_at FROM task INDEXED BY task_finished
-            WHERE state IN ('completed', 'failed', 'cancelled') ORDER BY finished_at, id LIMIT ?1
+            WHERE (state = 'completed' OR state = 'failed' OR state = 'cancelled') ORDER BY finished_at, id LIMIT ?1
             """, Value(step)
         ) { (id: TaskID($0.integer(0)), finishedAt: $0.time(1)) }
         let gone = oldest.enumerated().filter { Int64($0.offset) < excess || $0.element.finishedAt < olderThan }

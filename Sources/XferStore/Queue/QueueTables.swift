@@ -5,22 +5,23 @@ extension StoreTransaction {
     /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
-        // RETURNING would gather its rows in a table made for that, which costs more than the rest.
+        // Not with RETURNING, for which SQLite makes a table each time.
+        let queued = try connection.first(
+            "SELECT queued FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4",
+            priority, group, profile, .text(key.host)
+        ) { $0.integer(0) }
+        guard let queued else { return try addLane(key, queued: amount) }
+        guard queued + amount <= 0 else {
+            return try connection.run(
+                """
+                UPDATE host_queue SET queued = ?5 WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
+                """,
+                priority, group, profile, .text(key.host), .integer(queued + amount))
+        }
         try connection.run(
-            """
-            UPDATE host_queue SET queued = queued + ?5
-            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
-            """,
-            priority, group, profile, .text(key.host), .integer(amount))
-        guard connection.changeCount > 0 else { return try addLane(key, queued: amount) }
-        guard amount < 0 else { return }
-        try connection.run(
-            """
-            DELETE FROM host_queue
-            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4 AND queued <= 0
-            """,
-            priority, group, profile, .text(key.host))
-        if connection.changeCount > 0 { try refreshFront(of: key.line) }
+            "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", priority,
+            group, profile, .text(key.host))
+        try refreshFront(of: key.line)
     }
 
     private func addLane(_ key: HostKey, queued: Int64) throws(StoreError) {

@@ -8,7 +8,8 @@ extension StoreReader {
             """
             SELECT * FROM task INDEXED BY task_coalescing
             WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND state = 'queued'
-                AND group_id NOT IN (SELECT id FROM queue_group INDEXED BY group_paused WHERE paused = 1)
+                AND NOT EXISTS (
+                    SELECT 1 FROM queue_group INDEXED BY group_paused WHERE id = task.group_id AND paused = 1)
             ORDER BY id LIMIT ?2
             """, .blob(key), Value(limit)
         ) { row throws(StoreError) in try TaskRow(row).task() }

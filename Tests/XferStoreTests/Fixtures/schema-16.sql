@@ -22,7 +22,7 @@ INSERT INTO migration VALUES(12,'groups and batches','2026-11-21 16:00:02');
 INSERT INTO migration VALUES(13,'mirrors','2026-11-21 18:00:02');
 INSERT INTO migration VALUES(14,'lanes by profile','2026-11-21 19:14:00');
 INSERT INTO migration VALUES(15,'wait ends','2026-11-21 19:15:00');
-INSERT INTO migration VALUES(16,'task transfers','2026-11-21 21:50:00');
+INSERT INTO migration VALUES(16,'cheap states','2026-11-21 21:50:00');
 CREATE TABLE store (id TEXT NOT NULL, digest_key BLOB) STRICT;
 INSERT INTO store VALUES('dad9c46e3960d7572426b76f5444d436',X'4d89e62a91fe81ea4265c810a08e7ee2973e52a1b1179965e1e99ea78f0d0f96');
 CREATE TABLE setting (
@@ -466,7 +466,7 @@ CREATE UNIQUE INDEX task_client_key ON task (owner, client_key) WHERE client_key
 CREATE INDEX task_timer ON task (wait_until) WHERE wait_until IS NOT NULL;
 CREATE INDEX task_wait ON task (wait_reason) WHERE wait_reason IS NOT NULL;
 CREATE INDEX task_transfer ON task (transfer_id) WHERE transfer_id IS NOT NULL;
-CREATE INDEX task_finished ON task (finished_at) WHERE state IN ('completed', 'failed', 'cancelled');
+CREATE INDEX task_finished ON task (finished_at) WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
 CREATE INDEX task_published ON task (final_path) WHERE state = 'completed' AND final_path IS NOT NULL;
 CREATE INDEX task_keeping_bytes ON task (finished_at) WHERE state = 'failed' AND transfer_id IS NOT NULL;
 CREATE INDEX cooldown_until ON host_cooldown (until);
