@@ -57,16 +57,25 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func parse4(_ text: some StringProtocol) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
+        // Most hosts are names: they are told by their first bytes.
         var bytes: [UInt8] = []
-        for part in parts {
-            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (48...57).contains($0) }),
-                part.utf8.count == 1 || part.utf8.first != 48, let value = UInt8(part)
-            else { return nil }
-            bytes.append(value)
+        var number: UInt16?
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "."):
+                guard let value = number, bytes.count < 3 else { return nil }
+                bytes.append(UInt8(value))
+                number = nil
+            case 48...57 where number != 0:
+                let value = (number ?? 0) * 10 + UInt16(byte - 48)
+                guard value <= 255 else { return nil }
+                number = value
+            default:
+                return nil
+            }
         }
-        return bytes
+        guard let number, bytes.count == 3 else { return nil }
+        return bytes + [UInt8(number)]
     }
 
     private static func parse6(_ text: some StringProtocol) -> [UInt8]? {
