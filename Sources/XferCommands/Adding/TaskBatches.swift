@@ -1,10 +1,13 @@
 import StrictJSON
 import XferProtocol
 
-/// Cuts many tasks into calls of `task.add`: at most so many tasks, and well below the longest message.
+/// Cuts many tasks into calls of `task.add`: small enough for the first to run while the next are being added, and well below
+/// the longest message.
 struct TaskBatches: Sequence, IteratorProtocol {
     private var rest: ArraySlice<NewTask>
 
+    /// Tasks in one call.
+    static let largestCount = 1000
     /// Bytes of JSON in one call: the longest message is 4 MiB.
     static let largestMessage = 3 << 20
 
@@ -14,7 +17,7 @@ struct TaskBatches: Sequence, IteratorProtocol {
         guard !rest.isEmpty else { return nil }
         var size = 0
         var bytes: [UInt8] = []
-        let count = rest.prefix(TaskLimits.batchSize).prefix { task in
+        let count = rest.prefix(Self.largestCount).prefix { task in
             bytes.removeAll(keepingCapacity: true)
             task.wire.write(to: &bytes)
             size += bytes.count + 1

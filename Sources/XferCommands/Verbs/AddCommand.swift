@@ -96,19 +96,27 @@ struct AddCommand: ParsableCommand {
         guard tasks.count > 1 || inputFile != nil else {
             return try addOne(tasks[0], daemon)
         }
-        var ids: [TaskID] = []
+        var added = TaskAdd.Many()
         for batch in TaskBatches(tasks) {
-            let answer: DaemonSession.Answer<TaskAdd.Result>
             do throws(CommandFailure) {
-                answer = try daemon.call(TaskAdd.self, .many(Array(batch)))
+                let answer = try daemon.call(TaskAdd.self, .many(Array(batch)))
+                guard case .many(let many) = answer.value else { continue }
+                added.ids += many.ids
+                added.existing += many.existing.map { batch.startIndex + $0 }
             } catch {
-                throw error.naming(batch.startIndex, in: tasks, added: ids.count)
+                if !added.ids.isEmpty { show(added, of: tasks) }
+                throw error.naming(batch.startIndex, in: tasks, added: added.ids.count)
             }
-            guard case .many(let many) = answer.value else { continue }
-            ids += many.ids
-            options.show(answer) { _, _ in AddText.lines(many, batch: batch) }
         }
-        return ids
+        show(added, of: tasks)
+        return added.ids
+    }
+
+    /// All calls together are one answer.
+    private func show(_ added: TaskAdd.Many, of tasks: [NewTask]) {
+        options.show(DaemonSession.Answer(raw: added.wire, value: added)) { added, _ in
+            AddText.lines(added, batch: tasks[...])
+        }
     }
 
     private func addOne(_ task: NewTask, _ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] {

@@ -20,6 +20,11 @@ struct TaskWaiter {
     /// Which database the ids belong to.
     private var storeID: String?
 
+    /// What there is to say without bars: tens of thousands of tasks may be waited for.
+    private static let lineTypes = EventType.allCases.filter { type in
+        type.isTerminal || [.taskStaged, .taskWaiting, .taskRemoved].contains(type)
+    }.map(EventName.durable)
+
     /// Least time between two frames.
     private static let frameInterval = Duration.milliseconds(100)
 
@@ -82,7 +87,9 @@ struct TaskWaiter {
         try checkStore()
         // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
         let selected = board.unfinished.count <= TaskLimits.batchSize ? board.unfinished.map { TaskID($0) } : nil
-        _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: selected))
+        _ = try session.daemon.call(
+            EventsSubscribe.self,
+            EventsSubscribe.Params(types: terminal.isInteractive ? nil : Self.lineTypes, taskIDs: selected))
         var present: Set<Int64> = []
         var ended: [TaskGlance] = []
         let unfinished = board.unfinished

@@ -87,11 +87,20 @@ extension PartialFile {
 
     /// Opens the file as a restart finds it and cuts off what was never committed; makes a new one when it is gone.
     ///
-    /// - Parameter committed: end of the highest committed segment, in bytes.
+    /// - Parameters:
+    ///   - committed: end of the highest committed segment, in bytes.
+    ///   - isNew: nobody is expected to have made it yet.
     /// - Returns: the file and how much of it can be relied on: `committed`, or its length when that is less.
     public static func restore(
-        in directory: DirectoryHandle, named name: String, committed: Int64
+        in directory: DirectoryHandle, named name: String, committed: Int64, isNew: Bool = false
     ) throws(FileError) -> (file: PartialFile, kept: Int64) {
+        if isNew {
+            do throws(FileError) {
+                return (try create(in: directory, named: name), 0)
+            } catch {
+                guard case .nameTaken = error else { throw error }
+            }
+        }
         let file: PartialFile
         do {
             file = try open(in: directory, named: name)
@@ -134,22 +143,53 @@ extension PartialFile {
     ///
     /// - Throws: `poisoned`, `closed`, `system`.
     public func sync(_ scope: SyncScope = .data) throws(FileError) {
-        let handle = try handle()
-        let (isPoisoned, isEntryNew) = state.withLock { ($0.isPoisoned, $0.isEntryNew) }
-        guard !isPoisoned else { throw .poisoned(path: path) }
-        do {
-            try perform("write out", on: path) { scope == .data ? fdatasync(handle.raw) : fsync(handle.raw) }
-            if isEntryNew { try directory.sync() }
-        } catch {
-            state.withLock { $0.isPoisoned = true }
-            throw error
+        if let failure = Self.sync([self], scope)[0] { throw failure }
+    }
+
+    /// As `sync`, of several files of one directory, whose entries take one fsync for all. In their order, nil or why one
+    /// failed.
+    static func sync(_ files: [PartialFile], _ scope: SyncScope) -> [FileError?] {
+        var failures = files.map { $0.syncContent(scope) }
+        let new = files.indices.filter { failures[$0] == nil && files[$0].state.withLock(\.isEntryNew) }
+        if let first = new.first {
+            let failure = failure(of: files[first].directory)
+            for index in new {
+                files[index].state.withLock { state in
+                    if failure == nil { state.isEntryNew = false } else { state.isPoisoned = true }
+                }
+                failures[index] = failure
+            }
         }
         // An earlier sync may have failed while this one waited in the kernel.
-        let wasPoisonedMeanwhile = state.withLock { state in
-            state.isEntryNew = false
-            return state.isPoisoned
+        for (index, file) in files.enumerated() where failures[index] == nil && file.state.withLock(\.isPoisoned) {
+            failures[index] = .poisoned(path: file.path)
         }
-        if wasPoisonedMeanwhile { throw .poisoned(path: path) }
+        return failures
+    }
+
+    private func syncContent(_ scope: SyncScope) -> FileError? {
+        do throws(FileError) {
+            let handle = try handle()
+            guard !state.withLock(\.isPoisoned) else { throw .poisoned(path: path) }
+            do throws(FileError) {
+                try perform("write out", on: path) { scope == .data ? fdatasync(handle.raw) : fsync(handle.raw) }
+            } catch {
+                state.withLock { $0.isPoisoned = true }
+                throw error
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func failure(of directory: DirectoryHandle) -> FileError? {
+        do throws(FileError) {
+            try directory.sync()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where the file system can.

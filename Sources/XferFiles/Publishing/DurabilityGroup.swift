@@ -1,7 +1,6 @@
 import XferModel
 
-/// Makes many small files durable at little more than the cost of one: files in parallel, and one fsync of a directory
-/// for all who ask for it while an earlier one is under way.
+/// Makes a directory's entries durable: one fsync for all who ask for it while an earlier one is under way.
 public actor DurabilityGroup {
     private let pool: BlockingPool
     /// By directory that is being synced: who waits for the next round.
@@ -18,16 +17,6 @@ public actor DurabilityGroup {
     init(pool: BlockingPool, syncDirectory: @escaping @Sendable (DirectoryHandle) throws(FileError) -> Void) {
         self.pool = pool
         self.syncDirectory = syncDirectory
-    }
-
-    /// Makes every file durable, mode and times included; in the order given, nil or why one failed.
-    public func sync(_ files: [PartialFile]) async -> [FileError?] {
-        await withTaskGroup(of: (Int, FileError?).self) { [pool] group in
-            for (index, file) in files.enumerated() {
-                group.addTask { (index, await Self.failure(of: file, on: pool)) }
-            }
-            return await group.reduce(into: Array(repeating: nil, count: files.count)) { $0[$1.0] = $1.1 }
-        }
     }
 
     /// Makes a directory's entries as they are at this call durable: by an fsync that begins after it.
@@ -62,15 +51,6 @@ public actor DurabilityGroup {
             } else {
                 rounds[directory.identity] = nil
             }
-        }
-    }
-
-    private static func failure(of file: PartialFile, on pool: BlockingPool) async -> FileError? {
-        do throws(FileError) {
-            try await pool.run { () throws(FileError) in try file.sync(.everything) }
-            return nil
-        } catch {
-            return error
         }
     }
 }

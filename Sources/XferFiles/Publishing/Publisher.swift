@@ -15,24 +15,50 @@ public struct Publisher: Sendable {
 
     public init(directory: DirectoryHandle) { self.directory = directory }
 
+    /// What a part must have, and what it gets, before it is seen.
+    public struct Attributes: Hashable, Sendable {
+        /// What it must have, in bytes.
+        public var length: Int64
+        /// Permission bits of the published file, 0 … 0o777.
+        public var mode: UInt16
+        /// Its modification time; nil leaves the time of the last write.
+        public var modifiedAt: Timestamp?
+
+        public init(length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil) {
+            self.length = length
+            self.mode = mode
+            self.modifiedAt = modifiedAt
+        }
+    }
+
     /// Makes the part ready to be seen: checks its length, sets mode and modification time, makes all of it durable.
     ///
-    /// - Parameters:
-    ///   - length: what the part must have, in bytes.
-    ///   - mode: permission bits of the published file, 0 … 0o777.
-    ///   - modifiedAt: its modification time; nil leaves the time of the last write.
     /// - Throws: `lengthMismatch`, `poisoned`, `closed`, `system`.
-    public func prepare(
-        _ part: PartialFile, length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil
-    ) throws(FileError) {
-        try setAttributes(of: part, length: length, mode: mode, modifiedAt: modifiedAt)
+    public func prepare(_ part: PartialFile, _ attributes: Attributes) throws(FileError) {
+        try set(attributes, of: part)
         try part.sync(.everything)
     }
 
-    /// `prepare` without the last step, for many files that a `DurabilityGroup` makes durable together.
-    public func setAttributes(
-        of part: PartialFile, length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil
-    ) throws(FileError) {
+    /// As `prepare`, of several parts of the directory, whose entries take one fsync for all. In their order, nil or why one
+    /// failed.
+    public func prepare(_ parts: [(part: PartialFile, attributes: Attributes)]) -> [FileError?] {
+        var failures = parts.map { part, attributes -> FileError? in
+            do throws(FileError) {
+                try set(attributes, of: part)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let ready = parts.indices.filter { failures[$0] == nil }
+        for (index, failure) in zip(ready, PartialFile.sync(ready.map { parts[$0].part }, .everything)) {
+            failures[index] = failure
+        }
+        return failures
+    }
+
+    private func set(_ attributes: Attributes, of part: PartialFile) throws(FileError) {
+        let (length, mode, modifiedAt) = (attributes.length, attributes.mode, attributes.modifiedAt)
         let found = try part.length()
         guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
         let handle = try part.handle()

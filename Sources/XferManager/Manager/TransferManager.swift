@@ -36,7 +36,7 @@ public actor TransferManager {
     var runs: [TaskID: LiveRun] = [:]
     /// The transfers these runs work on.
     var transfers: [TransferID: LiveTransfer] = [:]
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: .random(in: 0 ... .max))
 
     /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
     var isScheduling = false

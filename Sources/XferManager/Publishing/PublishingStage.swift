@@ -28,7 +28,8 @@ actor PublishingStage {
         let answer: CheckedContinuation<PublishingCandidate.Outcome, any Error>
         /// Names that others took, or hold.
         var taken: Set<String> = []
-        var isPrepared = false
+        /// What the file has to get first; nil once it has.
+        var attributes: Publisher.Attributes?
     }
 
     init(store: TaskStore, pool: BlockingPool) {
@@ -42,7 +43,7 @@ actor PublishingStage {
     func publish(_ candidate: PublishingCandidate) async throws -> PublishingCandidate.Outcome {
         let directory = candidate.file.directory
         return try await withCheckedThrowingContinuation { answer in
-            let entry = Entry(candidate: candidate, answer: answer)
+            let entry = Entry(candidate: candidate, answer: answer, attributes: candidate.attributes)
             guard waiting[directory.identity] == nil else {
                 waiting[directory.identity, default: []].append(entry)
                 return
@@ -90,7 +91,7 @@ actor PublishingStage {
         let parts = stride(from: 0, to: round.count, by: size).map { round[$0..<min($0 + size, round.count)] }
         let choices = await withTaskGroup(of: (Int, [NameChoice]).self) { [pool] group in
             for (index, part) in parts.enumerated() {
-                group.addTask { (index, await pool.run { part.map { Self.choose($0, besides: names) } }) }
+                group.addTask { (index, await pool.run { Self.choose(part, besides: names) }) }
             }
             return await group.reduce(into: Array(repeating: [NameChoice](), count: parts.count)) { $0[$1.0] = $1.1 }
         }
@@ -108,7 +109,7 @@ actor PublishingStage {
             case .success(.skip): entry.answer.resume(returning: .skipped)
             case .success(nil):
                 var rival = entry
-                rival.isPrepared = true
+                rival.attributes = nil
                 rivals.append(rival)
             case .failure(let error): entry.answer.resume(throwing: error)
             }
@@ -120,11 +121,28 @@ actor PublishingStage {
     private typealias NameChoice = Result<Publisher.NameChoice?, FileError>
 
     /// - Parameter names: those that the round has found so far.
-    private static func choose(_ entry: Entry, besides names: NIOLockedValueBox<Set<String>>) -> NameChoice {
+    private static func choose(
+        _ part: ArraySlice<Entry>, besides names: NIOLockedValueBox<Set<String>>
+    ) -> [NameChoice] {
+        guard let directory = part.first?.candidate.file.directory else { return [] }
+        let publisher = Publisher(directory: directory)
+        var failures: [Int: FileError] = [:]
+        let unprepared = part.indices.compactMap { index in
+            part[index].attributes.map { (index: index, part: (part: part[index].candidate.file, attributes: $0)) }
+        }
+        for (file, failure) in zip(unprepared, publisher.prepare(unprepared.map(\.part))) {
+            failures[file.index] = failure
+        }
+        return part.indices.map { index in
+            failures[index].map(NameChoice.failure) ?? chooseName(for: part[index], publisher, besides: names)
+        }
+    }
+
+    private static func chooseName(
+        for entry: Entry, _ publisher: Publisher, besides names: NIOLockedValueBox<Set<String>>
+    ) -> NameChoice {
         let candidate = entry.candidate
-        let publisher = Publisher(directory: candidate.file.directory)
         do throws(FileError) {
-            if !entry.isPrepared { try candidate.preparation?() }
             while true {
                 if candidate.policy.isSettledByOthers, names.withLockedValue({ $0.contains(candidate.name) }) {
                     return .success(nil)
@@ -185,7 +203,7 @@ actor PublishingStage {
     /// A name turned out to be another one's.
     private func lost(_ name: String, _ entry: Entry) -> [Entry] {
         var entry = entry
-        entry.isPrepared = true
+        entry.attributes = nil
         entry.taken.insert(name)
         guard entry.taken.count < Self.mostNameRaces else {
             let path = entry.candidate.file.directory.path
@@ -219,8 +237,8 @@ struct PublishingCandidate: Sendable {
     let name: String
     let policy: ConflictPolicy
     let control: RunControl
-    /// What is to be done to the file first, on a thread that may block. Nil when it is durable, mode and times included.
-    let preparation: (@Sendable () throws(FileError) -> Void)?
+    /// What the file gets before it is made durable. Nil when it is, mode and times included.
+    let attributes: Publisher.Attributes?
     /// Writes down the intent, which of two says whether it replaces a file, and what a restart has to know besides. False, and
     /// nothing is written, when another task holds the name.
     let commit: @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool

@@ -73,7 +73,7 @@ struct StagedFile: Sendable {
         }
         let mode = task.specification.destination.mode ?? settings.fileMode
         try await services.pool.run {
-            try Publisher(directory: file.directory).prepare(file, length: length, mode: mode)
+            try Publisher(directory: file.directory).prepare(file, Publisher.Attributes(length: length, mode: mode))
         }
     }
 

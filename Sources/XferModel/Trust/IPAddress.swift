@@ -57,28 +57,26 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func parse4(_ text: some StringProtocol) -> [UInt8]? {
-        // Every host's name comes by here: most are none by their first letter.
-        guard let first = text.utf8.first, isDigit(first) else { return nil }
+        // Most hosts are names: they are told by their first bytes.
         var bytes: [UInt8] = []
-        var number: (value: Int, digits: Int) = (0, 0)
-        func endNumber() -> Bool {
-            guard number.digits > 0, let byte = UInt8(exactly: number.value) else { return false }
-            bytes.append(byte)
-            number = (0, 0)
-            return true
-        }
+        var number: UInt16?
         for byte in text.utf8 {
-            if byte == UInt8(ascii: ".") {
-                guard endNumber() else { return nil }
-            } else {
-                guard isDigit(byte), number.digits == 0 || number.value > 0, number.digits < 3 else { return nil }
-                number = (number.value * 10 + Int(byte - UInt8(ascii: "0")), number.digits + 1)
+            switch byte {
+            case UInt8(ascii: "."):
+                guard let value = number, bytes.count < 3 else { return nil }
+                bytes.append(UInt8(value))
+                number = nil
+            case 48...57 where number != 0:
+                let value = (number ?? 0) * 10 + UInt16(byte - 48)
+                guard value <= 255 else { return nil }
+                number = value
+            default:
+                return nil
             }
         }
-        return endNumber() && bytes.count == 4 ? bytes : nil
+        guard let number, bytes.count == 3 else { return nil }
+        return bytes + [UInt8(number)]
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private static func parse6(_ text: some StringProtocol) -> [UInt8]? {
         let text = String(text)

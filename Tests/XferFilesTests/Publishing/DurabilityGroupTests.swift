@@ -4,22 +4,8 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Files made durable together")
+@Suite("Directories made durable for many")
 struct DurabilityGroupTests {
-    @Test("each has its own outcome")
-    func files() async throws {
-        let base = try TestDirectory()
-        let directory = try base.handle()
-        let files = try (0..<50).map { try PartialFile.create(in: directory, named: "part\($0)") }
-        for index in [3, 40] { files[index].close() }
-        let failures = await DurabilityGroup(pool: BlockingPool()).sync(files)
-        #expect(failures.count == 50)
-        for (index, failure) in failures.enumerated() {
-            #expect(failure == ([3, 40].contains(index) ? .closed(path: base.at("part\(index)")) : nil))
-        }
-        #expect(await DurabilityGroup(pool: BlockingPool()).sync([PartialFile]()) == [])
-    }
-
     @Test("who asks while a directory is being synced shares the next round, not the running one")
     func rounds() async throws {
         let base = try TestDirectory()

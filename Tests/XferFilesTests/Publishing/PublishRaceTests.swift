@@ -54,7 +54,7 @@ private func publish(
     let text = "content \(number)"
     let partName = ".xfer-\(number).part"
     let (part, _) = try makePart(partName, text, in: publisher.directory, as: "")
-    try publisher.prepare(part, length: Int64(text.utf8.count), mode: 0o644)
+    try publisher.prepare(part, Publisher.Attributes(length: Int64(text.utf8.count), mode: 0o644))
     while true {
         guard case .publish(let name, let isReplacing) = try publisher.chooseName(for: "file.txt", policy: policy)
         else { throw FileError.cancelled }

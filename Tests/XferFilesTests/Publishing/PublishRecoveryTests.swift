@@ -16,7 +16,7 @@ struct PublishRecoveryTests {
         directory = try base.handle()
         publisher = Publisher(directory: directory)
         let (part, intent) = try makePart("part", "whole", in: directory, as: "file")
-        try publisher.prepare(part, length: 5, mode: 0o644)
+        try publisher.prepare(part, Publisher.Attributes(length: 5, mode: 0o644))
         self.intent = intent
     }
 

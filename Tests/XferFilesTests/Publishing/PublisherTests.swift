@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferFiles
 
@@ -16,10 +17,33 @@ struct PublisherTests {
         publisher = Publisher(directory: directory)
     }
 
+    @Test("of many parts each has its own outcome")
+    func prepareMany() throws {
+        let base = try TestDirectory()
+        let directory = try base.handle()
+        let parts = try (0..<50).map { try PartialFile.create(in: directory, named: "part\($0)") }
+        for index in [3, 40] { parts[index].close() }
+        try parts[7].truncate(to: 2)
+        let failures = Publisher(directory: directory).prepare(
+            parts.map { ($0, Publisher.Attributes(length: 0, mode: 0o604)) })
+        #expect(failures.count == 50)
+        for (index, failure) in failures.enumerated() {
+            let path = base.at("part\(index)")
+            switch index {
+            case 3, 40: #expect(failure == .closed(path: path))
+            case 7: #expect(failure == .lengthMismatch(path: path, expected: 0, found: 2))
+            default: #expect(failure == nil && FileTree.mode(path) == 0o604)
+            }
+        }
+        #expect(
+            Publisher(directory: directory).prepare([(part: PartialFile, attributes: Publisher.Attributes)]()) == [])
+    }
+
     @Test("prepares length, mode and time", arguments: [1_600_000_000_123_456, 0, -1_500_000] as [Int64])
     func prepares(microseconds: Int64) throws {
         let (part, _) = try makePart("part", "hello", in: directory, as: "file")
-        try publisher.prepare(part, length: 5, mode: 0o640, modifiedAt: Timestamp(microseconds: microseconds))
+        try publisher.prepare(
+            part, Publisher.Attributes(length: 5, mode: 0o640, modifiedAt: Timestamp(microseconds: microseconds)))
         let status = try #require(try directory.status(of: "part"))
         #expect(status.mode == 0o640)
         #expect(status.modifiedAt == Timestamp(microseconds: microseconds))
@@ -28,7 +52,7 @@ struct PublisherTests {
     @Test("never gives set-uid bits")
     func masksMode() throws {
         let (part, _) = try makePart("part", "", in: directory, as: "file")
-        try publisher.prepare(part, length: 0, mode: 0o7755)
+        try publisher.prepare(part, Publisher.Attributes(length: 0, mode: 0o7755))
         #expect(try directory.status(of: "part")?.mode == 0o755)
     }
 
@@ -36,7 +60,7 @@ struct PublisherTests {
     func wrongLength(length: Int64) throws {
         let (part, _) = try makePart("part", "hello", in: directory, as: "file")
         #expect(throws: FileError.lengthMismatch(path: base.at("part"), expected: length, found: 5)) {
-            try publisher.prepare(part, length: length, mode: 0o644)
+            try publisher.prepare(part, Publisher.Attributes(length: length, mode: 0o644))
         }
         #expect(try directory.status(of: "part")?.mode == 0o600)
     }
@@ -154,7 +178,7 @@ struct PublisherTests {
             while (try? part.put("x", at: Int(length))) != nil { length += 1 }
             #expect(try directory.freeSpace() == 0)
             let publisher = Publisher(directory: directory)
-            try publisher.prepare(part, length: length, mode: 0o644)
+            try publisher.prepare(part, Publisher.Attributes(length: length, mode: 0o644))
             #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
             try directory.sync()
         }

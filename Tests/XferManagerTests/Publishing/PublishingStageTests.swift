@@ -80,10 +80,10 @@ struct PublishingStageTests {
         #expect(try fixture.published == ["a", "b", "d"])
     }
 
-    @Test func preparationComesFirstAndOnce() async throws {
-        let fixture = try StageFixture(held: ["file", "file (1)", "file (2)"])
-        _ = try await fixture.publish(names: ["file"], .rename)
-        #expect(fixture.preparations == 1)
+    @Test func whatIsPublishedHasItsMode() async throws {
+        let fixture = try StageFixture(held: ["file", "file (1)"])
+        _ = try await fixture.publish(names: ["file", "file"], .rename)
+        for name in ["file (2)", "file (3)"] { #expect(FileTree.mode("\(fixture.path)/\(name)") == 0o640) }
     }
 }
 
@@ -94,12 +94,11 @@ private final class StageFixture: Sendable {
     private let stage: PublishingStage
     private let store: TaskStore
     private let held: Set<String>
-    private let counts = NIOLockedValueBox((commits: 0, preparations: 0))
+    private let commitCount = NIOLockedValueBox(0)
     private let names = NIOLockedValueBox<[Int: String]>([:])
 
     var path: String { directory.path }
-    var commits: Int { counts.withLockedValue(\.commits) }
-    var preparations: Int { counts.withLockedValue(\.preparations) }
+    var commits: Int { commitCount.withLockedValue(\.self) }
 
     /// Final names in the directory.
     var published: Set<String> {
@@ -159,10 +158,10 @@ private final class StageFixture: Sendable {
         let outcome = try await stage.publish(
             PublishingCandidate(
                 file: file, name: name, policy: policy, control: control,
-                preparation: { [counts] in counts.withLockedValue { $0.preparations += 1 } },
-                commit: { [held, counts] tx, intent, _ in
+                attributes: Publisher.Attributes(length: Int64("file \(number)".utf8.count), mode: 0o640),
+                commit: { [held, commitCount] tx, intent, _ in
                     guard !held.contains(intent.finalName) else { return false }
-                    counts.withLockedValue { $0.commits += 1 }
+                    commitCount.withLockedValue { $0 += 1 }
                     try tx.setSetting("intent \(number)", intent.finalName)
                     return true
                 }))

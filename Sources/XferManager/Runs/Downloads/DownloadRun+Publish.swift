@@ -54,15 +54,16 @@ extension DownloadRun {
             try await ReplacingRules.requireReplaceable(
                 name, in: directory, by: specification.owner, services, settings)
         }
-        var preparation = isProcessed ? nil : preparation(of: file, length: length)
-        if length > Self.largestGathered {
-            if let preparation { try await services.pool.run(preparation) }
-            preparation = nil
+        var isReady = isProcessed
+        if !isReady, length > Self.largestGathered {
+            try await prepare(file, length: length)
+            isReady = true
         }
         let news = pendingEvents
         let outcome = try await services.publishing.publish(
             PublishingCandidate(
-                file: file, name: name, policy: policy, control: control, preparation: preparation,
+                file: file, name: name, policy: policy, control: control,
+                attributes: isReady ? nil : attributes(length: length),
                 commit: intentChange(length: isProcessed ? nil : length, telling: news, in: directory.identity)))
         switch outcome {
         case .skipped:
@@ -100,18 +101,14 @@ extension DownloadRun {
 
     /// Sets mode and times, and makes all of it durable.
     func prepare(_ file: PartialFile, length: Int64) async throws {
-        try await services.pool.run(preparation(of: file, length: length))
+        let attributes = attributes(length: length)
+        try await services.pool.run { try Publisher(directory: file.directory).prepare(file, attributes) }
     }
 
-    private typealias Preparation = @Sendable () throws(FileError) -> Void
-
-    private func preparation(of file: PartialFile, length: Int64) -> Preparation {
-        let publisher = Publisher(directory: file.directory)
-        let mode = specification.destination.mode ?? settings.fileMode
-        let modifiedAt = specification.destination.usesRemoteTime ? lastModified : nil
-        return { () throws(FileError) in
-            try publisher.prepare(file, length: length, mode: mode, modifiedAt: modifiedAt)
-        }
+    private func attributes(length: Int64) -> Publisher.Attributes {
+        Publisher.Attributes(
+            length: length, mode: specification.destination.mode ?? settings.fileMode,
+            modifiedAt: specification.destination.usesRemoteTime ? lastModified : nil)
     }
 
     /// The exact length is known to be right; the digest is checked when one is known. A mismatch drops the bytes.

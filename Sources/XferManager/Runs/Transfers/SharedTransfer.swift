@@ -321,8 +321,9 @@ actor SharedTransfer: AttemptMaker {
     private func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         let name = transfer.partialName
         let wanted = transfer.resumeData.segments.filter { $0.committed > $0.start }.map(\.committed).max() ?? 0
+        let isNew = isExclusive
         let (part, kept) = try await services.pool.run {
-            try PartialFile.restore(in: directory, named: name, committed: wanted)
+            try PartialFile.restore(in: directory, named: name, committed: wanted, isNew: isNew)
         }
         transfer.resumeData.cutSegments(at: kept)
         committed = transfer.resumeData.committedByteCount
