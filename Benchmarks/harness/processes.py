@@ -57,13 +57,18 @@ def _switches(pid):
     return counts
 
 
+LIBC = ctypes.CDLL(None)
+
+
 def end_with_parent():
     """For the child: if the benchmark is killed, nothing it started stays (prctl(2), PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    LIBC.prctl(1, signal.SIGTERM)
 
 
-def start(command, **options):
-    return subprocess.Popen([str(word) for word in command], preexec_fn=end_with_parent, **options)
+def start(command, is_brief=False, **options):
+    """A brief one ends by itself, so it need not run Python of ours first, for which this whole process is forked."""
+    prepare = None if is_brief else end_with_parent
+    return subprocess.Popen([str(word) for word in command], preexec_fn=prepare, **options)
 
 
 def stop(process, seconds=60):

@@ -49,7 +49,8 @@ def status(bench):
         errors = bench.place / "status.errors"
         for number in range(20 * bench.rounds + 5):
             for name, command in (("xferctl status", [daemon.xferctl, "status"]), ("/bin/true", ["/bin/true"])):
-                took, _, peak = processes.timed(command, errors=errors, env=daemon.environment)
+                took, _, peak = processes.timed(
+                    command, errors=errors, env=daemon.environment, is_brief=True)
                 if number >= 5:
                     outcome.add("time", name, "ms", took * 1000)
                     if name != "/bin/true":

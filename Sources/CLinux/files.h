@@ -3,6 +3,7 @@
 // errno on failure. System calls are made by number and no Glibc header is included: whoever includes one owns its
 // types in Swift's eyes (`struct stat` would be CLinux's, not Glibc's).
 #include <linux/falloc.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
@@ -48,4 +49,16 @@ static inline long xfer_copy_range(int source, int target, long offset, unsigned
 // fgetxattr(2) is not in Swift's Glibc: whether a file has an access control list beyond its mode bits (acl(5)).
 static inline int xfer_has_access_list(int descriptor) {
     return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
+}
+
+// fstatfs(2) is not in Swift's Glibc: whether a file lies on this machine's own disks or in its memory. The first word of
+// `struct statfs` is the type; those not in linux/magic.h are from each file system's source.
+static inline _Bool xfer_is_local_file_system(int descriptor) {
+    unsigned long facts[32] = {0};
+    if (syscall(SYS_fstatfs, descriptor, facts) != 0) return 0;
+    switch (facts[0]) {
+    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: case TMPFS_MAGIC:
+    case 0x2fc12fc1 /* ZFS */: case 0xca451a4e /* bcachefs */: return 1;
+    default: return 0;
+    }
 }

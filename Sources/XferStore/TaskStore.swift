@@ -19,14 +19,14 @@ public final class TaskStore: Sendable {
     /// - Throws: `StoreError.newerDatabase` and `.foreignFile`, which leave the file untouched; `.cannotOpen`, `.damaged`,
     ///   `.notDurable`.
     public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> TaskStore {
-        TaskStore(try DatabaseOpener.open(configuration.path), configuration)
+        try TaskStore(try DatabaseOpener.open(configuration.path), configuration)
     }
 
-    private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) {
+    private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) throws(StoreError) {
         storeID = opened.storeID
         wasStoppedUncleanly = opened.wasStoppedUncleanly
         pool = opened.pool
-        commits = GroupCommit(pool: opened.pool, configuration: configuration)
+        commits = try GroupCommit(pool: opened.pool, configuration: configuration)
     }
 
     /// Whether the last commit failed for want of space or an I/O error: writes throw `.degraded`, reads work.

@@ -349,7 +349,7 @@ final class HeldGroup {
         var configuration = StoreConfiguration(
             path: directory.database, onCommit: onCommit, onDegradedChange: onDegradedChange)
         configuration.probeInterval = .seconds(3600)
-        commits = GroupCommit(pool: pool, configuration: configuration)
+        commits = try GroupCommit(pool: pool, configuration: configuration)
         let started = DispatchSemaphore(value: 0)
         done.enter()
         // Writes something, so that the first sync is its own and the second one the group's.

@@ -22,6 +22,8 @@ final class LineHandler: ChannelDuplexHandler {
 
     private let connection: RPCConnection
     private let dispatcher: Dispatcher
+    /// Of the connection's event loop.
+    private let executor: LoopExecutor
     private var framer: LineFramer
     private var gate: RequestGate
     private var running: [UInt64: (task: Task<Void, Never>, share: RequestGate.Share)] = [:]
@@ -31,9 +33,10 @@ final class LineHandler: ChannelDuplexHandler {
     private var isDraining = false
     private var isWriteUnderWay = false
 
-    init(connection: RPCConnection, dispatcher: Dispatcher) {
+    init(connection: RPCConnection, dispatcher: Dispatcher, executor: LoopExecutor) {
         self.connection = connection
         self.dispatcher = dispatcher
+        self.executor = executor
         let limits = dispatcher.limits
         framer = LineFramer(limit: limits.messageBytes)
         gate = RequestGate(requestLimit: limits.requestsInFlight, byteLimit: limits.messageBytes)
@@ -131,10 +134,14 @@ extension LineHandler {
         let share = gate.enter(bytes: line.count, isBatch: first == UInt8(ascii: "["))
         nextToken += 1
         let token = nextToken
-        let task = Task { [connection, dispatcher] in
+        let limits = dispatcher.limits
+        let short = line.count <= Dispatcher.shortMessage ? RPCMessage(parsing: line, limits: limits) : nil
+        let isBrief = short.map(dispatcher.isBrief) ?? false
+        let task = Task(executorPreference: isBrief ? executor : nil) { [connection, dispatcher] in
             let afterAnswer = AfterAnswer()
             let reply = await AfterAnswer.$current.withValue(afterAnswer) {
-                await dispatcher.reply(to: line, width: share.width, isCutOff: isCutOff, on: connection)
+                let message = short ?? RPCMessage(parsing: line, limits: limits)
+                return await dispatcher.reply(to: message, width: share.width, isCutOff: isCutOff, on: connection)
             }
             connection.finish(request: token, answer: reply.text)
             afterAnswer.run()

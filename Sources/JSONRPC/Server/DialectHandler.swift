@@ -8,10 +8,14 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let connection: RPCConnection
     private let dispatcher: Dispatcher
     private let routes: [String: HTTPRoute]
+    private let executor: LoopExecutor
 
-    init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
+    init(
+        connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute], executor: LoopExecutor
+    ) {
         self.connection = connection
         self.dispatcher = dispatcher
+        self.executor = executor
         self.routes = routes
     }
 
@@ -21,7 +25,8 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
         do {
             switch Dialect(firstByte: first) {
             case .lines:
-                try pipeline.addHandler(LineHandler(connection: connection, dispatcher: dispatcher))
+                try pipeline.addHandler(
+                    LineHandler(connection: connection, dispatcher: dispatcher, executor: executor))
             case .http:
                 try pipeline.addHandlers(httpHandlers())
             }

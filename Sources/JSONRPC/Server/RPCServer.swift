@@ -16,6 +16,8 @@ public final class RPCServer: Sendable {
 
     private struct State {
         var group: MultiThreadedEventLoopGroup?
+        /// One for each of the group's loops.
+        var executors: [ObjectIdentifier: LoopExecutor] = [:]
         var listeners: [Listener] = []
         var isStopped = false
     }
@@ -83,10 +85,10 @@ public final class RPCServer: Sendable {
     /// Stops accepting and reading, lets what has begun finish for as long as `grace`, sends every answer there is, and
     /// closes. Streams are ended at once. Afterwards everything the server held is given back.
     public func shutdown(grace: Duration = .seconds(5)) async {
-        let group = state.withLockedValue { state in
-            defer { state.group = nil }
+        let (group, executors) = state.withLockedValue { state in
+            defer { (state.group, state.executors) = (nil, [:]) }
             state.isStopped = true
-            return state.group
+            return (state.group, state.executors.values)
         }
         await stopAccepting()
         clients.finishAll()
@@ -96,13 +98,16 @@ public final class RPCServer: Sendable {
         }
         await clients.whenEmpty()
         patience.cancel()
+        for executor in executors { await executor.end() }
         try? await group?.shutdownGracefully()
     }
 
     private func eventLoops() -> MultiThreadedEventLoopGroup? {
         state.withLockedValue { state in
             if state.isStopped { return nil }
-            let group = state.group ?? MultiThreadedEventLoopGroup(numberOfThreads: threads)
+            if let group = state.group { return group }
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+            for loop in group.makeIterator() { state.executors[ObjectIdentifier(loop)] = LoopExecutor(loop) }
             state.group = group
             return group
         }
@@ -133,8 +138,15 @@ extension RPCServer {
             let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits)
             channel.closeFuture.whenComplete { _ in connection.didClose() }
             try channel.pipeline.syncOperations.addHandler(
-                DialectHandler(connection: connection, dispatcher: dispatcher, routes: routes))
+                DialectHandler(
+                    connection: connection, dispatcher: dispatcher, routes: routes,
+                    executor: executor(of: channel.eventLoop)))
         }
+    }
+
+    private func executor(of loop: any EventLoop) throws(RPCServerError) -> LoopExecutor {
+        guard let executor = state.withLockedValue({ $0.executors[ObjectIdentifier(loop)] }) else { throw .stopped }
+        return executor
     }
 
     private func removeWhenClosed(_ id: UInt64, _ channel: any Channel) {

@@ -20,13 +20,24 @@ struct Dispatcher: Sendable {
         var isRefusal = false
     }
 
-    /// Answers `text`. Of a batch up to `width` requests run at the same time.
+    /// Bytes of a message that is read where it came in at most; reading a longer one would keep other clients waiting.
+    static let shortMessage = 4096
+
+    /// Whether the message is one call that takes its event loop little time; see `RPCService.isBrief`.
+    func isBrief(_ message: RPCMessage) -> Bool {
+        switch message {
+        case .call(.request(_, let method, _)): service.isBrief(method)
+        case .call, .batch, .refused: false
+        }
+    }
+
+    /// Answers `message`. Of a batch up to `width` requests run at the same time.
     ///
     /// `isCutOff`: the connection ended before the message did. If it cannot be read then, there is nothing to answer.
     func reply(
-        to text: [UInt8], width: Int, isCutOff: Bool = false, on connection: RPCConnection
+        to message: RPCMessage, width: Int, isCutOff: Bool = false, on connection: RPCConnection
     ) async -> Reply {
-        switch RPCMessage(parsing: text, limits: limits) {
+        switch message {
         case .call(.invalid(let id, let error)):
             return Reply(text: RPCAnswer.error(error, id: id), isRefusal: true)
         case .call(let call):

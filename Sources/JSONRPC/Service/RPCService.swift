@@ -10,6 +10,11 @@ public protocol RPCService: Sendable {
     /// time, and only for clients that take what they are answered.
     func isBulk(_ method: String) -> Bool
 
+    /// Whether a call of this method that came in a short line takes so little of a processor that it is answered on the
+    /// connection's event loop, with everything it awaits there; it must not block. All others run on Swift's global
+    /// executor.
+    func isBrief(_ method: String) -> Bool
+
     /// Answers one request; for a notification (a request without id) the result is dropped.
     ///
     /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection; they are begun in the order they came
@@ -25,6 +30,8 @@ extension RPCService {
     public func refusal(of peer: PeerCredentials) -> RPCError? { nil }
 
     public func isBulk(_ method: String) -> Bool { false }
+
+    public func isBrief(_ method: String) -> Bool { false }
 }
 
 /// The `result` of an answer.

@@ -115,6 +115,7 @@ extension KeyWords {
 
     /// By name, without its case; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
     private mutating func add(fields: [HeaderField]) {
+        guard !fields.isEmpty else { return add([String]()) { $0.add($1) } }
         let named = fields.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
         add(named.sorted { ($0.name, $0.place) < ($1.name, $1.place) }) { words, field in
             words.add(field.name)

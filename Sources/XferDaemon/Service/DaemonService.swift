@@ -34,6 +34,8 @@ final class DaemonService: RPCService {
 
     func isBulk(_ method: String) -> Bool { handlers[method]?.isBulk ?? false }
 
+    func isBrief(_ method: String) -> Bool { handlers[method]?.isBrief ?? false }
+
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {

@@ -6,6 +6,7 @@ import XferProtocol
 struct Handler: Sendable {
     let name: String
     let isBulk: Bool
+    let isBrief: Bool
     /// Answers the result's text.
     let respond: @Sendable (JSONValue?, CallContext) async throws -> [UInt8]
 
@@ -16,6 +17,7 @@ struct Handler: Sendable {
     ) {
         name = Method.name
         isBulk = Method.isBulk
+        isBrief = Method.isBrief
         respond = { params, context in
             let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)
             var text: [UInt8] = []

@@ -4,8 +4,9 @@ import XferModel
 
 /// Opens the directories that adds name, making what is missing beneath a root.
 ///
-/// Adds that come while their directory is being opened share the next opening, so that each is judged by what was there
-/// after it came, and a stream of them costs few system calls.
+/// One that was opened before is looked at only, by which its path has to lead to it still. Adds that come while their
+/// directory is being opened share the next opening. So each is judged by what was there after it came, and a stream of
+/// them costs few system calls.
 final class DirectoryAdmission: Sendable {
     private typealias Opening = Result<FileIdentity, FileError>
     private typealias Waiter = CheckedContinuation<Opening, Never>
@@ -15,7 +16,11 @@ final class DirectoryAdmission: Sendable {
         let directory: String
     }
 
+    /// Directories remembered at most.
+    private static let mostKnown = 64
+
     private let pool: BlockingPool
+    private let known = NIOLockedValueBox<[Key: AdmittedDirectory]>([:])
     /// Who waits for the next opening; a directory is in here while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])
 
@@ -24,6 +29,7 @@ final class DirectoryAdmission: Sendable {
     /// Which directory it is, once it is there and may be written to.
     func identity(of directory: String, in roots: AllowedRoots) async throws(FileError) -> FileIdentity {
         let key = Key(roots: roots, directory: directory)
+        if let known = known.withLockedValue({ $0[key] }), known.isWritable { return known.identity }
         let opening = await withCheckedContinuation { waiter in
             let isFirst = waiters.withLockedValue { waiters in
                 guard waiters[key] == nil else {
@@ -53,12 +59,20 @@ final class DirectoryAdmission: Sendable {
 
     private func open(_ key: Key) async -> Opening {
         do throws(FileError) {
-            return .success(
-                try await pool.run { () throws(FileError) in
-                    try key.roots.open(directory: key.directory, createMissing: true).identity
-                })
+            let (identity, admitted) = try await pool.run { () throws(FileError) in
+                let opened = try key.roots.open(directory: key.directory, createMissing: true)
+                return (opened.identity, AdmittedDirectory(opened, path: key.directory))
+            }
+            remember(admitted, as: key)
+            return .success(identity)
         } catch {
             return .failure(error)
+        }
+    }
+    private func remember(_ directory: AdmittedDirectory?, as key: Key) {
+        known.withLockedValue { known in
+            if known[key] == nil, known.count >= Self.mostKnown { known = [:] }
+            known[key] = directory
         }
     }
 }

@@ -6,7 +6,8 @@ import XferStore
 
 /// Judges drafts: turns what a client worded into a specification, or names the field that is at fault.
 ///
-/// Opens each destination directory once per call, which is where roots, links and permissions are really checked.
+/// Opens each destination directory once per call or share of it, which is where roots, links and permissions are really
+/// checked.
 struct TaskAdmission: Sendable {
     let principal: Principal
     let settings: ManagerSettings
@@ -19,32 +20,47 @@ struct TaskAdmission: Sendable {
     let coalesceKeys: CoalesceKeys
     let now: Timestamp
 
+    /// Drafts that are judged one after the other; the next ones are another processor's meanwhile.
+    private static let share = 250
+
     /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
     func admit(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @Sendable (Int) -> String
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
     ) async throws -> [AdmittedTask] {
-        var directories: [String: FileIdentity] = [:]
-        let profiles = try await profiles(of: drafts)
-        var admitted: [AdmittedTask] = []
-        admitted.reserveCapacity(drafts.count)
-        for (index, draft) in drafts.enumerated() {
-            admitted.append(try await admit(draft, profiles, knowing: &directories, path: path(index)))
-        }
-        return admitted
+        try await admitEach(drafts, path: path).map { try $0.get() }
     }
 
     /// As above, each judged by itself: what is refused stops nothing.
     func admitEach(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @Sendable (Int) -> String
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
+    ) async throws -> [Result<AdmittedTask, ManagerError>] {
+        let profiles = try await profiles(of: drafts)
+        let count = drafts.count
+        guard count > Self.share else { return try await admitEach(0..<count, of: drafts, profiles, path: path) }
+        let shares = stride(from: 0, to: count, by: Self.share).map { $0..<min($0 + Self.share, count) }
+        return try await withThrowingTaskGroup(of: (start: Int, judged: [Result<AdmittedTask, ManagerError>]).self) {
+            group in
+            for share in shares {
+                group.addTask { (share.lowerBound, try await admitEach(share, of: drafts, profiles, path: path)) }
+            }
+            var judged: [Int: [Result<AdmittedTask, ManagerError>]] = [:]
+            for try await share in group { judged[share.start] = share.judged }
+            return shares.flatMap { judged[$0.lowerBound] ?? [] }
+        }
+    }
+
+    /// Some of the drafts, by their places among all.
+    private func admitEach(
+        _ places: Range<Int>, of drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ profiles: [Profile],
+        path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories: [String: FileIdentity] = [:]
-        let profiles = try await profiles(of: drafts)
         var judged: [Result<AdmittedTask, ManagerError>] = []
-        judged.reserveCapacity(drafts.count)
-        for (index, draft) in drafts.enumerated() {
+        judged.reserveCapacity(places.count)
+        for place in places {
+            let draft = drafts[drafts.index(drafts.startIndex, offsetBy: place)]
             do {
-                judged.append(
-                    .success(try await admit(draft, profiles, knowing: &directories, path: path(index))))
+                judged.append(.success(try await admit(draft, profiles, knowing: &directories, path: path(place))))
             } catch let error as ManagerError {
                 judged.append(.failure(error))
             }

@@ -21,6 +21,14 @@ public final class EventSubscription: Sendable {
         var hasEnded = false
         var waiter: CheckedContinuation<Void, Never>?
 
+        /// Whether there is something to be read, the end included.
+        var hasNews: Bool { !queue.isEmpty || !progress.isEmpty || hasEnded }
+
+        mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
+            defer { waiter = nil }
+            return waiter
+        }
+
         /// The counters that wait are not told any more, nor kept.
         mutating func forgetProgress(of event: Event) {
             guard let taskID = event.taskID else { return }
@@ -70,16 +78,14 @@ public final class EventSubscription: Sendable {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let mustWait = state.withLockedValue { state in
-                        guard state.queue.isEmpty, state.progress.isEmpty, !state.hasEnded, !Task.isCancelled else {
-                            return false
-                        }
+                        guard !state.hasNews, !Task.isCancelled else { return false }
                         state.waiter = continuation
                         return true
                     }
                     if !mustWait { continuation.resume() }
                 }
             } onCancel: {
-                wake { _ in }
+                state.withLockedValue { $0.takeWaiter() }?.resume()
             }
         }
     }
@@ -130,12 +136,11 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// Changes the state and wakes the reader outside the lock.
+    /// Changes the state and wakes the reader, outside the lock, if that brought anything for it.
     private func wake(_ change: (inout State) -> Void) {
         let waiter = state.withLockedValue { state in
             change(&state)
-            defer { state.waiter = nil }
-            return state.waiter
+            return state.hasNews ? state.takeWaiter() : nil
         }
         waiter?.resume()
     }

@@ -51,7 +51,7 @@ extension TransferManager {
         let spooling = try await spool(try await admission.admit(drafts, path: path), path: path)
         let admitted = spooling.tasks
         let rules = addRules(for: principal)
-        let added: (answer: Answer, effects: [Effect])
+        let added: (answer: Answer, aftermath: AddAftermath)
         do {
             added = try await translatingStoreErrors {
                 try await store.write { tx in
@@ -64,7 +64,7 @@ extension TransferManager {
                     }
                     if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
                     try Self.requireRoom(of: principal, in: tx)
-                    return (try answer(added, aftermath.newest, tx), aftermath.effects)
+                    return (try answer(added, aftermath.newest, tx), aftermath)
                 }
             }
         } catch {
@@ -72,8 +72,10 @@ extension TransferManager {
             throw error
         }
         await removeUnwanted(spooling.files)
-        await perform(added.effects)
-        schedule()
+        await perform(added.aftermath.effects)
+        // While everything is held back, a task that waits for nothing of its own is found by the pass after that.
+        let isHeldBack = !scheduler.holds.isEmpty && !added.aftermath.hasEnded
+        if !isHeldBack || admitted.contains(where: { !$0.specification.schedule.isEmpty }) { schedule() }
         return added.answer
     }
 

@@ -21,13 +21,23 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
         let date = CivilDate(daysSinceEpoch: day)
         let secondOfDay = second - day * 86_400
         let milliseconds = (rawValue - second * 1_000_000) / 1000
-        func pad(_ value: Int64, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        // Bytes: every answer has some, and putting strings together costs more than the rest of a task's record.
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        func add(_ value: Int64, _ width: Int, before separator: Unicode.Scalar) {
+            let digits = String(value).utf8
+            text.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: max(0, width - digits.count)))
+            text.append(contentsOf: digits)
+            text.append(UInt8(ascii: separator))
         }
-        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T"
-            + "\(pad(secondOfDay / 3600, 2)):\(pad(secondOfDay / 60 % 60, 2)):\(pad(secondOfDay % 60, 2))"
-            + ".\(pad(milliseconds, 3))Z"
+        add(date.year, 4, before: "-")
+        add(date.month, 2, before: "-")
+        add(date.day, 2, before: "T")
+        add(secondOfDay / 3600, 2, before: ":")
+        add(secondOfDay / 60 % 60, 2, before: ":")
+        add(secondOfDay % 60, 2, before: ".")
+        add(milliseconds, 3, before: "Z")
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

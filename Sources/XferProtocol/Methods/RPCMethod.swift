@@ -17,11 +17,14 @@ public protocol RPCMethod: Sendable {
     static var examples: [MethodExample] { get }
     /// Whether a call may read and answer so much that the service lets only a few of them run at the same time.
     static var isBulk: Bool { get }
+    /// Whether a call with few parameters takes so little that it is answered on the thread that read it.
+    static var isBrief: Bool { get }
 }
 
 extension RPCMethod {
     public static var errors: [ErrorCode] { [] }
     public static var isBulk: Bool { false }
+    public static var isBrief: Bool { false }
 }
 
 /// A call and its answer, for the documentation.

@@ -20,11 +20,17 @@ final class GroupCommit: @unchecked Sendable {
     private let configuration: StoreConfiguration
     private let state = Locked(State())
     private var transaction: StoreTransaction?
+    /// Set once, in `init`.
+    private var thread: CommitThread?
 
-    init(pool: DatabasePool, configuration: StoreConfiguration) {
+    /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
+    init(pool: DatabasePool, configuration: StoreConfiguration) throws(StoreError) {
         self.pool = pool
         self.configuration = configuration
+        thread = try CommitThread(path: configuration.path) { [weak self] in self?.commitAll() }
     }
+
+    deinit { thread?.end() }
 
     var degradation: String? { state.withLock { $0.degradation } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -47,17 +53,20 @@ final class GroupCommit: @unchecked Sendable {
                 state.isClosed = true
                 return state.queue.onGatheringTimeOver()
             })
-        // Behind the last commit, since the writer's queue is serial.
+        thread?.finish()
         pool.writeWithoutTransaction { _ in
             transaction?.connection.forgetStatements()
             transaction = nil
         }
     }
 
+    /// On the commit thread.
+    private func commitAll() { pool.writeWithoutTransaction { commitAll($0) } }
+
     private func perform(_ action: CommitQueue<any ChangeSet>.Action) {
         switch action {
         case .nothing: break
-        case .startCommitting: pool.asyncWriteWithoutTransaction { self.commitAll($0) }
+        case .startCommitting: thread?.ask()
         case .startTimer:
             Task {
                 try? await Task.sleep(for: configuration.gatheringTime)

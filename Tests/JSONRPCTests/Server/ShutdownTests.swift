@@ -36,8 +36,9 @@ import XferTestSupport
         }
     }
 
-    @Test func closesByForceWhenTheTimeIsOver() async throws {
-        try await withServer { fixture in
+    @Test(arguments: [Set(), ["hold"]])
+    func closesByForceWhenTheTimeIsOver(brief: Set<String>) async throws {
+        try await withServer(service: TestService(brief: brief)) { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
             await fixture.service.gate.arrived()

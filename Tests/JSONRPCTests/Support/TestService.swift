@@ -1,5 +1,6 @@
 import JSONRPC
 import NIOConcurrencyHelpers
+import NIOPosix
 import StrictJSON
 import XferTestSupport
 
@@ -21,10 +22,12 @@ final class TestService: RPCService {
     let gate = Gate()
 
     private let bulk: Set<String>
+    private let brief: Set<String>
 
-    init(refusing refused: RPCError? = nil, bulk: Set<String> = []) {
+    init(refusing refused: RPCError? = nil, bulk: Set<String> = [], brief: Set<String> = []) {
         self.refused = refused
         self.bulk = bulk
+        self.brief = brief
     }
 
     /// The most calls that ever ran at the same time.
@@ -43,6 +46,8 @@ final class TestService: RPCService {
     func refusal(of peer: PeerCredentials) -> RPCError? { refused }
 
     func isBulk(_ method: String) -> Bool { bulk.contains(method) }
+
+    func isBrief(_ method: String) -> Bool { brief.contains(method) }
 
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
@@ -65,6 +70,9 @@ final class TestService: RPCService {
         case "linger":
             for _ in 0..<20 { await Task.yield() }
             return .value("done")
+        case "place":
+            await Task.yield()
+            return .value(MultiThreadedEventLoopGroup.currentEventLoop == nil ? "elsewhere" : "event loop")
         case "peer": return .value(.integer(Int64(connection.peer.userID)))
         case "notify": return .value(notify(params, on: connection))
         case "subscribe":

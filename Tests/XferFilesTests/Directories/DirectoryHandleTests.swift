@@ -14,6 +14,21 @@ struct DirectoryHandleTests {
         handle = try base.handle()
     }
 
+    @Test("a remembered one is known again only while its path leads to it")
+    func remembered() throws {
+        let path = try base.makeDirectory("destination")
+        let opened = try DirectoryHandle(ofService: path)
+        // Nil where the file system may be another machine's.
+        guard let remembered = AdmittedDirectory(opened, path: path) else { return }
+        #expect(remembered.identity == opened.identity && remembered.isWritable)
+        #expect(rename(path, base.at("elsewhere")) == 0)
+        #expect(!remembered.isWritable)
+        try base.makeDirectory("destination")
+        #expect(!remembered.isWritable)
+        #expect(rmdir(path) == 0 && rename(base.at("elsewhere"), path) == 0)
+        #expect(remembered.isWritable)
+    }
+
     @Test("entries are looked at without following links")
     func entries() throws {
         try base.write("file", "12345")

@@ -4,6 +4,7 @@ public import XferModel
 /// `task.add`: one task, or up to 10,000 in one transaction.
 public enum TaskAdd: RPCMethod {
     public static let name = "task.add"
+    public static let isBrief = true
     public static let summary =
         "Adds one task (its fields are the parameters), or up to 10,000 in one transaction (tasks). "
         + "When it answers, they are durable."

@@ -1,0 +1,45 @@
+import Glibc
+import Testing
+import XferFiles
+import XferTestSupport
+
+@testable import XferManager
+
+/// Each add is judged by what was there after it came, however many came before it.
+@Suite struct DirectoryAdmissionTests {
+    private let base: TemporaryDirectory
+    private let roots: AllowedRoots
+    private let admission = DirectoryAdmission(pool: BlockingPool(threadCount: 1))
+    private var path: String { base.file("destination") }
+
+    init() throws {
+        base = try TemporaryDirectory("admission")
+        roots = AllowedRoots(roots: [base.path], forbidden: [])
+    }
+
+    @Test func aDirectoryIsTheSameOneAgain() async throws {
+        let first = try await admission.identity(of: path, in: roots)
+        #expect(try await admission.identity(of: path, in: roots) == first)
+    }
+
+    @Test func oneThatIsGoneIsMadeAnew() async throws {
+        _ = try await admission.identity(of: path, in: roots)
+        #expect(rmdir(path) == 0)
+        let made = try await admission.identity(of: path, in: roots)
+        #expect(try DirectoryHandle(ofService: path).identity == made)
+    }
+
+    @Test func oneThatTookItsPlaceIsTheOne() async throws {
+        let first = try await admission.identity(of: path, in: roots)
+        #expect(rename(path, base.file("former")) == 0)
+        let second = try await admission.identity(of: path, in: roots)
+        #expect(second != first)
+        #expect(try await admission.identity(of: path, in: roots) == second)
+    }
+
+    @Test func otherRootsJudgeItThemselves() async throws {
+        _ = try await admission.identity(of: path, in: roots)
+        let others = AllowedRoots(roots: [base.file("other")], forbidden: [])
+        await #expect(throws: FileError.self) { _ = try await admission.identity(of: path, in: others) }
+    }
+}
