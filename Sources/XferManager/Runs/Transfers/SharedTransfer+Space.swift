@@ -2,15 +2,6 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-/// What was reserved of a file's disk blocks.
-enum BlockReserve {
-    case none
-    /// Perhaps some: there was not room for all, or the file system does not do that.
-    case some
-    /// All that the rest needs.
-    case whole
-}
-
 /// Room for what is to come: claimed of the file system, and, where there is much of it, reserved as blocks of the file.
 ///
 /// Reserved blocks lie together, and nobody else can take them; small files are written at once and gain nothing.
@@ -62,4 +53,13 @@ extension SharedTransfer {
         reserve = .none
         try await services.pool.run { try part.releaseReserve() }
     }
+}
+
+/// What was reserved of a file's disk blocks.
+enum BlockReserve {
+    case none
+    /// Perhaps some: there was not room for all, or the file system does not do that.
+    case some
+    /// All that the rest needs.
+    case whole
 }
