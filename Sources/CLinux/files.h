@@ -51,14 +51,27 @@ static inline int xfer_has_access_list(int descriptor) {
     return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
 }
 
-// fstatfs(2) is not in Swift's Glibc: whether a file lies on this machine's own disks or in its memory. The first word of
-// `struct statfs` is the type; those not in linux/magic.h are from each file system's source.
-static inline _Bool xfer_is_local_file_system(int descriptor) {
+// fstatfs(2) is not in Swift's Glibc. The first word of `struct statfs` is the type of the file system; those not in
+// linux/magic.h are from each file system's source. 0 when it cannot be told.
+static inline unsigned long xfer_file_system_type(int descriptor) {
     unsigned long facts[32] = {0};
-    if (syscall(SYS_fstatfs, descriptor, facts) != 0) return 0;
-    switch (facts[0]) {
+    return syscall(SYS_fstatfs, descriptor, facts) == 0 ? facts[0] : 0;
+}
+
+// Whether a file lies on this machine's own disks or in its memory.
+static inline _Bool xfer_is_local_file_system(int descriptor) {
+    switch (xfer_file_system_type(descriptor)) {
     case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: case TMPFS_MAGIC:
     case 0x2fc12fc1 /* ZFS */: case 0xca451a4e /* bcachefs */: return 1;
+    default: return 0;
+    }
+}
+
+// Whether blocks that are reserved are those that are written later, and reserving them is quick: in memory they would be
+// filled with zeros, and copying on write takes others.
+static inline _Bool xfer_profits_from_reserving(int descriptor) {
+    switch (xfer_file_system_type(descriptor)) {
+    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: return 1;
     default: return 0;
     }
 }

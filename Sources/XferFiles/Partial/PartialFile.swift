@@ -192,19 +192,18 @@ extension PartialFile {
         }
     }
 
-    /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where the file system can.
-    /// Not while the engine writes.
+    /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is quick and of use
+    /// (ext4, XFS, F2FS). The engine may write meanwhile.
     ///
-    /// - Returns: whether they are reserved; then free space counts them as used already.
+    /// - Returns: whether they are reserved; then free space counts them as used already. What could be reserved before the
+    ///   disk was full is reserved, too: `releaseReserve` gives it back.
     @discardableResult
     public func preallocate(upTo length: Int64) -> Bool {
-        guard length > 0, let handle = try? handle() else { return false }
-        switch retryingInterrupts({ xfer_reserve_blocks(handle.raw, Int(length)) }) {
-        case .value: return true
-        case .failure:
-            // A full disk leaves what it could reserve behind; setting the length gives it back.
-            if let length = try? self.length() { try? truncate(to: length) }
-            return false
-        }
+        guard length > 0, let handle = try? handle(), xfer_profits_from_reserving(handle.raw) else { return false }
+        guard case .value = retryingInterrupts({ xfer_reserve_blocks(handle.raw, Int(length)) }) else { return false }
+        return true
     }
+
+    /// Gives back what is reserved beyond the end. Not while the engine writes.
+    public func releaseReserve() throws(FileError) { try truncate(to: try length()) }
 }

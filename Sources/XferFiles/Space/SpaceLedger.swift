@@ -29,6 +29,12 @@ public struct SpaceLedger: Sendable {
         claims[transfer] = Claim(fileSystem: fileSystem, remaining: max(0, remaining))
     }
 
+    /// A running transfer that has a claim has so much left to write: what it has written is not free any more.
+    public mutating func advance(_ transfer: TransferID, to remaining: Int64) {
+        guard let claim = claims[transfer], remaining < claim.remaining else { return }
+        claims[transfer]?.remaining = max(0, remaining)
+    }
+
     /// Forgets a transfer that no longer runs.
     public mutating func remove(_ transfer: TransferID) { claims[transfer] = nil }
 

@@ -1,8 +1,9 @@
 import XferCurl
 import XferModel
 
-/// What a run is told when it is made.
-struct RunContext: Sendable {
+/// What a run is told when it is made. A class, because it is asked for something at every step: copies would retain all
+/// of a task's specification each time.
+final class RunContext: Sendable {
     let taskID: TaskID
     let specification: TaskSpecification
     let services: RunServices
@@ -13,6 +14,20 @@ struct RunContext: Sendable {
     let tries: Int
     /// Called once when the last byte is there and the run needs no slot any more.
     let onBodyEnd: @Sendable () async -> Void
+
+    init(
+        taskID: TaskID, specification: TaskSpecification, services: RunServices, settings: ManagerSettings,
+        control: RunControl, trust: RunTrust, tries: Int, onBodyEnd: @escaping @Sendable () async -> Void
+    ) {
+        self.taskID = taskID
+        self.specification = specification
+        self.services = services
+        self.settings = settings
+        self.control = control
+        self.trust = trust
+        self.tries = tries
+        self.onBodyEnd = onBodyEnd
+    }
 }
 
 /// What a run learns and changes on its way.

@@ -5,6 +5,22 @@ import XferModel
 
 @Suite("What fits on a file system")
 struct SpaceLedgerTests {
+    @Test("what was written is claimed no more")
+    func advances() {
+        var ledger = SpaceLedger(reserve: 0)
+        ledger.set(remaining: 100, for: TransferID(1), on: 7)
+        #expect(ledger.shortfall(remaining: 50, on: 7, free: 120) == 30)
+        // 60 of them are written: so much less is free, and so much less is to come.
+        ledger.advance(TransferID(1), to: 40)
+        #expect(ledger.shortfall(remaining: 50, on: 7, free: 60) == 30)
+        ledger.advance(TransferID(1), to: 90)
+        #expect(ledger.shortfall(remaining: 0, on: 7, free: 0) == 40)
+        ledger.advance(TransferID(1), to: -1)
+        #expect(ledger.fits(remaining: 60, on: 7, free: 60))
+        ledger.advance(TransferID(2), to: 1000)
+        #expect(ledger.fits(remaining: 60, on: 7, free: 60))
+    }
+
     @Test("the rest of all that runs there and the reserve count")
     func counts() {
         var ledger = SpaceLedger(reserve: 100)

@@ -217,7 +217,7 @@ extension SharedTransfer {
         self.head = news
         await tell(news)
         guard isWanted else { return await stopIfUnwanted() }
-        try await makeRoom(in: directory)
+        try await makeRoom(for: part, in: directory)
         if isHeld { await services.engine.proceed(handle.id) }
     }
 

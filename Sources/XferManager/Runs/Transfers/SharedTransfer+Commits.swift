@@ -51,6 +51,7 @@ extension SharedTransfer {
         if isUseNew { transfer.sourceUse = use }
         if let sources { trust.noteRecorded(sources) }
         committed = offset
+        noteRoom()
         control.note(received: offset, total: resumeData.totalLength)
     }
 
@@ -90,6 +91,8 @@ extension SharedTransfer {
         book.onBytesLost()
         trust.forgetKept()
         committed = 0
+        // Cutting the file gives the blocks back.
+        reserve = .none
         control.note(received: 0, total: nil)
     }
 

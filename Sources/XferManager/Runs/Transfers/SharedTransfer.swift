@@ -45,6 +45,7 @@ actor SharedTransfer: AttemptMaker {
     var hasGained = false
     /// When the last attempt began, and when its answer's head came.
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
+    var reserve = BlockReserve.none
     /// One takes the bytes at a time, so that the last one finds that it is the last.
     let handingOut = Turnstile()
 
@@ -288,8 +289,8 @@ actor SharedTransfer: AttemptMaker {
             let part = try await openPart(in: directory)
             try await judgeKeptBytes(in: part)
             try await demandDigest(in: part)
-            try await makeRoom(in: directory)
-            let fetched = try await fetch(into: part, in: directory)
+            try await makeRoom(for: part, in: directory)
+            let fetched = try await fetchWithinReserve(of: part, in: directory)
             if case .whole(let body) = fetched {
                 await onBodyEnd()
                 // Whoever holds the bytes without waiting for them is to find them.
@@ -348,13 +349,6 @@ actor SharedTransfer: AttemptMaker {
         described = ResumeData()
     }
 
-    /// Waits for space when the rest is known not to fit.
-    func makeRoom(in directory: DirectoryHandle) async throws {
-        guard let total = described.totalLength else { return }
-        let remaining = max(0, total - committed)
-        try await claim(
-            remaining, by: transfer.id, in: directory, for: "the remaining \(remaining) and the reserve")
-    }
 }
 
 /// What a response's head says, for the members of a transfer.
