@@ -78,6 +78,14 @@ struct CareTests {
         ) { try TaskStore.check(at: directory.database, thoroughly: true) }
     }
 
+    @Test func findsTasksOnTransfersThatAreNotThere() async throws {
+        let (directory, _) = try await Self.filled()
+        try directory.execute("UPDATE task SET transfer_id = 99999 WHERE id = 7")
+        #expect(throws: StoreError.damaged(["task 7 refers to a missing row of transfer"])) {
+            try TaskStore.check(at: directory.database, thoroughly: true)
+        }
+    }
+
     @Test func recoversAGoodDatabaseWholeUnderANewId() async throws {
         let (directory, storeID) = try await Self.filled()
         let before = directory.bytes()

@@ -46,9 +46,17 @@ enum IntegrityCheck {
     }
 
     private static func orphans(_ db: Database) throws -> [String] {
-        try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(100).map { row in
+        let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(100).map { row in
             "a row of \(row[0] as String) refers to a missing row of \(row[2] as String)"
         }
+        // Which transfer a task is on is no foreign key: see Migration.cheapStates.
+        let astray = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT id FROM task WHERE transfer_id IS NOT NULL
+                    AND NOT EXISTS (SELECT 1 FROM transfer WHERE transfer.id = task.transfer_id) LIMIT 100
+                """)
+        return orphans + astray.map { "task \($0) refers to a missing row of transfer" }
     }
 
     /// The tables that are kept by differences against the tasks they count.
