@@ -13,8 +13,10 @@ actor HookQueue {
     private let logger: Logger
     /// By the row's id.
     private var running: [Int64: (task: TaskID, stop: HookStop)] = [:]
-    /// They have run, and their rows could not be removed.
+    /// They have run, and their rows are not removed yet.
     private var finished: Set<Int64> = []
+    /// Their rows were removed since the look under way began, which may still see them.
+    private var justForgotten: Set<Int64> = []
     private var isLooking = false
     private var wantsLooking = false
     private var isStopping = false
@@ -35,6 +37,7 @@ actor HookQueue {
             wantsLooking = false
             do {
                 for id in finished { try await forget(id) }
+                justForgotten = []
                 for hook in try await store.read({ try $0.pendingHooks(limit: 64) }) { start(hook) }
             } catch {
                 logger.warning("hooks that are to run could not be read", metadata: ["error": "\(error)"])
@@ -53,7 +56,8 @@ actor HookQueue {
 
     /// Of one task's hooks one at a time, in the order of its ends.
     private func start(_ hook: PendingHook) {
-        guard running.count < HookRunner.mostAtOnce, running[hook.id] == nil, !finished.contains(hook.id), !isStopping,
+        guard running.count < HookRunner.mostAtOnce, running[hook.id] == nil, !isStopping,
+            !finished.contains(hook.id), !justForgotten.contains(hook.id),
             !running.values.contains(where: { $0.task == hook.taskID })
         else { return }
         let stop = HookStop()
@@ -92,5 +96,6 @@ actor HookQueue {
     private func forget(_ id: Int64) async throws {
         try await store.write(.gathered) { try $0.removePendingHook(id) }
         finished.remove(id)
+        if isLooking { justForgotten.insert(id) }
     }
 }
