@@ -364,11 +364,15 @@ final class AttemptRun {
         return min(pacing.sendChunk, Pacing.sendChunk(shared))
     }
 
-    /// Most bytes that are read at once.
+    /// Most bytes that are read at once. libcurl keeps a buffer of that size for each attempt, so those of many have less.
     var readSize: Int {
         guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
-        return attempt.checkpoints.readSize
+        let share = Self.buffersTogether / max(1, core.shared.attemptCount)
+        return min(attempt.checkpoints.readSize, max(Self.smallestBuffer, share))
     }
+
+    private static let buffersTogether = 16 << 20
+    private static let smallestBuffer = 16 << 10
 
     /// Part of the content was handed over. libcurl asks for the next one when the system has taken it.
     func onSent(_ count: Int) {
