@@ -45,7 +45,9 @@ public final class TaskStore: Sendable {
     public func write<T: Sendable>(
         _ urgency: Urgency = .immediate, _ body: @escaping @Sendable (StoreTransaction) throws -> T
     ) async throws -> T {
-        try await withCheckedThrowingContinuation { commits.submit([PendingWrite(urgency, body, $0)]) }
+        try await withCheckedThrowingContinuation { continuation in
+            commits.submit([PendingWrite(urgency, body) { continuation.resume(with: $0) }])
+        }
     }
 
     /// Runs several bodies in the next group commit, each in a change-set of its own, and returns once all are done: their

@@ -69,6 +69,7 @@ final class DirectoryAdmission: Sendable {
             return .failure(error)
         }
     }
+
     private func remember(_ directory: AdmittedDirectory?, as key: Key) {
         known.withLockedValue { known in
             if known[key] == nil, known.count >= Self.mostKnown { known = [:] }

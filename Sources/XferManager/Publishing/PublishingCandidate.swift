@@ -23,4 +23,6 @@ struct PublishingCandidate: Sendable {
     /// Writes down the intent, which of two says whether it replaces a file, and what a restart has to know besides. False, and
     /// nothing is written, when another task holds the name.
     let commit: @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool
+    /// Is told once that is committed. It is committed again, with another intent, when somebody takes the name meanwhile.
+    let onIntent: @Sendable () -> Void
 }

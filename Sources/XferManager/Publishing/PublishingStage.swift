@@ -172,7 +172,9 @@ actor PublishingStage {
         var refused: [Entry] = []
         for (file, result) in zip(files, results) {
             switch result {
-            case .success(true): intended.append(file)
+            case .success(true):
+                file.entry.candidate.onIntent()
+                intended.append(file)
             case .success(false): refused += lost(file.intent.finalName, file.entry)
             case .failure(let error): file.entry.answer.resume(throwing: error)
             }

@@ -8,30 +8,30 @@ protocol ChangeSet: AnyObject, Sendable {
     func fail(_ error: any Error)
 }
 
-/// A change-set whose body returns a `Result`.
+/// A change-set whose body returns a value.
 ///
-/// `@unchecked Sendable`: `result` is only touched on the writer's queue.
-final class PendingWrite<Result: Sendable>: ChangeSet, @unchecked Sendable {
+/// `@unchecked Sendable`: `value` is only touched on the writer's queue.
+final class PendingWrite<Value: Sendable>: ChangeSet, @unchecked Sendable {
     let urgency: Urgency
-    private let body: @Sendable (StoreTransaction) throws -> Result
-    private let continuation: CheckedContinuation<Result, any Error>
-    private var result: Result?
+    private let body: @Sendable (StoreTransaction) throws -> Value
+    private let onEnd: @Sendable (Result<Value, any Error>) -> Void
+    private var value: Value?
 
     init(
-        _ urgency: Urgency, _ body: @escaping @Sendable (StoreTransaction) throws -> Result,
-        _ continuation: CheckedContinuation<Result, any Error>
+        _ urgency: Urgency, _ body: @escaping @Sendable (StoreTransaction) throws -> Value,
+        onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         self.urgency = urgency
         self.body = body
-        self.continuation = continuation
+        self.onEnd = onEnd
     }
 
-    func execute(in transaction: StoreTransaction) throws { result = try body(transaction) }
+    func execute(in transaction: StoreTransaction) throws { value = try body(transaction) }
 
     func succeed() {
-        guard let result else { preconditionFailure("a change-set succeeded that was never executed") }
-        continuation.resume(returning: result)
+        guard let value else { preconditionFailure("a change-set succeeded that was never executed") }
+        onEnd(.success(value))
     }
 
-    func fail(_ error: any Error) { continuation.resume(throwing: error) }
+    func fail(_ error: any Error) { onEnd(.failure(error)) }
 }

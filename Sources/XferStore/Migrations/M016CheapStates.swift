@@ -1,5 +1,5 @@
 extension Migration {
-    /// Changes of a task's state cost a fifth of what they did. No row and no index entry changes, which makes this the way
+    /// Makes changes of a task's state cheap. No row and no index entry changes, which makes this the way
     /// (https://sqlite.org/lang_altertable.html#otheralter).
     static let cheapStates = Migration(
         name: "cheap states",

@@ -80,6 +80,16 @@ struct PublishingStageTests {
         #expect(try fixture.published == ["a", "b", "d"])
     }
 
+    /// A file that is no task's takes the name after the intent was committed.
+    @Test func whoLosesANameAfterItsIntentKnowsThatItWasCommitted() async throws {
+        let fixture = try StageFixture(snatched: ["file"])
+        let names = try await fixture.publish(names: ["file"], .rename)
+        #expect(names == ["file (1)"])
+        #expect(fixture.commits == 2)
+        // Nothing was known to be committed before the first, and the first before the second.
+        #expect(fixture.knownAtCommit == [false, true])
+    }
+
     @Test func whatIsPublishedHasItsMode() async throws {
         let fixture = try StageFixture(held: ["file", "file (1)"])
         _ = try await fixture.publish(names: ["file", "file"], .rename)
@@ -94,10 +104,15 @@ private final class StageFixture: Sendable {
     private let stage: PublishingStage
     private let store: TaskStore
     private let held: Set<String>
+    private let snatched: NIOLockedValueBox<Set<String>>
+    private let isKnown = NIOLockedValueBox(false)
+    private let known = NIOLockedValueBox<[Bool]>([])
     private let commitCount = NIOLockedValueBox(0)
     private let names = NIOLockedValueBox<[Int: String]>([:])
 
     var path: String { directory.path }
+    /// Whether an intent was known to be committed when each was.
+    var knownAtCommit: [Bool] { known.withLockedValue(\.self) }
     var commits: Int { commitCount.withLockedValue(\.self) }
 
     /// Final names in the directory.
@@ -105,8 +120,12 @@ private final class StageFixture: Sendable {
         get throws { Set(try FileTree.names(in: path).filter { !$0.hasPrefix(".") }) }
     }
 
-    init(held: Set<String> = []) throws {
+    /// - Parameters:
+    ///   - held: names that other tasks hold.
+    ///   - snatched: names that other files take once an intent names them.
+    init(held: Set<String> = [], snatched: Set<String> = []) throws {
         self.held = held
+        self.snatched = NIOLockedValueBox(snatched)
         place = try TemporaryDirectory("xfer-stage")
         let downloads = try place.makeDirectory("downloads")
         directory = try DirectoryHandle(ofService: downloads)
@@ -159,12 +178,17 @@ private final class StageFixture: Sendable {
             PublishingCandidate(
                 file: file, name: name, policy: policy, control: control,
                 attributes: Publisher.Attributes(length: Int64("file \(number)".utf8.count), mode: 0o640),
-                commit: { [held, commitCount] tx, intent, _ in
+                commit: { [held, commitCount, snatched, isKnown, known, path] tx, intent, _ in
                     guard !held.contains(intent.finalName) else { return false }
                     commitCount.withLockedValue { $0 += 1 }
+                    known.withLockedValue { $0.append(isKnown.withLockedValue(\.self)) }
                     try tx.setSetting("intent \(number)", intent.finalName)
+                    if snatched.withLockedValue({ $0.remove(intent.finalName) }) != nil {
+                        try FileTree.write("another", to: "\(path)/\(intent.finalName)")
+                    }
                     return true
-                }))
+                },
+                onIntent: { [isKnown] in isKnown.withLockedValue { $0 = true } }))
         if case .published(let intent) = outcome { names.withLockedValue { $0[number] = intent.finalName } }
         return outcome
     }

@@ -1,4 +1,5 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
 import XferModel
@@ -57,8 +58,10 @@ extension DownloadRun {
     /// - Parameters:
     ///   - length: of the partial file; nil when it is not the one that is published.
     ///   - events: what happened on the way here.
+    ///   - isTold: whether an earlier intent has told them.
     func intentChange(
-        length: Int64?, telling events: [EventPayload], in directory: FileIdentity
+        length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
+        in directory: FileIdentity
     ) -> @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool {
         let resumeData = length.map { wholeResumeData($0) }
         let (id, transferID, facts) = (taskID, transfer.id, outcome)
@@ -69,7 +72,9 @@ extension DownloadRun {
                 throw Overtaken()
             }
             guard try isReplacing || tx.reserve(intent.finalName, in: directory, by: id) else { return false }
-            for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            if !isTold.withLockedValue(\.self) {
+                for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
+            }
             var machine = TaskStateMachine(task)
             machine.note { $0 = facts }
             if let resumeData, let length {

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 import XferStore
@@ -60,18 +61,21 @@ extension DownloadRun {
             isReady = true
         }
         let news = pendingEvents
+        let isTold = NIOLockedValueBox(false)
+        defer { if isTold.withLockedValue(\.self) { pendingEvents.removeFirst(news.count) } }
         let outcome = try await services.publishing.publish(
             PublishingCandidate(
                 file: file, name: name, policy: policy, control: control,
                 attributes: isReady ? nil : attributes(length: length),
-                commit: intentChange(length: isProcessed ? nil : length, telling: news, in: directory.identity)))
+                commit: intentChange(
+                    length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
+                onIntent: { isTold.withLockedValue { $0 = true } }))
         switch outcome {
         case .skipped:
             return try skipped(name, in: directory)
         case .stopped:
             return .stopped
         case .published(let intent):
-            pendingEvents.removeFirst(news.count)
             transfer.publishIntent = intent
             self.outcome.finalPath = directory.path(of: intent.finalName)
             return .completed(size: length)
