@@ -30,6 +30,8 @@ public final class StoreTransaction: StoreReader {
     private var batches = Deferred<BatchKey>()
     private var events: [Event] = []
     private let tasks = TaskCache()
+    /// Of the store's id, which never changes.
+    var knownTag: String?
     /// See `StoreConfiguration.describe`.
     let describe: @Sendable (TransferTask) -> String
     /// Whether a hook was noted that is to run; may be true though its change-set was undone.

@@ -2,7 +2,7 @@ public import XferModel
 
 extension StoreTransaction {
     public func insertTransfer(partial: PartialLocation, at time: Timestamp) throws(StoreError) -> Transfer {
-        let tag = try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
+        let tag = try tag()
         try connection.run(
             "INSERT INTO transfer (directory, device, inode, created_at, tag) VALUES (?1, ?2, ?3, ?4, ?5)",
             .text(partial.directory), Value(bits: partial.identity.device), Value(bits: partial.identity.inode),
@@ -78,6 +78,14 @@ extension StoreTransaction {
                 "UPDATE task INDEXED BY task_transfer SET transfer_id = NULL WHERE transfer_id = ?1", Value(id))
         }
         try connection.run("DELETE FROM transfer WHERE id = ?1", Value(id))
+    }
+
+    /// What the names of this store's partial files begin with.
+    private func tag() throws(StoreError) -> String {
+        if let knownTag { return knownTag }
+        let tag = try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
+        knownTag = tag
+        return tag
     }
 
     private func write(_ segments: [Segment], of id: TransferID) throws(StoreError) {
