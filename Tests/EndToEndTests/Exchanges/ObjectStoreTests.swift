@@ -77,8 +77,8 @@ import XferTestSupport
             let put = try await daemon.add(
                 "big", ["profile": "vault", "kind": "upload", "source": .string(source.path)])
             try await daemon.complete(put)
-            let get = try await daemon.add("big", ["profile": "vault", "output": "big", "max_recv_rate": 400_000])
-            try await daemon.waitForBytes(300_000, of: get)
+            let get = try await daemon.add("big", ["profile": "vault", "output": "big", "max_recv_rate": 100_000])
+            try await daemon.waitForBytes(100_000, of: get)
             // A pause commits, so that the kill finds something to go on from, however slow the machine is.
             _ = try await daemon.call("task.pause", ["ids": [.integer(get)]])
             try await daemon.wait(get, for: "paused")

@@ -8,7 +8,7 @@ struct WaitingForNetworkTests {
     /// The row of AFNetworkReachabilityManager: parked, resumed by itself, order kept, tries not counted.
     @Test func aLinkThatGoesDownParksAndOneThatComesUpWakesInOrder() async throws {
         let world = try await NetworkWorld(rate: 100_000)
-        let big = try world.publish("0", 10, length: 600_000)
+        let big = try world.publish("0", 10, length: 1_200_000)
         let small = try (1...5).map { try world.publish("\($0)", UInt64(10 + $0)) }
         try await world.route("eth0")
         try await world.withDaemon(["queue": ["max_active": "1"]]) { daemon in
