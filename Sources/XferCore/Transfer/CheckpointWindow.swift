@@ -105,12 +105,12 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// When `onTime` has to be called next; nil while nothing is at stake or only a commit can change anything.
     public var deadline: MonotonicInstant? {
         guard let oldest else { return nil }
-        if pending == nil { return due(oldest) }
+        if pending == nil { return dueTime(of: oldest) }
         return isPaused ? nil : oldest.advanced(nanoseconds: pauseAfter)
     }
 
     /// When bytes of that age have to be made durable: at the last beat before they are too old.
-    private func due(_ oldest: MonotonicInstant) -> MonotonicInstant {
+    private func dueTime(of oldest: MonotonicInstant) -> MonotonicInstant {
         let latest = oldest.advanced(nanoseconds: dueAfter)
         return MonotonicInstant(nanoseconds: latest.nanoseconds - latest.nanoseconds % beat)
     }
@@ -120,7 +120,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     private mutating func action(_ now: MonotonicInstant) -> Action {
         var due: Int64?
         if pending == nil, let oldest,
-            written - committed >= limits.dueBytes || due(oldest) <= now
+            written - committed >= limits.dueBytes || dueTime(of: oldest) <= now
         {
             pending = written
             oldestAfterPending = nil

@@ -6,10 +6,10 @@
 /// be moved between two commits. Somebody who reads for long keeps the log: then it is tried again from time to time.
 struct LogPlan {
     struct Limits: Sendable {
-        /// From here on it is moved. Syncing more at once would hold up the commits' own syncs.
-        var start = 1024
+        /// From here on it is moved: 8 MiB. Syncing much more at once would hold up the commits' own syncs.
+        var start = 2048
         /// The most that is moved between two commits.
-        var rest = 128
+        var rest = 256
         /// Here commits wait until it has been moved: 64 MiB, read again at a start in a tenth of a second.
         var bound = 16_384
     }

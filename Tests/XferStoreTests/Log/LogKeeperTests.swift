@@ -51,7 +51,11 @@ struct LogKeeperTests {
         DiskFaults.change(directory.database) {
             // Pages have been written into the database, and nobody knows yet whether they are on the disk.
             $0.beforeDatabaseSync = { [database = directory.database, copy = left.database] in
-                guard isCopied.withLock({ isCopied in defer { isCopied = true }; return !isCopied }) else { return }
+                guard
+                    isCopied.withLock({ isCopied in
+                        defer { isCopied = true }; return !isCopied
+                    })
+                else { return }
                 for suffix in ["-wal", ""] {
                     try? FileManager.default.copyItem(atPath: database + suffix, toPath: copy + suffix)
                 }

@@ -71,7 +71,9 @@ private func openWrapped(
     for suffix in ["-wal", "-journal"] where database.hasSuffix(suffix) { database.removeLast(suffix.count) }
     guard DiskFaults.plans.withLock({ $0[database] != nil }) else { return result }
     let isDatabase = database == String(cString: name)
-    DiskFaults.files.withLock { $0[file] = DiskFaults.Wrapped(original: original, database: database, isDatabase: isDatabase) }
+    DiskFaults.files.withLock {
+        $0[file] = DiskFaults.Wrapped(original: original, database: database, isDatabase: isDatabase)
+    }
     // Never freed: a few hundred bytes per test.
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: original.pointee)
