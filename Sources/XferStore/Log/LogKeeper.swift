@@ -4,7 +4,7 @@ import GRDBSQLite
 /// Keeps the write-ahead log short, as `LogPlan` says: moves it into the database on a thread and a connection of its own.
 ///
 /// Commits go on meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). Left to the commit
-/// that makes the log long, which is what SQLite does by itself, 16 MiB take 40 ms and more.
+/// that makes the log long, which is what SQLite does by itself, others would wait for all of it.
 ///
 /// `@unchecked Sendable`: `queue` is only used on `thread`, then by whoever ended it; `length` on the writer's queue.
 final class LogKeeper: @unchecked Sendable {
