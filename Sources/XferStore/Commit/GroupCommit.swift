@@ -63,7 +63,7 @@ final class GroupCommit: @unchecked Sendable {
             })
         thread?.finish()
         return pool.writeWithoutTransaction { writer in
-            transaction?.connection.forgetStatements()
+            transaction?.end()
             transaction = nil
             return log.close(writer)
         }

@@ -5,19 +5,19 @@ extension StoreTransaction {
     /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
-        // Not with RETURNING, for which SQLite makes a table each time.
-        let queued = try connection.first(
-            "SELECT queued FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4",
+        // Nearly always the lane stays. Not with RETURNING, for which SQLite makes a table each time.
+        try connection.run(
+            """
+            UPDATE host_queue SET queued = queued + ?5
+            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4 AND queued + ?5 > 0
+            """,
+            priority, group, profile, .text(key.host), .integer(amount))
+        guard connection.changeCount == 0 else { return }
+        let isThere = try connection.first(
+            "SELECT 1 FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4",
             priority, group, profile, .text(key.host)
-        ) { $0.integer(0) }
-        guard let queued else { return try addLane(key, queued: amount) }
-        guard queued + amount <= 0 else {
-            return try connection.run(
-                """
-                UPDATE host_queue SET queued = ?5 WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
-                """,
-                priority, group, profile, .text(key.host), .integer(queued + amount))
-        }
+        ) { _ in true }
+        guard isThere != nil else { return try addLane(key, queued: amount) }
         try connection.run(
             "DELETE FROM host_queue WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4", priority,
             group, profile, .text(key.host))

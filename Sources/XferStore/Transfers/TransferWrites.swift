@@ -2,7 +2,7 @@ public import XferModel
 
 extension StoreTransaction {
     public func insertTransfer(partial: PartialLocation, at time: Timestamp) throws(StoreError) -> Transfer {
-        let tag = try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
+        let tag = try tag()
         try connection.run(
             "INSERT INTO transfer (directory, device, inode, created_at, tag) VALUES (?1, ?2, ?3, ?4, ?5)",
             .text(partial.directory), Value(bits: partial.identity.device), Value(bits: partial.identity.inode),
@@ -69,9 +69,23 @@ extension StoreTransaction {
 
     /// Forgets the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is gone.
     public func deleteTransfer(_ id: TransferID) throws(StoreError) {
-        try connection.run(
-            "UPDATE task INDEXED BY task_transfer SET transfer_id = NULL WHERE transfer_id = ?1", Value(id))
+        // Rarely anybody does, and looking costs less than an update of nothing.
+        let subscriber = try connection.first(
+            "SELECT 1 FROM task INDEXED BY task_transfer WHERE transfer_id = ?1 LIMIT 1", Value(id)
+        ) { _ in true }
+        if subscriber != nil {
+            try connection.run(
+                "UPDATE task INDEXED BY task_transfer SET transfer_id = NULL WHERE transfer_id = ?1", Value(id))
+        }
         try connection.run("DELETE FROM transfer WHERE id = ?1", Value(id))
+    }
+
+    /// What the names of this store's partial files begin with.
+    private func tag() throws(StoreError) -> String {
+        if let knownTag { return knownTag }
+        let tag = try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
+        knownTag = tag
+        return tag
     }
 
     private func write(_ segments: [Segment], of id: TransferID) throws(StoreError) {
