@@ -17,6 +17,8 @@ public struct StoreConfiguration: Sendable {
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
+    /// When the log is moved into the database.
+    var logLimits = LogPlan.Limits()
 
     public init(
         path: String, onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },
@@ -38,4 +40,9 @@ public enum Urgency: Sendable {
     case immediate
     /// May wait `gatheringTime` for others: checkpoints and completions.
     case gathered
+    /// In a transaction of its own, in turns with what others have to write.
+    case bulky
+
+    /// What suits a write that changes so many rows.
+    public static func rows(_ count: Int) -> Urgency { count > 50 ? .bulky : .immediate }
 }

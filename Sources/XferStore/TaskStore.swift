@@ -83,12 +83,12 @@ public final class TaskStore: Sendable {
     /// file. Blocks; a second call does nothing.
     public func close() throws(StoreError) {
         guard !commits.isClosed else { return }
-        commits.close()
+        let mayEmptyLog = commits.close()
         do {
             pool.releaseMemory()
             // A full disk leaves a log, which the next start recovers. A reader may be closed after the writer, and only
             // the writer could empty the log then: it does so first.
-            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            if mayEmptyLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
             try pool.close()
         } catch {
             throw StoreError(from: error)

@@ -51,6 +51,40 @@ struct CommitQueueTests {
         #expect(queue.next() == [2])
     }
 
+    @Test mutating func commitsBulkyChangesSinglyInTurnsWithTheOthers() {
+        #expect(queue.onChange(1, .immediate) == .startCommitting)
+        #expect(queue.next() == [1])
+        for number in 11...13 { #expect(queue.onChange(number, .bulky) == .nothing) }
+        #expect(queue.next() == [11])
+        _ = queue.onChange(2, .immediate)
+        _ = queue.onChange(3, .gathered)
+        #expect(queue.waitingCount == 4)
+        #expect(queue.next() == [2, 3])
+        _ = queue.onChange(4, .immediate)
+        #expect(queue.next() == [12])
+        #expect(queue.next() == [4])
+        #expect(queue.next() == [13])
+        #expect(queue.next() == nil)
+    }
+
+    @Test mutating func commitsABulkyChangeAtOnceWhenNoneIsUnderWay() {
+        #expect(queue.onChange(1, .gathered) == .startTimer)
+        #expect(queue.onChange(11, .bulky) == .startCommitting)
+        #expect(queue.next() == [11])
+        #expect(queue.next() == nil)
+        #expect(queue.onGatheringTimeOver() == .startCommitting)
+        #expect(queue.next() == [1])
+    }
+
+    @Test mutating func commitsWhatIsBulkyWhenTheStoreIsClosed() {
+        _ = queue.onChange(11, .bulky)
+        _ = queue.onChange(12, .bulky)
+        #expect(queue.onGatheringTimeOver() == .nothing)
+        #expect(queue.next() == [11])
+        #expect(queue.next() == [12])
+        #expect(queue.next() == nil)
+    }
+
     @Test mutating func limitsAGroupAndKeepsTheOrder() {
         let limit = CommitQueue<Int>.groupLimit
         for number in 0..<limit + 5 { _ = queue.onChange(number, .immediate) }

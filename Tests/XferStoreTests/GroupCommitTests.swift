@@ -388,7 +388,7 @@ final class HeldGroup {
     var outcomes: [String?] { results.withLock { results in (0..<count).map { results[$0] } } }
 
     func close() {
-        commits.close()
+        _ = commits.close()
         try? pool.close()
     }
 }

@@ -364,15 +364,20 @@ final class AttemptRun {
         return min(pacing.sendChunk, Pacing.sendChunk(shared))
     }
 
-    /// Most bytes that are read at once. libcurl keeps a buffer of that size for each attempt, so those of many have less.
+    /// Most bytes that are read at once. libcurl keeps a buffer of that size for each attempt, so those who come to many
+    /// have a small one: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
-        let share = Self.buffersTogether / max(1, core.shared.attemptCount)
-        return min(attempt.checkpoints.readSize, max(Self.smallestBuffer, share))
+        return min(attempt.checkpoints.readSize, Self.bufferSize(beside: core.shared.attemptCount))
     }
 
-    private static let buffersTogether = 16 << 20
-    private static let smallestBuffer = 16 << 10
+    private static func bufferSize(beside attempts: Int) -> Int {
+        switch attempts {
+        case ...32: 240 << 10
+        case ...128: 64 << 10
+        default: 16 << 10
+        }
+    }
 
     /// Part of the content was handed over. libcurl asks for the next one when the system has taken it.
     func onSent(_ count: Int) {

@@ -58,7 +58,7 @@ extension TransferManager {
         let added: (answer: AddedBatch, effects: [Effect])
         do {
             added = try await translatingStoreErrors {
-                try await store.write { tx in
+                try await store.write(.rows(admitted.count)) { tx in
                     if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
                     var aftermath = AddAftermath()
                     let answer = try Self.insert(

@@ -54,7 +54,7 @@ extension TransferManager {
         let added: (answer: Answer, aftermath: AddAftermath)
         do {
             added = try await translatingStoreErrors {
-                try await store.write { tx in
+                try await store.write(.rows(admitted.count)) { tx in
                     var aftermath = AddAftermath()
                     var added: [Added] = []
                     for task in admitted {

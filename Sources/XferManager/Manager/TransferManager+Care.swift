@@ -106,13 +106,13 @@ extension TransferManager {
         var trimmed: Int
         var hasForgottenTasks = false
         repeat {
-            trimmed = try await store.write { tx in
+            trimmed = try await store.write(.bulky) { tx in
                 try tx.trimEvents(
                     maxCount: Int64(retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
             }
         } while trimmed > 0
         repeat {
-            trimmed = try await store.write { tx in
+            trimmed = try await store.write(.bulky) { tx in
                 try tx.trimHistory(
                     maxCount: Int64(retention.maxHistory), olderThan: ago(retention.maxHistoryAge)
                 ).count
@@ -120,7 +120,7 @@ extension TransferManager {
             hasForgottenTasks = hasForgottenTasks || trimmed > 0
         } while trimmed > 0
         repeat {
-            trimmed = try await store.write { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
+            trimmed = try await store.write(.bulky) { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
         } while trimmed > 0
         if hasForgottenTasks { sweepSpool() }
         try await trimFailedURLs()
@@ -134,7 +134,7 @@ extension TransferManager {
     /// meanwhile.
     private func trimFailed(olderThan time: Timestamp) async throws {
         while true {
-            let expired = try await store.write { tx in
+            let expired = try await store.write(.bulky) { tx in
                 let expired = try tx.expiredFailed(olderThan: time, limit: 200)
                 for task in expired {
                     var machine = TaskStateMachine(task)

@@ -20,7 +20,7 @@ extension TransferManager {
             clockOffset = offset
             logger.notice("the wall clock was set", metadata: ["seconds": "\(step.components.seconds)"])
             do {
-                try await store.write { try $0.shiftWaits(by: step, now: now) }
+                try await store.write(.bulky) { try $0.shiftWaits(by: step, now: now) }
             } catch {
                 logger.warning("waits keep the times of the former clock", metadata: ["error": "\(error)"])
             }

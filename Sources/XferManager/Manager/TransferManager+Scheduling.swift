@@ -331,7 +331,7 @@ extension TransferManager {
         let now = max(clock(), target)
         do {
             try await settleConditions()
-            try await store.write { tx in
+            try await store.write(.bulky) { tx in
                 for task in try tx.dueWaits(now: now, limit: Self.largestStep) {
                     var machine = TaskStateMachine(task)
                     _ = machine.onWaitOver(at: now)

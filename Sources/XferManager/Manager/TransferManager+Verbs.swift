@@ -52,7 +52,9 @@ extension TransferManager {
     public func apply(_ verb: TaskVerb, to ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
         let now = clock()
         let (outcome, effects) = try await translatingStoreErrors {
-            try await store.write { try Self.apply(verb, to: ids, for: principal, in: $0, at: now) }
+            try await store.write(.rows(ids.count)) {
+                try Self.apply(verb, to: ids, for: principal, in: $0, at: now)
+            }
         }
         await perform(effects)
         return outcome
@@ -220,7 +222,7 @@ extension TransferManager {
         // Each goes to the very place, so for these two the last one has to go first.
         let isReversed = position == .top || position.isAfter
         let outcome = try await translatingStoreErrors {
-            try await store.write { tx in
+            try await store.write(.rows(ids.count)) { tx in
                 var outcome = VerbOutcome()
                 if let other = position.target, try tx.visibleTask(other, to: principal) == nil {
                     throw ManagerError.notFound(other)

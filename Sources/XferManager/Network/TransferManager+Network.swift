@@ -138,7 +138,7 @@ extension TransferManager {
         var after: TaskID?
         do {
             repeat {
-                after = try await store.write { [after] tx in
+                after = try await store.write(.bulky) { [after] tx in
                     let page = try tx.waiting(for: .network, after: after, limit: Self.largestStep)
                     for task in page where !isMetered || task.specification.request.allowsMetered {
                         var machine = TaskStateMachine(task)

@@ -36,7 +36,7 @@ extension TransferManager {
     /// Forgets responses that were kept long enough.
     func trimResults(olderThan time: Timestamp) async throws {
         while true {
-            let files = try await store.write { tx in
+            let files = try await store.write(.bulky) { tx in
                 let expired = try tx.expiredResults(olderThan: time, limit: 200)
                 for (id, _) in expired { try tx.removeResult(of: id) }
                 return expired.map(\.file)
@@ -49,7 +49,7 @@ extension TransferManager {
     /// Forgets what failed tasks would have sent again.
     func trimSpooledSources(olderThan time: Timestamp) async throws {
         while true {
-            let names = try await store.write { tx in
+            let names = try await store.write(.bulky) { tx in
                 let expired = try tx.expiredSpooledSources(olderThan: time, limit: 200)
                 for (id, _) in expired { try tx.removeSpooledSources(of: id) }
                 return expired.map(\.name)

@@ -73,7 +73,7 @@ extension TransferManager {
     func settleConditions() async throws {
         let now = clock()
         let zones = zones
-        let effects = try await store.write { tx in
+        let effects = try await store.write(.bulky) { tx in
             var effects: [Effect] = []
             for task in try tx.dueConditions(now: now, limit: Self.conditionStep) {
                 var machine = TaskStateMachine(task)
@@ -104,7 +104,7 @@ extension TransferManager {
         var after: TaskID?
         while true {
             let now = clock()
-            let (last, effects) = try await store.write { [after] tx -> (TaskID?, [Effect]) in
+            let (last, effects) = try await store.write(.bulky) { [after] tx -> (TaskID?, [Effect]) in
                 let tasks = try tx.tasksWithConditions(after: after, limit: Self.conditionStep)
                 var effects: [Effect] = []
                 for task in tasks {

@@ -73,7 +73,7 @@ extension TransferManager {
     private func repeating(_ step: @escaping @Sendable (StoreTransaction) throws -> Int) async throws -> Int {
         var sum = 0
         while true {
-            let count = try await store.write { try step($0) }
+            let count = try await store.write(.bulky) { try step($0) }
             guard count > 0 else { return sum }
             sum += count
         }

@@ -1,5 +1,6 @@
 /// When to commit what: a pure decision. A commit starts at once when none is under way; what arrives meanwhile forms the
-/// next one; changes that may be gathered wait for company, but not for long.
+/// next one; changes that may be gathered wait for company, but not for long. Bulky changes are committed one by one, in
+/// turns with everything else: whoever has little to write waits for one of them at most.
 struct CommitQueue<Change> {
     /// What the caller has to do now.
     enum Action: Equatable {
@@ -14,16 +15,24 @@ struct CommitQueue<Change> {
     static var groupLimit: Int { 4096 }
 
     private var pending: [Change] = []
+    private var bulky: [Change] = []
+    /// Whether the last group was a bulky change: then it is the others' turn.
+    private var wasBulky = false
     private var isUrgent = false
     private var isCommitting = false
     private var isTimerRunning = false
 
     /// Changes that no commit has taken yet.
-    var waitingCount: Int { pending.count }
+    var waitingCount: Int { pending.count + bulky.count }
 
     mutating func onChange(_ change: Change, _ urgency: Urgency) -> Action {
-        pending.append(change)
-        if urgency == .immediate { isUrgent = true }
+        switch urgency {
+        case .immediate:
+            pending.append(change)
+            isUrgent = true
+        case .gathered: pending.append(change)
+        case .bulky: bulky.append(change)
+        }
         return decide()
     }
 
@@ -36,6 +45,11 @@ struct CommitQueue<Change> {
 
     /// The next group, or nil when nothing has to be committed now.
     mutating func next() -> [Change]? {
+        if !bulky.isEmpty, !isUrgent || !wasBulky {
+            wasBulky = true
+            return [bulky.removeFirst()]
+        }
+        wasBulky = false
         guard isUrgent else {
             isCommitting = false
             return nil
@@ -50,7 +64,7 @@ struct CommitQueue<Change> {
     }
 
     private mutating func decide() -> Action {
-        if isUrgent {
+        if isUrgent || !bulky.isEmpty {
             guard !isCommitting else { return .nothing }
             isCommitting = true
             return .startCommitting

@@ -18,16 +18,22 @@ final class GroupCommit: @unchecked Sendable {
 
     private let pool: DatabasePool
     private let configuration: StoreConfiguration
+    private let log: LogKeeper
     private let state = Locked(State())
     private var transaction: StoreTransaction?
     /// Set once, in `init`.
-    private var thread: CommitThread?
+    private var thread: StoreThread?
 
     /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
     init(pool: DatabasePool, configuration: StoreConfiguration) throws(StoreError) {
         self.pool = pool
         self.configuration = configuration
-        thread = try CommitThread(path: configuration.path) { [weak self] in self?.commitAll() }
+        do {
+            log = try pool.writeWithoutTransaction { try LogKeeper(configuration, writer: $0) }
+        } catch {
+            throw StoreError(from: error)
+        }
+        thread = try StoreThread(path: configuration.path) { [weak self] in self?.commitAll() }
     }
 
     deinit { thread?.end() }
@@ -47,16 +53,19 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// Refuses what comes from now on and commits what is there; blocks until that is done.
-    func close() {
+    ///
+    /// - Returns: whether the log may be emptied; see `LogKeeper.close`.
+    func close() -> Bool {
         perform(
             state.withLock { state in
                 state.isClosed = true
                 return state.queue.onGatheringTimeOver()
             })
         thread?.finish()
-        pool.writeWithoutTransaction { _ in
+        return pool.writeWithoutTransaction { writer in
             transaction?.end()
             transaction = nil
+            return log.close(writer)
         }
     }
 
@@ -78,7 +87,10 @@ final class GroupCommit: @unchecked Sendable {
     private func commitAll(_ database: Database) {
         let transaction = self.transaction ?? StoreTransaction(Connection(database), describe: configuration.describe)
         self.transaction = transaction
-        while let group = state.withLock({ $0.queue.next() }) { commit(group, transaction) }
+        while let group = state.withLock({ $0.queue.next() }) {
+            commit(group, transaction)
+            log.onCommit(database)
+        }
     }
 
     // MARK: One group

@@ -10,6 +10,12 @@ enum DiskFaults {
         var syncs = 0
         /// SQLite's result code for the next syncs of the log, one each; then they succeed.
         var syncFailures: [Int32] = []
+        /// Called before each sync of the database itself, not of its log.
+        var beforeDatabaseSync: (@Sendable () -> Void)?
+        /// SQLite's result code for syncs of the database itself while it is set.
+        var databaseSyncFailure: Int32?
+        /// SQLite's result code for writes to the database itself while it is set.
+        var databaseWriteFailure: Int32?
         /// SQLite's result code for every write while it is set.
         var writeFailure: Int32?
         /// How many more times somebody else holds the lock for writing.
@@ -20,6 +26,8 @@ enum DiskFaults {
         // Constant memory of SQLite.
         let original: UnsafePointer<sqlite3_io_methods>
         let database: String
+        /// Not its log.
+        let isDatabase: Bool
     }
 
     fileprivate static let plans = Locked<[String: Plan]>([:])
@@ -63,7 +71,10 @@ private func openWrapped(
     var database = String(cString: name)
     for suffix in ["-wal", "-journal"] where database.hasSuffix(suffix) { database.removeLast(suffix.count) }
     guard DiskFaults.plans.withLock({ $0[database] != nil }) else { return result }
-    DiskFaults.files.withLock { $0[file] = DiskFaults.Wrapped(original: original, database: database) }
+    let isDatabase = database == String(cString: name)
+    DiskFaults.files.withLock {
+        $0[file] = DiskFaults.Wrapped(original: original, database: database, isDatabase: isDatabase)
+    }
     // Never freed: a few hundred bytes per test.
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: original.pointee)
@@ -81,10 +92,12 @@ private func wrapped(_ file: UnsafeMutablePointer<sqlite3_file>?) -> DiskFaults.
 
 private func syncWrapped(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
     guard let wrapped = wrapped(file), let sync = wrapped.original.pointee.xSync else { return SQLITE_ERROR }
+    if wrapped.isDatabase { DiskFaults.plan(wrapped.database).beforeDatabaseSync?() }
     let failure = DiskFaults.plans.withLock { plans -> Int32? in
         guard var plan = plans[wrapped.database] else { return nil }
         defer { plans[wrapped.database] = plan }
         plan.syncs += 1
+        if wrapped.isDatabase, let failure = plan.databaseSyncFailure { return failure }
         return plan.syncFailures.isEmpty ? nil : plan.syncFailures.removeFirst()
     }
     return failure ?? sync(file, flags)
@@ -94,7 +107,9 @@ private func writeWrapped(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
 ) -> Int32 {
     guard let wrapped = wrapped(file), let write = wrapped.original.pointee.xWrite else { return SQLITE_ERROR }
-    if let failure = DiskFaults.plan(wrapped.database).writeFailure { return failure }
+    let plan = DiskFaults.plan(wrapped.database)
+    if let failure = plan.writeFailure { return failure }
+    if wrapped.isDatabase, let failure = plan.databaseWriteFailure { return failure }
     return write(file, bytes, count, offset)
 }
 

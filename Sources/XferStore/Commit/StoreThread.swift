@@ -1,15 +1,17 @@
 import Glibc
 
-/// The thread that commits: does its work when it is asked to, and otherwise sleeps without ever waking up by itself.
+/// A thread that does one thing when it is asked to, and otherwise sleeps without ever waking up by itself: one commits,
+/// another moves the log.
 ///
 /// Left to GRDB's queue, each commit would be some other thread's of libdispatch's, with another one's cache of memory and
 /// a cold processor: a single write waits for all that.
-final class CommitThread: @unchecked Sendable {
+final class StoreThread: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `mutex` is held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let hasChanged = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let work: @Sendable () -> Void
     private var isAsked = false
+    private var isWorking = false
     /// It may go when it has done what it was asked.
     private var mayEnd = false
     private var hasEnded = false
@@ -35,6 +37,13 @@ final class CommitThread: @unchecked Sendable {
     /// Has the work done; once more when it is being done already.
     func ask() { change { isAsked = true } }
 
+    /// Returns when what was asked before is done. Not to be called in its work.
+    func await() {
+        pthread_mutex_lock(mutex)
+        while (isAsked || isWorking) && !hasEnded { pthread_cond_wait(hasChanged, mutex) }
+        pthread_mutex_unlock(mutex)
+    }
+
     /// Lets the thread go once it has done what it was asked.
     func end() { change { mayEnd = true } }
 
@@ -55,7 +64,10 @@ final class CommitThread: @unchecked Sendable {
     }
 
     fileprivate func run() {
-        while awaitWork() { work() }
+        while awaitWork() {
+            work()
+            change { isWorking = false }
+        }
         change { hasEnded = true }
     }
 
@@ -67,6 +79,7 @@ final class CommitThread: @unchecked Sendable {
             pthread_cond_wait(hasChanged, mutex)
         }
         isAsked = false
+        isWorking = true
         return true
     }
 
@@ -79,7 +92,7 @@ final class CommitThread: @unchecked Sendable {
         defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
         var thread = pthread_t()
         let reference = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, nil, runCommitThread, reference.toOpaque())
+        let code = pthread_create(&thread, nil, runStoreThread, reference.toOpaque())
         guard code == 0 else {
             reference.release()
             throw .cannotOpen(path: path, reason: "no thread to write with: " + String(cString: strerror(code)))
@@ -89,8 +102,8 @@ final class CommitThread: @unchecked Sendable {
 }
 
 /// Entry point of a thread, at file scope so that it inherits no isolation.
-private nonisolated func runCommitThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+private nonisolated func runStoreThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
-    Unmanaged<CommitThread>.fromOpaque(argument).takeRetainedValue().run()
+    Unmanaged<StoreThread>.fromOpaque(argument).takeRetainedValue().run()
     return nil
 }

@@ -1,0 +1,85 @@
+import GRDB
+import GRDBSQLite
+
+/// Keeps the write-ahead log short, as `LogPlan` says: moves it into the database on a thread and a connection of its own.
+///
+/// Commits go on meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). Left to the commit
+/// that makes the log long, which is what SQLite does by itself, others would wait for all of it.
+///
+/// `@unchecked Sendable`: `queue` is only used on `thread`, then by whoever ended it; `length` on the writer's queue.
+final class LogKeeper: @unchecked Sendable {
+    private let queue: DatabaseQueue
+    private let plan: Locked<LogPlan>
+    private let length = LogLength()
+    /// Set once, in `init`.
+    private var thread: StoreThread?
+
+    /// - Parameter writer: the connection that commits, on its queue.
+    /// - Throws: `StoreError.cannotOpen` when the system gives no thread, GRDB's errors.
+    init(_ configuration: StoreConfiguration, writer: Database) throws {
+        plan = Locked(LogPlan(configuration.logLimits))
+        queue = try DatabaseOpener.openBeside(configuration.path)
+        thread = try StoreThread(path: configuration.path) { [weak self] in self?.moveBeside() }
+        length.follow(writer)
+    }
+
+    deinit { thread?.end() }
+
+    /// After every commit, on the writer's queue.
+    func onCommit(_ writer: Database) {
+        switch plan.withLock({ $0.onCommit(length: length.pages) }) {
+        case .nothing: break
+        case .moveBeside: thread?.ask()
+        case .move:
+            thread?.await()
+            let outcome = LogMove.move(writer)
+            plan.withLock { $0.onMoved(outcome) }
+        }
+    }
+
+    /// Ends the thread and its connection; nothing is committed any more. On the writer's queue.
+    ///
+    /// - Returns: whether what is left of the log may be moved. If not, it has to stay for the next start.
+    func close(_ writer: Database) -> Bool {
+        length.leave(writer)
+        thread?.finish()
+        guard !plan.withLock(\.isGivenUp) else {
+            // The last connection that is closed moves the log: this one never is.
+            _ = Unmanaged.passRetained(queue)
+            return false
+        }
+        try? queue.close()
+        return true
+    }
+
+    private func moveBeside() {
+        let outcome = queue.inDatabase { database in
+            let outcome = LogMove.move(database)
+            return LogMove.sync(database) ? outcome : .unsynced
+        }
+        plan.withLock { $0.onMovedBeside(outcome) }
+    }
+}
+
+/// How many pages the log has, as each commit tells: only touched on the writer's queue.
+private final class LogLength {
+    fileprivate(set) var pages = 0
+
+    /// Takes the place of SQLite's own hook, which moves the log within a commit.
+    func follow(_ writer: Database) {
+        sqlite3_wal_hook(writer.sqliteConnection, noteLogLength, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    func leave(_ writer: Database) {
+        guard sqlite3_wal_hook(writer.sqliteConnection, nil, nil) != nil else { return }
+        Unmanaged.passUnretained(self).release()
+    }
+}
+
+/// The hook, at file scope so that it inherits no isolation.
+private nonisolated func noteLogLength(
+    _ length: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
+) -> Int32 {
+    if let length { Unmanaged<LogLength>.fromOpaque(length).takeUnretainedValue().pages = Int(pages) }
+    return SQLITE_OK
+}

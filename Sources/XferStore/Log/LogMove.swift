@@ -1,0 +1,31 @@
+import GRDB
+import GRDBSQLite
+
+/// Moving the log into the database, with one connection or another.
+enum LogMove {
+    /// Moves what nobody reads any more. That the disk refuses is no commit's error: what is in the log is durable.
+    static func move(_ database: Database) -> LogPlan.Outcome {
+        do {
+            let count = try database.checkpoint(.passive).checkpointedFrameCount
+            return count < 0 ? .refused : .moved(count)
+        } catch let error as DatabaseError where error.extendedResultCode.rawValue == syncFailure {
+            return .unsynced
+        } catch {
+            return .refused
+        }
+    }
+
+    /// Makes durable what was moved; false when the disk failed at that.
+    ///
+    /// SQLite itself does so only together with the log's last page, which is left to the commit thread: it would wait for
+    /// all of it.
+    static func sync(_ database: Database) -> Bool {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_FILE_POINTER, &file)
+        guard code == SQLITE_OK, let file, let sync = file.pointee.pMethods.pointee.xSync else { return true }
+        return sync(file, SQLITE_SYNC_NORMAL) == SQLITE_OK
+    }
+
+    /// SQLITE_IOERR_FSYNC, a macro Swift does not import.
+    private static let syncFailure = SQLITE_IOERR | (4 << 8)
+}

@@ -1,0 +1,84 @@
+/// When the write-ahead log is moved into the database (SQLite's word is checkpoint), and by whom: a pure decision.
+/// Lengths are pages.
+///
+/// SQLite begins the log anew when all of it has been moved and nobody reads in it. While commits follow each other, whoever
+/// moves it beside them is always a little behind. So he does the bulk, again and again, until the rest is small enough to
+/// be moved between two commits. Somebody who reads for long keeps the log: then it is tried again from time to time.
+struct LogPlan {
+    struct Limits: Sendable {
+        /// From here on it is moved: 8 MiB. Syncing much more at once would hold up the commits' own syncs.
+        var start = 2048
+        /// The most that is moved between two commits.
+        var rest = 256
+        /// Here commits wait until it has been moved: 64 MiB, read again at a start in a tenth of a second.
+        var bound = 16_384
+    }
+
+    /// What has to be done before the next commit.
+    enum Action: Equatable {
+        case nothing
+        /// Have it moved beside the commits that follow, then call `onMovedBeside`.
+        case moveBeside
+        /// Move all of it, after whoever does so beside the commits has ended; then call `onMoved`.
+        case move
+    }
+
+    /// How moving ended.
+    enum Outcome: Equatable {
+        /// So much of the log is in the database.
+        case moved(Int)
+        case refused
+        /// The database could not be synced. What was written to it before may be lost, though a further sync would succeed
+        /// (fsync(2), "Notes"): only a log that is moved from its beginning makes up for it.
+        case unsynced
+    }
+
+    let limits: Limits
+    private(set) var length = 0
+    /// Pages that are in the database.
+    private(set) var moved = 0
+    private var isMovingBeside = false
+    /// The length at which it is tried again, when something kept it from being moved.
+    private var nextTry = 0
+    /// Nothing is moved any more: the next start will do it, from the log's beginning.
+    private(set) var isGivenUp = false
+
+    init(_ limits: Limits = Limits()) { self.limits = limits }
+
+    /// After every commit, with the length the log has now.
+    mutating func onCommit(length: Int) -> Action {
+        if length < self.length {
+            moved = 0
+            nextTry = 0
+        }
+        self.length = length
+        guard !isGivenUp, length >= limits.start, length >= nextTry else { return .nothing }
+        if length >= limits.bound { return .move }
+        guard !isMovingBeside else { return .nothing }
+        if length - moved <= limits.rest { return .move }
+        isMovingBeside = true
+        return .moveBeside
+    }
+
+    mutating func onMovedBeside(_ outcome: Outcome) {
+        isMovingBeside = false
+        let before = moved
+        note(outcome)
+        if moved <= before { nextTry = length + limits.start / 4 }
+    }
+
+    /// As `onMovedBeside`, between two commits. Whoever still reads in the log keeps it from beginning anew.
+    mutating func onMoved(_ outcome: Outcome) {
+        note(outcome)
+        nextTry = length + limits.rest
+    }
+
+    private mutating func note(_ outcome: Outcome) {
+        switch outcome {
+        // A report of an earlier log says nothing of this one.
+        case .moved(let pages) where pages <= length: moved = pages
+        case .moved, .refused: break
+        case .unsynced: isGivenUp = true
+        }
+    }
+}
