@@ -57,10 +57,9 @@ extension TransferManager {
                 try await store.write { tx in
                     var aftermath = AddAftermath()
                     var added: [Added] = []
-                    for task in admitted {
-                        added.append(
-                            try Self.add(
-                                try task.resolvingReferences(to: added), rules, in: tx, followedBy: &aftermath))
+                    for run in admitted.runs {
+                        let tasks = try admitted[run].map { try $0.resolvingReferences(to: added) }
+                        added += try Self.add(tasks[...], rules, in: tx, followedBy: &aftermath)
                     }
                     if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
                     try Self.requireRoom(of: principal, in: tx)
@@ -122,45 +121,62 @@ extension TransferManager {
         AddRules(principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
     }
 
-    /// Adds one, as a member of the batch if there is one.
+    /// Adds one of `runs`, as members of the batch if there is one.
     static func add(
-        _ admitted: AdmittedTask, to batch: BatchID? = nil, _ rules: AddRules, in tx: StoreTransaction,
+        _ run: ArraySlice<AdmittedTask>, to batch: BatchID? = nil, _ rules: AddRules, in tx: StoreTransaction,
         followedBy aftermath: inout AddAftermath
-    ) throws -> Added {
-        let specification = admitted.specification
-        let now = rules.now
+    ) throws -> [Added] {
         aftermath.newest = nil
-        if specification.clientKey != nil,
-            let earlier = try tx.earlierAdd(of: specification, body: admitted.body, asked: admitted.asked)
-        {
-            guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
-            return Added(id: earlier.id, isExisting: true)
-        }
-        try requirePolicy(of: specification, in: tx)
-        if !specification.schedule.isEmpty {
-            try requireChance(
-                of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: now)
-        }
-        let task = try tx.insertTask(
-            specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued,
-            coalesceKey: admitted.coalesceKey,
-            batch: batch, at: now)
-        try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
+        if let first = run.first, let earlier = try earlier(first, in: tx) { return [earlier] }
+        for task in run { try requireChance(of: task, rules, in: tx) }
+        let tasks = try tx.insertTasks(run.lazy.map(\.insertion), batch: batch, at: rules.now)
         try tx.append(
-            .taskAdded(
-                url: specification.request.url.description, label: specification.label, group: specification.group),
-            taskID: task.id, owner: task.owner, at: now)
-        let superseded = try supersede(by: task, in: tx, at: now)
+            zip(run, tasks).map { admitted, task in
+                NewEvent(
+                    .taskAdded(
+                        url: admitted.shownURL, label: task.specification.label, group: task.specification.group),
+                    taskID: task.id, owner: task.owner)
+            }, at: rules.now)
+        for (admitted, task) in zip(run, tasks) { try settle(task, admitted, rules, in: tx, followedBy: &aftermath) }
+        return tasks.map { Added(id: $0.id, isExisting: false) }
+    }
+
+    /// The task of an earlier add with the same `client_key`.
+    private static func earlier(_ admitted: AdmittedTask, in tx: StoreTransaction) throws -> Added? {
+        let insertion = admitted.insertion
+        guard admitted.specification.clientKey != nil,
+            let earlier = try tx.earlierAdd(
+                of: insertion.specification, body: insertion.body, asked: insertion.asked)
+        else { return nil }
+        guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
+        return Added(id: earlier.id, isExisting: true)
+    }
+
+    /// What can only be judged by what is in the database now.
+    private static func requireChance(of admitted: AdmittedTask, _ rules: AddRules, in tx: StoreTransaction) throws {
+        let specification = admitted.specification
+        try requirePolicy(of: specification, in: tx)
+        guard !specification.schedule.isEmpty else { return }
+        try requireChance(
+            of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: rules.now)
+    }
+
+    /// What follows from a task being there.
+    private static func settle(
+        _ task: TransferTask, _ admitted: AdmittedTask, _ rules: AddRules, in tx: StoreTransaction,
+        followedBy aftermath: inout AddAftermath
+    ) throws {
+        try tx.insertSpooledSources(admitted.insertion.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
+        let superseded = try supersede(by: task, in: tx, at: rules.now)
         aftermath.effects += superseded
-        let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: now)
+        let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: rules.now)
         if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
-        if !specification.schedule.isEmpty {
-            if !isBlocked { try begin(task, rules.zones, in: tx, at: now) }
+        aftermath.newest = nil
+        if !task.specification.schedule.isEmpty {
+            if !isBlocked { try begin(task, rules.zones, in: tx, at: rules.now) }
         } else if !isBlocked {
             aftermath.newest = task
         }
-        return Added(id: task.id, isExisting: false)
     }
 
     /// Ends a new task whose URL is known to be bad; false when it is not.

@@ -58,7 +58,7 @@ extension AdmittedTask {
     func resolvingReferences(to added: [TransferManager.Added]) throws -> AdmittedTask {
         guard specification.schedule.after.contains(where: { $0.rawValue < 0 }) else { return self }
         var resolved = self
-        resolved.specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
+        resolved.insertion.specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
             guard id.rawValue < 0 else { return id }
             let place = Int64(added.count) + id.rawValue
             guard place >= 0 else {

@@ -7,6 +7,8 @@ import GRDBSQLite
 enum DiskFaults {
     struct Plan: Sendable {
         var syncs = 0
+        /// How often the log was written to.
+        var logWrites = 0
         /// SQLite's result code for the next syncs of the log, one each; then they succeed.
         var syncFailures: [Int32] = []
         /// SQLite's result code for every write while it is set.
@@ -19,6 +21,7 @@ enum DiskFaults {
         // Constant memory of SQLite.
         let original: UnsafePointer<sqlite3_io_methods>
         let database: String
+        let isLog: Bool
     }
 
     fileprivate static let plans = Locked<[String: Plan]>([:])
@@ -60,9 +63,10 @@ private func openWrapped(
     let result = open(vfs, name, file, flags, outFlags)
     guard result == SQLITE_OK, let file, let name, let original = file.pointee.pMethods else { return result }
     var database = String(cString: name)
+    let isLog = database.hasSuffix("-wal")
     for suffix in ["-wal", "-journal"] where database.hasSuffix(suffix) { database.removeLast(suffix.count) }
     guard DiskFaults.plans.withLock({ $0[database] != nil }) else { return result }
-    DiskFaults.files.withLock { $0[file] = DiskFaults.Wrapped(original: original, database: database) }
+    DiskFaults.files.withLock { $0[file] = DiskFaults.Wrapped(original: original, database: database, isLog: isLog) }
     // Never freed: a few hundred bytes per test.
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: original.pointee)
@@ -94,6 +98,7 @@ private func writeWrapped(
 ) -> Int32 {
     guard let wrapped = wrapped(file), let write = wrapped.original.pointee.xWrite else { return SQLITE_ERROR }
     if let failure = DiskFaults.plan(wrapped.database).writeFailure { return failure }
+    if wrapped.isLog { DiskFaults.change(wrapped.database) { $0.logWrites += 1 } }
     return write(file, bytes, count, offset)
 }
 
