@@ -88,13 +88,10 @@ struct TaskAdmission: Sendable {
         try await admit(&specification, knowing: &directories, path: path, directoryField: draft.directoryField)
         let body = try await content.admit(built.content, path: path)
         specification.request.bodySummary = body.map { BodySummary($0) }
-        var insertion = TaskInsertion(
+        let insertion = TaskInsertion(
             specification, body: body, asked: draft.asked, coalesceKey: coalesceKeys.key(of: specification),
             state: specification.startsPaused ? .paused : .queued)
-        try insertion.prepare()
-        return AdmittedTask(
-            insertion: insertion, retriesFailed: draft.retriesFailed,
-            shownURL: specification.request.url.description, path: path)
+        return try AdmittedTask(insertion, retriesFailed: draft.retriesFailed, path: path)
     }
 
     /// Checks priority and destination, and notes which directory the destination's is.

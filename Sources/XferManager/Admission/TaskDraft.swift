@@ -61,14 +61,24 @@ struct AdmittedTask: Sendable {
     /// What stands before a field's name in errors.
     let path: String
 
-    var specification: TaskSpecification { insertion.specification }
-
     /// Whether nothing in the database, a task before it in the same call included, decides how it is added: then it can
     /// be inserted together with others.
-    var isIndependent: Bool {
-        specification.clientKey == nil && specification.policy == nil && specification.slot == nil
+    let isIndependent: Bool
+
+    /// - Throws: `StoreError` when the row cannot be made.
+    init(_ insertion: TaskInsertion, retriesFailed: Bool, path: String) throws {
+        let specification = insertion.specification
+        isIndependent =
+            specification.clientKey == nil && specification.policy == nil && specification.slot == nil
             && specification.schedule.isEmpty && insertion.body == nil
+        shownURL = specification.request.url.description
+        self.insertion = insertion
+        self.retriesFailed = retriesFailed
+        self.path = path
+        try self.insertion.prepare()
     }
+
+    var specification: TaskSpecification { insertion.specification }
 }
 
 extension [AdmittedTask] {

@@ -58,8 +58,11 @@ extension TransferManager {
                     var aftermath = AddAftermath()
                     var added: [Added] = []
                     for run in admitted.runs {
-                        let tasks = try admitted[run].map { try $0.resolvingReferences(to: added) }
-                        added += try Self.add(tasks[...], rules, in: tx, followedBy: &aftermath)
+                        var tasks = admitted[run]
+                        if !admitted[run.lowerBound].isIndependent {
+                            tasks = [try admitted[run.lowerBound].resolvingReferences(to: added)]
+                        }
+                        added += try Self.add(tasks, rules, in: tx, followedBy: &aftermath)
                     }
                     if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
                     try Self.requireRoom(of: principal, in: tx)
@@ -127,9 +130,11 @@ extension TransferManager {
         followedBy aftermath: inout AddAftermath
     ) throws -> [Added] {
         aftermath.newest = nil
-        if let first = run.first, let earlier = try earlier(first, in: tx) { return [earlier] }
-        for task in run { try requireChance(of: task, rules, in: tx) }
-        let tasks = try tx.insertTasks(run.lazy.map(\.insertion), batch: batch, at: rules.now)
+        if let first = run.first, !first.isIndependent {
+            if let earlier = try earlier(first, in: tx) { return [earlier] }
+            try requireChance(of: first, rules, in: tx)
+        }
+        let tasks = try tx.insertTasks(run.map(\.insertion), batch: batch, at: rules.now)
         try tx.append(
             zip(run, tasks).map { admitted, task in
                 NewEvent(
@@ -137,7 +142,16 @@ extension TransferManager {
                         url: admitted.shownURL, label: task.specification.label, group: task.specification.group),
                     taskID: task.id, owner: task.owner)
             }, at: rules.now)
-        for (admitted, task) in zip(run, tasks) { try settle(task, admitted, rules, in: tx, followedBy: &aftermath) }
+        let mayBeBlocked = try rules.failedURLs.hasEntries(in: tx)
+        for (admitted, task) in zip(run, tasks) {
+            if !admitted.isIndependent { try settle(task, admitted, rules, in: tx, followedBy: &aftermath) }
+            let isBlocked =
+                try mayBeBlocked && !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: rules.now)
+            if isBlocked { aftermath.hasEnded = true }
+            let waits = !admitted.isIndependent && !task.specification.schedule.isEmpty
+            if waits, !isBlocked { try begin(task, rules.zones, in: tx, at: rules.now) }
+            aftermath.newest = waits || isBlocked || task.id != tasks.last?.id ? nil : task
+        }
         return tasks.map { Added(id: $0.id, isExisting: false) }
     }
 
@@ -161,7 +175,7 @@ extension TransferManager {
             of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: rules.now)
     }
 
-    /// What follows from a task being there.
+    /// What a task's being there means for its files and for whoever is in its slot.
     private static func settle(
         _ task: TransferTask, _ admitted: AdmittedTask, _ rules: AddRules, in tx: StoreTransaction,
         followedBy aftermath: inout AddAftermath
@@ -169,14 +183,7 @@ extension TransferManager {
         try tx.insertSpooledSources(admitted.insertion.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         let superseded = try supersede(by: task, in: tx, at: rules.now)
         aftermath.effects += superseded
-        let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: rules.now)
-        if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
-        aftermath.newest = nil
-        if !task.specification.schedule.isEmpty {
-            if !isBlocked { try begin(task, rules.zones, in: tx, at: rules.now) }
-        } else if !isBlocked {
-            aftermath.newest = task
-        }
+        if !superseded.isEmpty { aftermath.hasEnded = true }
     }
 
     /// Ends a new task whose URL is known to be bad; false when it is not.

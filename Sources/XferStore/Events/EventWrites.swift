@@ -9,15 +9,18 @@ extension StoreTransaction {
     public func append(
         _ payload: EventPayload, taskID: TaskID? = nil, owner: Owner? = nil, at time: Timestamp
     ) throws(StoreError) -> Event {
-        try append(ofOneStatement: [NewEvent(payload, taskID: taskID, owner: owner)], at: time)[0]
+        let event = NewEvent(payload, taskID: taskID, owner: owner)
+        return try append(ofOneStatement: [event], at: time)
     }
 
     /// As above, several in order.
-    public func append(_ events: some RandomAccessCollection<NewEvent>, at time: Timestamp) throws(StoreError) {
-        for share in events.statementShares { _ = try append(ofOneStatement: share, at: time) }
+    public func append(_ events: [NewEvent], at time: Timestamp) throws(StoreError) {
+        for share in statementShares(of: events.count) { try append(ofOneStatement: events[share], at: time) }
     }
 
-    private func append(ofOneStatement new: [NewEvent], at time: Timestamp) throws(StoreError) -> [Event] {
+    /// Answers the last one.
+    @discardableResult
+    private func append(ofOneStatement new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
         var values: [Value] = []
         values.reserveCapacity(new.count * 5)
         for event in new {
@@ -31,13 +34,13 @@ extension StoreTransaction {
         } else {
             try connection.run("events", composed: Self.insertion(ofEvents: new.count), values)
         }
-        let first = connection.lastInsertedID - Int64(new.count) + 1
-        let events = new.enumerated().map { index, event in
-            Event(
-                seq: first + Int64(index), time: time, taskID: event.taskID, owner: event.owner, payload: event.payload)
+        let last = connection.lastInsertedID
+        for (index, event) in zip(new.indices, new).dropLast() {
+            remember(event.numbered(last - Int64(new.endIndex - 1 - index), at: time))
         }
-        for event in events { remember(event) }
-        return events
+        let event = new[new.endIndex - 1].numbered(last, at: time)
+        remember(event)
+        return event
     }
 
     private static func insertion(ofEvents count: Int) -> String {
@@ -76,5 +79,9 @@ public struct NewEvent: Sendable {
         self.payload = payload
         self.taskID = taskID
         self.owner = owner
+    }
+
+    func numbered(_ seq: Int64, at time: Timestamp) -> Event {
+        Event(seq: seq, time: time, taskID: taskID, owner: owner, payload: payload)
     }
 }

@@ -3,36 +3,46 @@ public import XferModel
 /// A task that is to be added. What its row holds can be made beforehand (`prepare`): others wait while the database is
 /// being written.
 public struct TaskInsertion: Sendable {
-    /// What is asked for; whoever changes it has the row made again, by `prepare` or when it is written.
-    public var specification: TaskSpecification {
-        get { content }
-        set {
-            content = newValue
-            prepared = nil
-        }
-    }
-    /// The request's content, kept beside the row and read with `body(of:)`.
-    public var body: RequestBody? { didSet { prepared = nil } }
-    /// What the client sent, for `earlierAdd`; without it the specification and the body stand for it.
-    public let asked: String?
-    /// What the tasks that may share a transfer with this one have, too.
-    public let coalesceKey: [UInt8]?
-    public let state: TaskState
-    public let wait: Wait?
+    /// Shared by copies: a specification has dozens of fields to copy.
+    fileprivate var content: Content
 
-    private var content: TaskSpecification
-    private var prepared: Columns?
-
+    /// - Parameters:
+    ///   - body: the request's content, kept beside the row and read with `body(of:)`.
+    ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
+    ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
     public init(
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil,
         coalesceKey: [UInt8]? = nil, state: TaskState, wait: Wait? = nil
     ) {
-        content = specification
-        self.body = body
-        self.asked = asked
-        self.coalesceKey = coalesceKey
-        self.state = state
-        self.wait = wait
+        content = Content(
+            specification: specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait)
+    }
+
+    public var specification: TaskSpecification { content.specification }
+    public var body: RequestBody? { content.body }
+    public var asked: String? { content.asked }
+
+    /// Another one for what was changed; it has to be prepared again.
+    public func changing(
+        specification: TaskSpecification? = nil, body: RequestBody? = nil
+    ) -> TaskInsertion {
+        TaskInsertion(
+            specification ?? content.specification, body: body ?? content.body, asked: content.asked,
+            coalesceKey: content.coalesceKey, state: content.state, wait: content.wait)
+    }
+
+    /// Makes what the row holds; else that is done when it is written.
+    public mutating func prepare() throws(StoreError) {
+        content = Content(content, columns: try columns(), group: content.specification.group)
+    }
+
+    /// Puts the task into a group; it stays prepared.
+    public mutating func move(toGroup group: String) {
+        var columns = content.columns
+        columns?.specification.group = .text(group)
+        // The fingerprint is of the group, too, unless the client's own words stand for it.
+        if content.specification.clientKey != nil, content.asked == nil { columns = nil }
+        content = Content(content, columns: columns, group: group)
     }
 
     /// What is made of specification and body.
@@ -42,28 +52,55 @@ public struct TaskInsertion: Sendable {
         let fingerprint: Int64?
     }
 
-    public mutating func prepare() throws(StoreError) { prepared = try columns() }
-
-    /// Puts the task into another group.
-    public mutating func move(toGroup group: String) {
-        content.group = group
-        // The fingerprint is of the group, too, unless the client's own words stand for it.
-        if content.clientKey != nil, asked == nil { prepared = nil } else { prepared?.specification.group = .text(group) }
-    }
-
     func columns() throws(StoreError) -> Columns {
-        if let prepared { return prepared }
-        let columns = try SpecificationColumns(content)
+        if let columns = content.columns { return columns }
+        let specification = content.specification
+        let columns = try SpecificationColumns(specification)
         let fingerprint: Int64? =
-            if content.clientKey == nil {
+            if specification.clientKey == nil {
                 nil
             } else if let asked {
                 Fingerprint(asked: asked).value
             } else {
-                try columns.fingerprint(of: content, body)
+                try columns.fingerprint(of: specification, body)
             }
         let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
         return Columns(specification: columns, body: bodyText, fingerprint: fingerprint)
+    }
+
+    fileprivate final class Content: Sendable {
+        let specification: TaskSpecification
+        let body: RequestBody?
+        let asked: String?
+        let coalesceKey: [UInt8]?
+        let state: TaskState
+        let wait: Wait?
+        let columns: Columns?
+
+        init(
+            specification: TaskSpecification, body: RequestBody?, asked: String?, coalesceKey: [UInt8]?,
+            state: TaskState, wait: Wait?
+        ) {
+            self.specification = specification
+            self.body = body
+            self.asked = asked
+            self.coalesceKey = coalesceKey
+            self.state = state
+            self.wait = wait
+            columns = nil
+        }
+
+        init(_ other: Content, columns: Columns?, group: String?) {
+            var specification = other.specification
+            specification.group = group
+            self.specification = specification
+            body = other.body
+            asked = other.asked
+            coalesceKey = other.coalesceKey
+            state = other.state
+            wait = other.wait
+            self.columns = columns
+        }
     }
 }
 
@@ -73,32 +110,30 @@ extension StoreTransaction {
     ///
     /// - Parameter batch: the batch they are members of; see `insertBatch`.
     public func insertTasks(
-        _ insertions: some RandomAccessCollection<TaskInsertion>, batch: BatchID? = nil, at time: Timestamp
+        _ insertions: [TaskInsertion], batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> [TransferTask] {
         var tasks: [TransferTask] = []
         tasks.reserveCapacity(insertions.count)
-        for share in insertions.statementShares { tasks += try insertTasks(ofOneStatement: share, batch, at: time) }
+        for share in statementShares(of: insertions.count) {
+            try insertTasks(ofOneStatement: insertions[share], batch, at: time) { tasks.append($0) }
+        }
         return tasks
     }
 
-    /// A new row with the next id.
-    public func insertTask(_ insertion: TaskInsertion, batch: BatchID? = nil, at time: Timestamp) throws(StoreError) -> TransferTask {
-        try insertTasks(ofOneStatement: [insertion], batch, at: time)[0]
-    }
-
     private func insertTasks(
-        ofOneStatement insertions: [TaskInsertion], _ batch: BatchID?, at time: Timestamp
-    ) throws(StoreError) -> [TransferTask] {
+        ofOneStatement insertions: ArraySlice<TaskInsertion>, _ batch: BatchID?, at time: Timestamp,
+        _ take: (TransferTask) -> Void
+    ) throws(StoreError) {
         var values: [Value] = []
         values.reserveCapacity(insertions.count * TaskRowText.columns.count)
         var groups: [Int64] = []
         var bodies: [(text: String, index: Int)] = []
         for (index, insertion) in insertions.enumerated() {
-            let (specification, columns) = (insertion.specification, try insertion.columns())
-            let group = try makeGroup(specification.group.map { GroupKey(owner: specification.owner, name: $0) })
+            let group = try makeGroup(insertion.content.groupKey)
+            let columns = try insertion.columns()
             groups.append(group)
             if let body = columns.body { bodies.append((body, index)) }
-            columns.append(to: &values, of: insertion, group: group, batch: batch, at: time)
+            columns.append(to: &values, of: insertion.content, group: group, batch: batch, at: time)
         }
         if insertions.count == 1 {
             try connection.run("one task", composed: TaskRowText.insertion(of: 1), values)
@@ -107,21 +142,22 @@ extension StoreTransaction {
         }
         let first = connection.lastInsertedID - Int64(insertions.count) + 1
         for (text, index) in bodies { try insertBody(text, of: TaskID(first + Int64(index))) }
-        var tasks: [TransferTask] = []
-        tasks.reserveCapacity(insertions.count)
         for (index, insertion) in insertions.enumerated() {
-            let id = first + Int64(index)
+            let (id, content) = (first + Int64(index), insertion.content)
             var task = TransferTask(
-                id: TaskID(id), specification: insertion.specification, state: insertion.state, rank: id << 20,
+                id: TaskID(id), specification: content.specification, state: content.state, rank: id << 20,
                 createdAt: time)
-            task.wait = insertion.wait
-            task.coalesceKey = insertion.coalesceKey
+            task.wait = content.wait
+            task.coalesceKey = content.coalesceKey
             task.batchID = batch
             count(QueuePlace(of: task, inGroup: groups[index]), by: 1)
-            tasks.append(task)
+            take(task)
         }
-        return tasks
     }
+}
+
+extension TaskInsertion.Content {
+    fileprivate var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
 }
 
 /// The text of an insertion into `task`.
@@ -140,15 +176,16 @@ private enum TaskRowText {
 extension TaskInsertion.Columns {
     /// One row's values, in the order of `TaskRowText.columns`.
     fileprivate func append(
-        to values: inout [Value], of insertion: TaskInsertion, group: Int64, batch: BatchID?, at time: Timestamp
+        to values: inout [Value], of task: TaskInsertion.Content, group: Int64, batch: BatchID?, at time: Timestamp
     ) {
-        let (task, columns) = (insertion.specification, specification)
+        let columns = specification
         values += [
-            Value(task.owner), Value(task.kind), Value(insertion.state), Value(insertion.wait?.reason.rawValue),
-            Value(insertion.wait?.until), columns.priority, columns.host, columns.group, columns.label,
-            Value(task.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory, columns.name,
-            columns.checksum, columns.options, columns.meta, columns.directoryDevice, columns.directoryInode,
-            columns.policy, columns.profile, columns.slot, Value(insertion.coalesceKey), .integer(group), Value(batch),
+            Value(task.specification.owner), Value(task.specification.kind), Value(task.state),
+            Value(task.wait?.reason.rawValue), Value(task.wait?.until), columns.priority, columns.host, columns.group,
+            columns.label, Value(task.specification.clientKey), Value(fingerprint), Value(time), columns.url,
+            columns.directory, columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
+            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(task.coalesceKey),
+            .integer(group), Value(batch),
         ]
     }
 }

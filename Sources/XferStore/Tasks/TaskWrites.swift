@@ -8,10 +8,9 @@ extension StoreTransaction {
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
         wait: Wait? = nil, coalesceKey: [UInt8]? = nil, batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
-        try insertTask(
-            TaskInsertion(
-                specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait),
-            batch: batch, at: time)
+        let insertion = TaskInsertion(
+            specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait)
+        return try insertTasks([insertion], batch: batch, at: time)[0]
     }
 
     /// Writes every mutable column but `rank`, which only `move` changes. Owner, kind, client key and batch are not
