@@ -88,10 +88,15 @@ struct TaskAdmission: Sendable {
         try await admit(&specification, knowing: &directories, path: path, directoryField: draft.directoryField)
         let body = try await content.admit(built.content, path: path)
         specification.request.bodySummary = body.map { BodySummary($0) }
-        let insertion = TaskInsertion(
-            specification, body: body, asked: draft.asked, coalesceKey: coalesceKeys.key(of: specification),
-            state: specification.startsPaused ? .paused : .queued)
-        return try AdmittedTask(insertion, retriesFailed: draft.retriesFailed, path: path)
+        let isIndependent =
+            specification.clientKey == nil && specification.policy == nil && specification.slot == nil
+            && specification.schedule.isEmpty && body == nil
+        return AdmittedTask(
+            insertion: try TaskInsertion(
+                specification, body: body, asked: draft.asked, coalesceKey: coalesceKeys.key(of: specification),
+                state: specification.startsPaused ? .paused : .queued),
+            retriesFailed: draft.retriesFailed, shownURL: specification.request.url.description,
+            isIndependent: isIndependent, path: path)
     }
 
     /// Checks priority and destination, and notes which directory the destination's is.

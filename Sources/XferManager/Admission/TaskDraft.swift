@@ -53,30 +53,15 @@ public struct TaskDrafts: RandomAccessCollection, Sendable {
 
 /// A draft that was judged: what becomes the task's row and, beside it, what it sends.
 struct AdmittedTask: Sendable {
-    /// Its row is made here, not while the database is being written.
     var insertion: TaskInsertion
     let retriesFailed: Bool
     /// The URL as events show it.
     let shownURL: String
-    /// What stands before a field's name in errors.
-    let path: String
-
     /// Whether nothing in the database, a task before it in the same call included, decides how it is added: then it can
     /// be inserted together with others.
     let isIndependent: Bool
-
-    /// - Throws: `StoreError` when the row cannot be made.
-    init(_ insertion: TaskInsertion, retriesFailed: Bool, path: String) throws {
-        let specification = insertion.specification
-        isIndependent =
-            specification.clientKey == nil && specification.policy == nil && specification.slot == nil
-            && specification.schedule.isEmpty && insertion.body == nil
-        shownURL = specification.request.url.description
-        self.insertion = insertion
-        self.retriesFailed = retriesFailed
-        self.path = path
-        try self.insertion.prepare()
-    }
+    /// What stands before a field's name in errors.
+    let path: String
 
     var specification: TaskSpecification { insertion.specification }
 }

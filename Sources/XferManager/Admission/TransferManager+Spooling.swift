@@ -17,7 +17,7 @@ extension TransferManager {
                 guard let body = tasks[index].insertion.body else { continue }
                 let (spooled, files) = try await copySources(of: body, path: path(index))
                 copies += files
-                tasks[index].insertion = tasks[index].insertion.changing(body: spooled)
+                tasks[index].insertion = try tasks[index].insertion.changing(body: spooled)
             }
         } catch {
             removeSpoolFiles(copies.map(\.name))

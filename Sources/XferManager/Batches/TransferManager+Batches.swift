@@ -129,7 +129,7 @@ extension TransferManager {
         var refusals = refused
         var ids: [TaskID] = []
         var tasks = admitted.map(\.task)
-        for index in tasks.indices { tasks[index].insertion.move(toGroup: group) }
+        for index in tasks.indices { tasks[index].insertion = try tasks[index].insertion.moved(toGroup: group) }
         for run in tasks.runs {
             do {
                 ids += try add(tasks[run], to: id, rules, in: tx, followedBy: &aftermath).map(\.id)

@@ -135,23 +135,22 @@ extension TransferManager {
             try requireChance(of: first, rules, in: tx)
         }
         let tasks = try tx.insertTasks(run.map(\.insertion), batch: batch, at: rules.now)
+        let places = Array(zip(run.indices, tasks.indices))
         try tx.append(
-            zip(run, tasks).map { admitted, task in
+            places.map { admitted, task in
                 NewEvent(
                     .taskAdded(
-                        url: admitted.shownURL, label: task.specification.label, group: task.specification.group),
-                    taskID: task.id, owner: task.owner)
+                        url: run[admitted].shownURL, label: tasks[task].specification.label,
+                        group: tasks[task].specification.group),
+                    taskID: tasks[task].id, owner: tasks[task].owner)
             }, at: rules.now)
         let mayBeBlocked = try rules.failedURLs.hasEntries(in: tx)
-        for (admitted, task) in zip(run, tasks) {
-            if !admitted.isIndependent { try settle(task, admitted, rules, in: tx, followedBy: &aftermath) }
-            let isBlocked =
-                try mayBeBlocked && !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: rules.now)
-            if isBlocked { aftermath.hasEnded = true }
-            let waits = !admitted.isIndependent && !task.specification.schedule.isEmpty
-            if waits, !isBlocked { try begin(task, rules.zones, in: tx, at: rules.now) }
-            aftermath.newest = waits || isBlocked || task.id != tasks.last?.id ? nil : task
+        var isLastUnchanged = true
+        for (admitted, task) in places where mayBeBlocked || !run[admitted].isIndependent {
+            isLastUnchanged = try !settle(
+                tasks[task], run[admitted], mayBeBlocked: mayBeBlocked, rules, in: tx, followedBy: &aftermath)
         }
+        if isLastUnchanged { aftermath.newest = tasks.last }
         return tasks.map { Added(id: $0.id, isExisting: false) }
     }
 
@@ -175,15 +174,23 @@ extension TransferManager {
             of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: rules.now)
     }
 
-    /// What a task's being there means for its files and for whoever is in its slot.
+    /// What follows from a task being there: for its files, for whoever is in its slot, and for itself. Answers whether it
+    /// may have changed.
     private static func settle(
-        _ task: TransferTask, _ admitted: AdmittedTask, _ rules: AddRules, in tx: StoreTransaction,
+        _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules, in tx: StoreTransaction,
         followedBy aftermath: inout AddAftermath
-    ) throws {
+    ) throws -> Bool {
         try tx.insertSpooledSources(admitted.insertion.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
         let superseded = try supersede(by: task, in: tx, at: rules.now)
         aftermath.effects += superseded
         if !superseded.isEmpty { aftermath.hasEnded = true }
+        if try mayBeBlocked && !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: rules.now) {
+            aftermath.hasEnded = true
+            return true
+        }
+        guard !task.specification.schedule.isEmpty else { return false }
+        try begin(task, rules.zones, in: tx, at: rules.now)
+        return true
     }
 
     /// Ends a new task whose URL is known to be bad; false when it is not.

@@ -69,7 +69,7 @@ extension AdmittedTask {
             return added[Int(place)].id
         }
         var resolved = self
-        resolved.insertion = insertion.changing(specification: specification)
+        resolved.insertion = try insertion.changing(specification: specification)
         return resolved
     }
 }

@@ -47,8 +47,10 @@ final class GatheredLog {
         own.pointee.xRead = { file, to, count, offset in
             GatheredLog.of(file).settled(file) { $0.pointee.xRead?(file, to, count, offset) }
         }
-        own.pointee.xTruncate = { file, size in GatheredLog.of(file).settled(file) { $0.pointee.xTruncate?(file, size) } }
-        own.pointee.xFileSize = { file, size in GatheredLog.of(file).settled(file) { $0.pointee.xFileSize?(file, size) } }
+        own.pointee.xTruncate = { file, size in GatheredLog.of(file).settled(file) { $0.pointee.xTruncate?(file, size) }
+        }
+        own.pointee.xFileSize = { file, size in GatheredLog.of(file).settled(file) { $0.pointee.xFileSize?(file, size) }
+        }
         own.pointee.xFileControl = { file, operation, argument in
             GatheredLog.of(file).settled(file) { $0.pointee.xFileControl?(file, operation, argument) }
         }

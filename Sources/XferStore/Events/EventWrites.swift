@@ -24,23 +24,25 @@ extension StoreTransaction {
         var values: [Value] = []
         values.reserveCapacity(new.count * 5)
         for event in new {
-            values += [
-                Value(time), Value(event.payload.type), Value(event.taskID), Value(event.owner),
-                .text(try EventText.encode(event.payload)),
-            ]
+            values.append(Value(time))
+            values.append(Value(event.payload.type))
+            values.append(Value(event.taskID))
+            values.append(Value(event.owner))
+            values.append(.text(try EventText.encode(event.payload)))
         }
         if new.count == 1 {
             try connection.run("one event", composed: Self.insertion(ofEvents: 1), values)
         } else {
             try connection.run("events", composed: Self.insertion(ofEvents: new.count), values)
         }
-        let last = connection.lastInsertedID
-        for (index, event) in zip(new.indices, new).dropLast() {
-            remember(event.numbered(last - Int64(new.endIndex - 1 - index), at: time))
+        let first = connection.lastInsertedID - Int64(new.count) + 1
+        var last = new[new.startIndex].numbered(first, at: time)
+        remember(last)
+        for index in new.indices.dropFirst() {
+            last = new[index].numbered(first + Int64(index - new.startIndex), at: time)
+            remember(last)
         }
-        let event = new[new.endIndex - 1].numbered(last, at: time)
-        remember(event)
-        return event
+        return last
     }
 
     private static func insertion(ofEvents count: Int) -> String {

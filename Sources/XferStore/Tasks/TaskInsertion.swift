@@ -1,72 +1,42 @@
 public import XferModel
 
-/// A task that is to be added. What its row holds can be made beforehand (`prepare`): others wait while the database is
-/// being written.
+/// A task that is to be added, with what its row will hold: others wait while the database is being written, so that is made
+/// before.
 public struct TaskInsertion: Sendable {
     /// Shared by copies: a specification has dozens of fields to copy.
-    fileprivate var content: Content
+    fileprivate let content: Content
 
     /// - Parameters:
     ///   - body: the request's content, kept beside the row and read with `body(of:)`.
     ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
     ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
+    /// - Throws: `StoreError` when something cannot be stored.
     public init(
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil,
         coalesceKey: [UInt8]? = nil, state: TaskState, wait: Wait? = nil
-    ) {
-        content = Content(
-            specification: specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait)
+    ) throws(StoreError) {
+        content = try Content(specification, body, asked: asked, coalesceKey: coalesceKey, state, wait)
     }
 
     public var specification: TaskSpecification { content.specification }
     public var body: RequestBody? { content.body }
     public var asked: String? { content.asked }
 
-    /// Another one for what was changed; it has to be prepared again.
+    /// The insertion with something else asked for.
     public func changing(
         specification: TaskSpecification? = nil, body: RequestBody? = nil
-    ) -> TaskInsertion {
-        TaskInsertion(
+    ) throws(StoreError) -> TaskInsertion {
+        try TaskInsertion(
             specification ?? content.specification, body: body ?? content.body, asked: content.asked,
             coalesceKey: content.coalesceKey, state: content.state, wait: content.wait)
     }
 
-    /// Makes what the row holds; else that is done when it is written.
-    public mutating func prepare() throws(StoreError) {
-        content = Content(content, columns: try columns(), group: content.specification.group)
+    /// The insertion of the task into a group.
+    public func moved(toGroup group: String) throws(StoreError) -> TaskInsertion {
+        TaskInsertion(content: try Content(content, inGroup: group))
     }
 
-    /// Puts the task into a group; it stays prepared.
-    public mutating func move(toGroup group: String) {
-        var columns = content.columns
-        columns?.specification.group = .text(group)
-        // The fingerprint is of the group, too, unless the client's own words stand for it.
-        if content.specification.clientKey != nil, content.asked == nil { columns = nil }
-        content = Content(content, columns: columns, group: group)
-    }
-
-    /// What is made of specification and body.
-    struct Columns {
-        var specification: SpecificationColumns
-        let body: String?
-        let fingerprint: Int64?
-    }
-
-    func columns() throws(StoreError) -> Columns {
-        if let columns = content.columns { return columns }
-        let specification = content.specification
-        let columns = try SpecificationColumns(specification)
-        let fingerprint: Int64? =
-            if specification.clientKey == nil {
-                nil
-            } else if let asked {
-                Fingerprint(asked: asked).value
-            } else {
-                try columns.fingerprint(of: specification, body)
-            }
-        let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
-        return Columns(specification: columns, body: bodyText, fingerprint: fingerprint)
-    }
+    private init(content: Content) { self.content = content }
 
     fileprivate final class Content: Sendable {
         let specification: TaskSpecification
@@ -75,32 +45,52 @@ public struct TaskInsertion: Sendable {
         let coalesceKey: [UInt8]?
         let state: TaskState
         let wait: Wait?
-        let columns: Columns?
+        let columns: SpecificationColumns
+        let bodyText: String?
+        let fingerprint: Int64?
 
         init(
-            specification: TaskSpecification, body: RequestBody?, asked: String?, coalesceKey: [UInt8]?,
-            state: TaskState, wait: Wait?
-        ) {
+            _ specification: TaskSpecification, _ body: RequestBody?, asked: String?, coalesceKey: [UInt8]?,
+            _ state: TaskState, _ wait: Wait?
+        ) throws(StoreError) {
+            columns = try SpecificationColumns(specification)
+            bodyText = if let body { try JSONText.encode(body) } else { nil }
+            fingerprint =
+                if specification.clientKey == nil {
+                    nil
+                } else if let asked {
+                    Fingerprint(asked: asked).value
+                } else {
+                    try columns.fingerprint(of: specification, body)
+                }
             self.specification = specification
             self.body = body
             self.asked = asked
             self.coalesceKey = coalesceKey
             self.state = state
             self.wait = wait
-            columns = nil
         }
 
-        init(_ other: Content, columns: Columns?, group: String?) {
-            var specification = other.specification
+        /// Everything else stays as it was made.
+        init(_ other: Content, inGroup group: String) throws(StoreError) {
+            var (specification, columns) = (other.specification, other.columns)
             specification.group = group
+            columns.group = .text(group)
+            // The fingerprint is of the group, too, unless the client's own words stand for it.
+            let isAffected = specification.clientKey != nil && other.asked == nil
+            fingerprint =
+                isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
             self.specification = specification
+            self.columns = columns
             body = other.body
+            bodyText = other.bodyText
             asked = other.asked
             coalesceKey = other.coalesceKey
             state = other.state
             wait = other.wait
-            self.columns = columns
         }
+
+        var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
     }
 }
 
@@ -130,10 +120,9 @@ extension StoreTransaction {
         var bodies: [(text: String, index: Int)] = []
         for (index, insertion) in insertions.enumerated() {
             let group = try makeGroup(insertion.content.groupKey)
-            let columns = try insertion.columns()
             groups.append(group)
-            if let body = columns.body { bodies.append((body, index)) }
-            columns.append(to: &values, of: insertion.content, group: group, batch: batch, at: time)
+            if let body = insertion.content.bodyText { bodies.append((body, index)) }
+            insertion.content.append(to: &values, group: group, batch: batch, at: time)
         }
         if insertions.count == 1 {
             try connection.run("one task", composed: TaskRowText.insertion(of: 1), values)
@@ -156,10 +145,6 @@ extension StoreTransaction {
     }
 }
 
-extension TaskInsertion.Content {
-    fileprivate var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
-}
-
 /// The text of an insertion into `task`.
 private enum TaskRowText {
     static let columns = [
@@ -173,19 +158,34 @@ private enum TaskRowText {
     }
 }
 
-extension TaskInsertion.Columns {
+extension TaskInsertion.Content {
     /// One row's values, in the order of `TaskRowText.columns`.
-    fileprivate func append(
-        to values: inout [Value], of task: TaskInsertion.Content, group: Int64, batch: BatchID?, at time: Timestamp
-    ) {
-        let columns = specification
-        values += [
-            Value(task.specification.owner), Value(task.specification.kind), Value(task.state),
-            Value(task.wait?.reason.rawValue), Value(task.wait?.until), columns.priority, columns.host, columns.group,
-            columns.label, Value(task.specification.clientKey), Value(fingerprint), Value(time), columns.url,
-            columns.directory, columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(task.coalesceKey),
-            .integer(group), Value(batch),
-        ]
+    fileprivate func append(to values: inout [Value], group: Int64, batch: BatchID?, at time: Timestamp) {
+        values.append(Value(specification.owner))
+        values.append(Value(specification.kind))
+        values.append(Value(state))
+        values.append(Value(wait?.reason.rawValue))
+        values.append(Value(wait?.until))
+        values.append(columns.priority)
+        values.append(columns.host)
+        values.append(columns.group)
+        values.append(columns.label)
+        values.append(Value(specification.clientKey))
+        values.append(Value(fingerprint))
+        values.append(Value(time))
+        values.append(columns.url)
+        values.append(columns.directory)
+        values.append(columns.name)
+        values.append(columns.checksum)
+        values.append(columns.options)
+        values.append(columns.meta)
+        values.append(columns.directoryDevice)
+        values.append(columns.directoryInode)
+        values.append(columns.policy)
+        values.append(columns.profile)
+        values.append(columns.slot)
+        values.append(Value(coalesceKey))
+        values.append(.integer(group))
+        values.append(Value(batch))
     }
 }

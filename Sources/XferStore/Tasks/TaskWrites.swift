@@ -8,7 +8,7 @@ extension StoreTransaction {
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
         wait: Wait? = nil, coalesceKey: [UInt8]? = nil, batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
-        let insertion = TaskInsertion(
+        let insertion = try TaskInsertion(
             specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait)
         return try insertTasks([insertion], batch: batch, at: time)[0]
     }
