@@ -58,6 +58,7 @@ let package = Package(
         // C libraries, each a modulemap and a shim.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         // Values and decisions.
@@ -69,7 +70,7 @@ let package = Package(
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
         library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
-        library("XferStore", ["XferModel", grdb, sqlite]),
+        library("XferStore", ["CSQLite", "XferModel", grdb, sqlite]),
         library("XferNetwork", ["CLinux", "XferModel"]),
 
         // The wire.
@@ -114,7 +115,7 @@ let package = Package(
         tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests(
-            "XferStoreTests", ["XferStore", "XferModel", "XferTestSupport", grdb, sqlite], fixtures: ["Fixtures"]),
+            "XferStoreTests", ["CSQLite", "XferStore", "XferModel", "XferTestSupport", grdb, sqlite], fixtures: ["Fixtures"]),
         tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),

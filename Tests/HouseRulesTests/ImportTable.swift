@@ -16,7 +16,7 @@ enum ImportTable {
             "CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers", "HeapModule",
         ],
         "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
-        "XferStore": posix + ["GRDB", "GRDBSQLite", "XferModel"],
+        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "XferModel"],
         "XferNetwork": posix + ["CLinux", "XferModel"],
 
         // The wire.
@@ -45,7 +45,7 @@ enum ImportTable {
     ]
 
     /// C libraries: a modulemap and a shim, no Swift.
-    static let cTargets: Set<String> = ["CCurl", "COpenSSL", "CLinux"]
+    static let cTargets: Set<String> = ["CCurl", "COpenSSL", "CSQLite", "CLinux"]
 
     /// For tests only; may import any library.
     static let testSupport = "XferTestSupport"

@@ -18,7 +18,8 @@ protocol AttemptMaker: Actor {
 
 extension AttemptMaker {
     nonisolated var taskID: TaskID { context.taskID }
-    nonisolated var specification: TaskSpecification { context.specification }
+    // Lent, not copied: every step looks at a part of it.
+    nonisolated var specification: TaskSpecification { _read { yield context.specification } }
     nonisolated var services: RunServices { context.services }
     nonisolated var settings: ManagerSettings { context.settings }
     nonisolated var control: RunControl { context.control }

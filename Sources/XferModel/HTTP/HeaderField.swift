@@ -28,9 +28,12 @@ extension String {
     public func equalsIgnoringASCIICase(_ other: String) -> Bool {
         let (left, right) = (utf8, other.utf8)
         guard left.count == right.count else { return false }
-        var others = right.makeIterator()
-        for byte in left where byte.asciiLowercased != others.next()?.asciiLowercased { return false }
-        return true
+        let isEqual = left.withContiguousStorageIfAvailable { left in
+            right.withContiguousStorageIfAvailable { right in
+                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
+            }
+        }
+        return (isEqual ?? nil) ?? zip(left, right).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
     }
 }
 

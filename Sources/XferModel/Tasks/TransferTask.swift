@@ -4,7 +4,8 @@
 /// AFURLSessionManager's task delegate.
 public struct TransferTask: Hashable, Sendable {
     public var id: TaskID
-    public var specification: TaskSpecification
+    /// A task is handed on at every step of its way, what was asked for unchanged.
+    @usableFromInline var asked: CopyOnWrite<TaskSpecification>
     public var state: TaskState
     /// Set exactly while `state` is `.waiting`.
     public var wait: Wait?
@@ -38,7 +39,7 @@ public struct TransferTask: Hashable, Sendable {
 
     public init(id: TaskID, specification: TaskSpecification, state: TaskState, rank: Int64, createdAt: Timestamp) {
         self.id = id
-        self.specification = specification
+        asked = CopyOnWrite(specification)
         self.state = state
         self.rank = rank
         self.createdAt = createdAt
@@ -48,6 +49,14 @@ public struct TransferTask: Hashable, Sendable {
         received = 0
         sent = 0
     }
+
+    @inlinable public var specification: TaskSpecification {
+        _read { yield asked.value }
+        _modify { yield &asked.value }
+    }
+
+    /// Whether both ask for the same.
+    @inlinable public func asksForSame(as other: TransferTask) -> Bool { asked == other.asked }
 
     public var owner: Owner { specification.owner }
     /// The host the scheduler counts this task against.

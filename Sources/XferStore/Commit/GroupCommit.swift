@@ -55,7 +55,7 @@ final class GroupCommit: @unchecked Sendable {
             })
         thread?.finish()
         pool.writeWithoutTransaction { _ in
-            transaction?.connection.forgetStatements()
+            transaction?.end()
             transaction = nil
         }
     }

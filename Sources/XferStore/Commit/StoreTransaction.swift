@@ -13,6 +13,11 @@ public class StoreReader {
     func settleHosts() throws(StoreError) {}
     func settleCounts() throws(StoreError) {}
     func settleBatches() throws(StoreError) {}
+
+    /// The task as its row is, where that need not be read: see `TaskCache`.
+    func known(_ id: TaskID) -> TransferTask? { nil }
+    /// The task's row is like this, but for its rank.
+    func remember(_ task: TransferTask, rank: Int64) {}
 }
 
 /// A `StoreReader` that can also change the database. One object serves all transactions of the writer.
@@ -24,6 +29,7 @@ public final class StoreTransaction: StoreReader {
     /// How the members of batches stand: `batch_count`.
     private var batches = Deferred<BatchKey>()
     private var events: [Event] = []
+    private let tasks = TaskCache()
     /// See `StoreConfiguration.describe`.
     let describe: @Sendable (TransferTask) -> String
     /// Whether a hook was noted that is to run; may be true though its change-set was undone.
@@ -32,7 +38,11 @@ public final class StoreTransaction: StoreReader {
     init(_ connection: Connection, describe: @escaping @Sendable (TransferTask) -> String) {
         self.describe = describe
         super.init(connection)
+        connection.tellChanges(to: tasks)
     }
+
+    /// Lets go of what the connection holds for it, which can be closed then.
+    func end() { connection.end() }
 
     // MARK: The group's transaction
 
@@ -54,6 +64,7 @@ public final class StoreTransaction: StoreReader {
     func rollBack() {
         // SQLite may have undone the transaction by itself; nothing else can go wrong here that a COMMIT could tell.
         try? connection.database.rollback()
+        tasks.forgetAll()
         forgetGroup()
     }
 
@@ -87,6 +98,7 @@ public final class StoreTransaction: StoreReader {
             counts.undo()
             batches.undo()
             events.removeSubrange(eventCount...)
+            tasks.forgetAll()
             return failure
         }
         try connection.run("RELEASE change_set")
@@ -105,6 +117,20 @@ public final class StoreTransaction: StoreReader {
         // A full disk or a broken one is the group's affair: the next statement would find it, too.
         if let error = failure as? StoreError, error.isStorageFailure { throw error }
         return failure
+    }
+
+    // MARK: Tasks that were read or written before
+
+    override func known(_ id: TaskID) -> TransferTask? {
+        guard let task = tasks[id] else { return nil }
+        assert((try? row(of: id)) == task, "task \(id) is not as its row")
+        return task
+    }
+
+    override func remember(_ task: TransferTask, rank: Int64) {
+        var task = task
+        task.rank = rank
+        tasks[task.id] = task
     }
 
     // MARK: Tables kept by differences

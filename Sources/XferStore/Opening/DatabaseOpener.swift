@@ -1,3 +1,4 @@
+import CSQLite
 import GRDB
 
 /// Opens the pool: refuses what is not ours, migrates, and makes sure that a COMMIT means "on disk".
@@ -9,6 +10,7 @@ enum DatabaseOpener {
     }
 
     static func open(_ path: String) throws(StoreError) -> Opened {
+        _ = countsNoMemory
         try refuseOthers(path)
         let wasStoppedUncleanly = DatabaseFile.hasLog(path)
         try DatabaseFile.make(path)
@@ -30,6 +32,14 @@ enum DatabaseOpener {
         }
     }
 
+    /// Says for the whole process that SQLite need not count the memory it takes. Whoever was earlier with a connection of
+    /// its own had it count, which is right as well.
+    private static let countsNoMemory = xfer_sqlite_count_no_memory() == SQLITE_OK
+
+    /// Pieces of memory that the writer keeps for what statements need for moments: with the hundred that are usual, a commit
+    /// of many change-sets asks malloc(3) for nearly all.
+    private static let (pieceSize, pieceCount): (Int32, Int32) = (1200, 512)
+
     private static func refuseOthers(_ path: String) throws(StoreError) {
         switch try DatabaseFile.inspect(path) {
         case .blank: break
@@ -50,6 +60,10 @@ enum DatabaseOpener {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
+            if !db.configuration.readonly {
+                // It is refused while a statement is open; then it stays as it was.
+                _ = xfer_sqlite_keep_memory(db.sqliteConnection, pieceSize, pieceCount)
+            }
             // KiB. The writer's holds the upper pages of ten indexes over a million tasks.
             try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -1024 : -4096)")
             guard !db.configuration.readonly else { return }

@@ -15,6 +15,8 @@ final class Connection {
     /// that swallowed the error would be committed statement by statement.
     private(set) var abortion: StoreError?
     private let handle: OpaquePointer?
+    /// SQLite holds it until `end`.
+    private var listener: Unmanaged<RowChangeTarget>?
 
     init(_ database: Database) {
         self.database = database
@@ -22,7 +24,9 @@ final class Connection {
     }
 
     /// Runs a statement that answers no rows.
-    func run(_ sql: StaticString, _ values: Value...) throws(StoreError) {
+    func run(_ sql: StaticString, _ values: Value...) throws(StoreError) { try run(sql, values) }
+
+    func run(_ sql: StaticString, _ values: [Value]) throws(StoreError) {
         let statement = try bind(values, to: try pointer(for: sql))
         defer { sqlite3_reset(statement) }
         while try step(statement) {}
@@ -67,8 +71,27 @@ final class Connection {
     var changeCount: Int { Int(sqlite3_changes(handle)) }
     var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// Lets go of the statements, so that the connection can be closed.
-    func forgetStatements() { prepared.removeAll() }
+    /// Lets go of the statements and of who hears of changes, so that the connection can be closed.
+    func end() {
+        prepared.removeAll()
+        sqlite3_update_hook(handle, nil, nil)
+        listener?.release()
+        listener = nil
+    }
+
+    /// Has `listener` told of every row that a statement inserts, changes or deletes, but in tables without rowid and where a
+    /// table is emptied as a whole. It must not use the connection.
+    func tellChanges(to listener: any RowChangeListener) {
+        let held = Unmanaged.passRetained(RowChangeTarget(listener))
+        self.listener = held
+        sqlite3_update_hook(
+            handle,
+            { target, _, _, table, row in
+                guard let target, let table else { return }
+                Unmanaged<RowChangeTarget>.fromOpaque(target).takeUnretainedValue().listener
+                    .onChange(ofTable: table, row: row)
+            }, held.toOpaque())
+    }
 
     /// Forgets an earlier transaction's `abortion`.
     func startAfresh() { abortion = nil }
@@ -124,6 +147,18 @@ final class Connection {
         if sqlite3_get_autocommit(handle) != 0 { abortion = error }
         return error
     }
+}
+
+/// Hears of rows that change, whichever statement changes them.
+protocol RowChangeListener: AnyObject {
+    func onChange(ofTable table: UnsafePointer<CChar>, row: Int64)
+}
+
+/// What SQLite is given to hold: a pointer to an object of one class.
+private final class RowChangeTarget {
+    let listener: any RowChangeListener
+
+    init(_ listener: any RowChangeListener) { self.listener = listener }
 }
 
 extension StoreError {

@@ -2,6 +2,13 @@ public import XferModel
 
 extension StoreReader {
     public func task(_ id: TaskID) throws(StoreError) -> TransferTask? {
+        if let known = known(id) { return known }
+        guard let read = try row(of: id) else { return nil }
+        remember(read, rank: read.rank)
+        return read
+    }
+
+    func row(of id: TaskID) throws(StoreError) -> TransferTask? {
         try connection.first("SELECT * FROM task WHERE id = ?1", Value(id)) { row throws(StoreError) in
             try TaskRow(row).task()
         }

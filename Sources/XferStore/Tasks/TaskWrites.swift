@@ -22,14 +22,19 @@ extension StoreTransaction {
 
     /// As `update`, of a task that was read in this change-set and not written since.
     public func update(_ task: TransferTask, from former: TransferTask) throws(StoreError) {
-        if !task.hasProgress(of: former) { try updateProgress(of: task) }
-        if !task.hasStanding(of: former) { try updateStanding(of: task) }
+        switch (task.hasProgress(of: former), task.hasStanding(of: former)) {
+        case (true, true): break
+        case (false, true): try updateProgress(of: task)
+        case (true, false): try updateStanding(of: task)
+        case (false, false): try updateProgressAndStanding(of: task)
+        }
         let formerGroup = try groupID(of: former.group) ?? GroupRow.none
         let isSameGroup = former.group == task.group
         let group = isSameGroup ? formerGroup : try makeGroup(task.group)
-        if task.specification != former.specification || task.coalesceKey != former.coalesceKey {
+        if !task.asksForSame(as: former) || task.coalesceKey != former.coalesceKey {
             try updateSpecification(of: task, try SpecificationColumns(task.specification), inGroup: group)
         }
+        remember(task, rank: former.rank)
         try noteHook(of: task, after: former.state)
         let (formerPlace, place) = (QueuePlace(of: former, inGroup: formerGroup), QueuePlace(of: task, inGroup: group))
         guard place != formerPlace else { return }
@@ -55,20 +60,13 @@ extension StoreTransaction {
 
     /// What changes while a task runs: no column that an index has, so that no index is touched.
     private func updateProgress(of task: TransferTask) throws(StoreError) {
-        let outcome = task.outcome
-        let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
         try connection.run(
             """
             UPDATE task SET received = ?2, total = ?3, attempts = ?4, started_at = ?5, last_progress_at = ?6,
                 error_reason = ?7, error = ?8, final_url = ?9, http_status = ?10, etag = ?11, content_encoding = ?12,
                 skipped = ?13, not_modified = ?14, response_headers = ?15, furthest = ?16, sent = ?17
             WHERE id = ?1
-            """,
-            Value(task.id), .integer(task.received), Value(task.total), Value(task.attempts), Value(task.startedAt),
-            Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
-            Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
-            Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
-            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest), .integer(task.sent))
+            """, [Value(task.id)] + (try progress(of: task)))
     }
 
     /// Where the task stands.
@@ -78,9 +76,38 @@ extension StoreTransaction {
             UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, finished_at = ?6,
                 final_path = ?7
             WHERE id = ?1
-            """,
-            Value(task.id), Value(task.state), Value(task.wait?.reason.rawValue), Value(task.wait?.until),
-            Value(task.transferID), Value(task.finishedAt), Value(task.outcome.finalPath))
+            """, [Value(task.id)] + standing(of: task))
+    }
+
+    /// Both at once, where a run begins or ends: the row is written once.
+    private func updateProgressAndStanding(of task: TransferTask) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE task SET received = ?2, total = ?3, attempts = ?4, started_at = ?5, last_progress_at = ?6,
+                error_reason = ?7, error = ?8, final_url = ?9, http_status = ?10, etag = ?11, content_encoding = ?12,
+                skipped = ?13, not_modified = ?14, response_headers = ?15, furthest = ?16, sent = ?17,
+                state = ?18, wait_reason = ?19, wait_until = ?20, transfer_id = ?21, finished_at = ?22, final_path = ?23
+            WHERE id = ?1
+            """, [Value(task.id)] + (try progress(of: task)) + standing(of: task))
+    }
+
+    private func progress(of task: TransferTask) throws(StoreError) -> [Value] {
+        let outcome = task.outcome
+        let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
+        return [
+            .integer(task.received), Value(task.total), Value(task.attempts), Value(task.startedAt),
+            Value(task.lastProgressAt), Value(task.error?.reason.rawValue), Value(error),
+            Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
+            Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
+            Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest), .integer(task.sent),
+        ]
+    }
+
+    private func standing(of task: TransferTask) -> [Value] {
+        [
+            Value(task.state), Value(task.wait?.reason.rawValue), Value(task.wait?.until), Value(task.transferID),
+            Value(task.finishedAt), Value(task.outcome.finalPath),
+        ]
     }
 
     private func updateSpecification(

@@ -69,8 +69,14 @@ extension StoreTransaction {
 
     /// Forgets the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is gone.
     public func deleteTransfer(_ id: TransferID) throws(StoreError) {
-        try connection.run(
-            "UPDATE task INDEXED BY task_transfer SET transfer_id = NULL WHERE transfer_id = ?1", Value(id))
+        // Rarely anybody does, and looking costs less than an update of nothing.
+        let subscriber = try connection.first(
+            "SELECT 1 FROM task INDEXED BY task_transfer WHERE transfer_id = ?1 LIMIT 1", Value(id)
+        ) { _ in true }
+        if subscriber != nil {
+            try connection.run(
+                "UPDATE task INDEXED BY task_transfer SET transfer_id = NULL WHERE transfer_id = ?1", Value(id))
+        }
         try connection.run("DELETE FROM transfer WHERE id = ?1", Value(id))
     }
 

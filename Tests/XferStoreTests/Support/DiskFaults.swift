@@ -1,3 +1,4 @@
+import CSQLite
 import GRDBSQLite
 
 @testable import XferStore

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import XferCore
 import XferFiles
 import XferModel
 import XferStore
@@ -112,7 +113,7 @@ extension DownloadRun {
     private func attributes(length: Int64) -> Publisher.Attributes {
         Publisher.Attributes(
             length: length, mode: specification.destination.mode ?? settings.fileMode,
-            modifiedAt: specification.destination.usesRemoteTime ? lastModified : nil)
+            modifiedAt: specification.destination.usesRemoteTime ? lastModified.flatMap(HTTPDate.parse) : nil)
     }
 
     /// The exact length is known to be right; the digest is checked when one is known. A mismatch drops the bytes.

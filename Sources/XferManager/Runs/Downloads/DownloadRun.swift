@@ -17,7 +17,7 @@ actor DownloadRun: TransferMember {
     var described = ResumeData()
     /// From the last response's head.
     var announcedDigest: Checksum?
-    var lastModified: Timestamp?
+    var lastModified: String?
     var suggestedName: String?
     /// The response whose body comes, or came; nil when nobody was asked.
     var received: HeadNews?
@@ -151,7 +151,7 @@ actor DownloadRun: TransferMember {
         outcome.contentEncoding = head.contentEncoding
         outcome.responseHeaders = head.fields
         announcedDigest = head.announcedDigests.first
-        lastModified = head.lastModified.flatMap(HTTPDate.parse)
+        lastModified = head.lastModified
         if specification.destination.name == nil {
             suggestedName = head.value("Content-Disposition").flatMap(FileName.fromContentDisposition)
         }

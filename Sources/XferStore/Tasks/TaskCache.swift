@@ -1,0 +1,31 @@
+import Glibc
+import XferModel
+
+/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and what the
+/// last one wrote is what the next one would read.
+///
+/// Exact, because SQLite tells of every row that any statement of the connection changes (sqlite3_update_hook), and nobody
+/// else writes. Used on the writer's queue only.
+final class TaskCache: RowChangeListener {
+    /// Some times as many as run at once; all are forgotten when there are more.
+    private static let mostTasks = 256
+
+    private var tasks: [TaskID: TransferTask] = [:]
+
+    subscript(id: TaskID) -> TransferTask? {
+        get { tasks[id] }
+        set {
+            if tasks.count >= Self.mostTasks, tasks[id] == nil { tasks.removeAll(keepingCapacity: true) }
+            tasks[id] = newValue
+        }
+    }
+
+    /// A row was inserted, changed or deleted.
+    func onChange(ofTable table: UnsafePointer<CChar>, row: Int64) {
+        guard !tasks.isEmpty, strcmp(table, "task") == 0 else { return }
+        tasks[TaskID(row)] = nil
+    }
+
+    /// What was written is undone.
+    func forgetAll() { tasks.removeAll(keepingCapacity: true) }
+}
