@@ -63,7 +63,7 @@ struct AdmittedTask: Sendable {
     /// What stands before a field's name in errors.
     let path: String
 
-    var specification: TaskSpecification { insertion.specification }
+    var specification: TaskSpecification { _read { yield insertion.specification } }
 }
 
 extension [AdmittedTask] {

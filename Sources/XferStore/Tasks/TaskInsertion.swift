@@ -18,7 +18,7 @@ public struct TaskInsertion: Sendable {
         content = try Content(specification, body, asked: asked, coalesceKey: coalesceKey, state, wait)
     }
 
-    public var specification: TaskSpecification { content.specification }
+    public var specification: TaskSpecification { _read { yield content.specification } }
     public var body: RequestBody? { content.body }
     public var asked: String? { content.asked }
 
@@ -39,7 +39,7 @@ public struct TaskInsertion: Sendable {
     private init(content: Content) { self.content = content }
 
     fileprivate final class Content: Sendable {
-        let specification: TaskSpecification
+        let task: CopyOnWrite<TaskSpecification>
         let body: RequestBody?
         let asked: String?
         let coalesceKey: [UInt8]?
@@ -63,7 +63,7 @@ public struct TaskInsertion: Sendable {
                 } else {
                     try columns.fingerprint(of: specification, body)
                 }
-            self.specification = specification
+            task = CopyOnWrite(specification)
             self.body = body
             self.asked = asked
             self.coalesceKey = coalesceKey
@@ -80,7 +80,7 @@ public struct TaskInsertion: Sendable {
             let isAffected = specification.clientKey != nil && other.asked == nil
             fingerprint =
                 isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
-            self.specification = specification
+            task = CopyOnWrite(specification)
             self.columns = columns
             body = other.body
             bodyText = other.bodyText
@@ -89,6 +89,8 @@ public struct TaskInsertion: Sendable {
             state = other.state
             wait = other.wait
         }
+
+        var specification: TaskSpecification { _read { yield task.value } }
 
         var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
     }
@@ -134,7 +136,7 @@ extension StoreTransaction {
         for (index, insertion) in insertions.enumerated() {
             let (id, content) = (first + Int64(index), insertion.content)
             var task = TransferTask(
-                id: TaskID(id), specification: content.specification, state: content.state, rank: id << 20,
+                id: TaskID(id), asked: content.task, state: content.state, rank: id << 20,
                 createdAt: time)
             task.wait = content.wait
             task.coalesceKey = content.coalesceKey
