@@ -175,6 +175,38 @@ struct GroupCommitTests {
         try store.close()
     }
 
+    @Test func writesWhatACommitAddsToTheLogInOnePiece() async throws {
+        let directory = try StoreDirectory()
+        DiskFaults.watch(directory.database)
+        let store = try directory.open()
+        try await store.write { try $0.add(1) }
+        let before = DiskFaults.plan(directory.database).logWrites
+        let ids = try await store.write { try $0.add(1) }
+        #expect(DiskFaults.plan(directory.database).logWrites == before + 1)
+        // Another connection finds it there.
+        #expect(try await store.read { try $0.task(ids[0]) } != nil)
+        try store.close()
+    }
+
+    @Test func keepsATransactionThatIsLargerThanWhatIsGatheredOfTheLog() async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        // Five times the writer's cache, so that much of it is read back from the log before it is committed.
+        let text = String(repeating: "x", count: 20_000)
+        try await store.write { transaction in
+            for number in 0..<1000 { try transaction.setSetting("setting \(number)", text) }
+            for number in 0..<1000 { try transaction.setSetting("setting \(number)", "\(number)" + text) }
+        }
+        try await store.read { reader in
+            for number in 0..<1000 {
+                let kept = try reader.setting("setting \(number)")
+                #expect(kept == "\(number)" + text)
+            }
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     @Test func triesChangeSetsSinglyWhenTheCommitOfTheirGroupFails() async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)

@@ -57,10 +57,10 @@ struct KeyWords {
     init() { bytes.reserveCapacity(512) }
 
     mutating func add(_ text: String?) {
-        guard let text else { return bytes.append(0) }
+        guard var text else { return bytes.append(0) }
         bytes.append(1)
         add(count: text.utf8.count)
-        bytes += text.utf8
+        text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     mutating func add<Element>(_ elements: [Element], _ body: (inout KeyWords, Element) -> Void) {
@@ -90,7 +90,9 @@ extension KeyWords {
         add(request.proxy?.exceptions ?? []) { $0.add($1) }
         add(request.redirect.rawValue)
         add(request.allowsDowngrade.description)
-        add("\(request.acceptedStatus)")
+        // As a range describes itself, which costs more than the digest.
+        let accepted = request.acceptedStatus
+        add(String(accepted.lowerBound) + "..." + String(accepted.upperBound))
     }
 
     private mutating func addClaims(of request: TransferRequest) {

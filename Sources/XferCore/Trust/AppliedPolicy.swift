@@ -63,8 +63,9 @@ public struct AppliedPolicies: Sendable, Hashable {
     }
 
     /// Why plain `http` may not be used for such a host: something that pins would be passed by.
-    public func refusalOfPlainHTTP(host: String) -> TransferError? {
+    public func refusalOfPlainHTTP(host: @autoclosure () -> String) -> TransferError? {
         guard let pinning = all.first(where: { $0.isPinning && !$0.isReportOnly }) else { return nil }
+        let host = host()
         return TransferError(
             .trustRejected, "\(host) has the pinning policy \"\(pinning.policy.name)\": http is refused, use https",
             isRetriable: false, host: host)

@@ -28,12 +28,14 @@ public enum CurlURL {
     public static func parse(_ text: String) throws(URLSyntaxError) -> Parsed {
         try check(text)
         if text.utf8.contains(UInt8(ascii: " ")) { throw .whitespace }
-        guard let colon = text.firstIndex(of: ":"), isScheme(text[..<colon]) else { throw .noScheme }
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), isScheme(text[..<colon]) else {
+            throw .noScheme
+        }
         let scheme = text[..<colon].lowercased()
         guard let known = HTTPURL.Scheme(rawValue: scheme) else { throw .unsupportedScheme(scheme) }
         // libcurl takes one slash or three for two.
-        let authority = text[text.index(after: colon)...]
-        guard authority.hasPrefix("//"), !authority.hasPrefix("///") else { throw .noHost }
+        let authority = text.utf8[colon...].dropFirst()
+        guard authority.starts(with: "//".utf8), !authority.starts(with: "///".utf8) else { throw .noHost }
         let handle = try URLHandle()
         try handle.set(text, flags: UInt32(CURLU_URLENCODE))
         return Parsed(url: try handle.url(scheme: known), credential: try handle.credential())

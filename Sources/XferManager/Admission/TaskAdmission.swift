@@ -34,14 +34,13 @@ struct TaskAdmission: Sendable {
     func admitEach(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
-        let profiles = try await profiles(of: drafts)
         let count = drafts.count
-        guard count > Self.share else { return try await admitEach(0..<count, of: drafts, profiles, path: path) }
+        guard count > Self.share else { return try await admitEach(0..<count, of: drafts, path: path) }
         let shares = stride(from: 0, to: count, by: Self.share).map { $0..<min($0 + Self.share, count) }
         return try await withThrowingTaskGroup(of: (start: Int, judged: [Result<AdmittedTask, ManagerError>]).self) {
             group in
             for share in shares {
-                group.addTask { (share.lowerBound, try await admitEach(share, of: drafts, profiles, path: path)) }
+                group.addTask { (share.lowerBound, try await admitEach(share, of: drafts, path: path)) }
             }
             var judged: [Int: [Result<AdmittedTask, ManagerError>]] = [:]
             for try await share in group { judged[share.start] = share.judged }
@@ -51,16 +50,22 @@ struct TaskAdmission: Sendable {
 
     /// Some of the drafts, by their places among all.
     private func admitEach(
-        _ places: Range<Int>, of drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ profiles: [Profile],
+        _ places: Range<Int>, of drafts: some RandomAccessCollection<TaskDraft> & Sendable,
         path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories: [String: FileIdentity] = [:]
+        // All there are, once a draft names one.
+        var profiles: [Profile]?
         var judged: [Result<AdmittedTask, ManagerError>] = []
         judged.reserveCapacity(places.count)
         for place in places {
             let draft = drafts[drafts.index(drafts.startIndex, offsetBy: place)]
             do {
-                judged.append(.success(try await admit(draft, profiles, knowing: &directories, path: path(place))))
+                if profiles == nil, draft.request.profile != nil {
+                    profiles = try await requests.store.read { try $0.profiles() }.map(\.profile)
+                }
+                judged.append(
+                    .success(try await admit(draft, profiles ?? [], knowing: &directories, path: path(place))))
             } catch let error as ManagerError {
                 judged.append(.failure(error))
             }
@@ -83,9 +88,15 @@ struct TaskAdmission: Sendable {
         try await admit(&specification, knowing: &directories, path: path, directoryField: draft.directoryField)
         let body = try await content.admit(built.content, path: path)
         specification.request.bodySummary = body.map { BodySummary($0) }
+        let isIndependent =
+            specification.clientKey == nil && specification.policy == nil && specification.slot == nil
+            && specification.schedule.isEmpty && body == nil
         return AdmittedTask(
-            specification: specification, body: body, retriesFailed: draft.retriesFailed, asked: draft.asked,
-            coalesceKey: coalesceKeys.key(of: specification), path: path)
+            insertion: try TaskInsertion(
+                specification, body: body, asked: draft.asked, coalesceKey: coalesceKeys.key(of: specification),
+                state: specification.startsPaused ? .paused : .queued),
+            retriesFailed: draft.retriesFailed, shownURL: specification.request.url.description,
+            isIndependent: isIndependent, path: path)
     }
 
     /// Checks priority and destination, and notes which directory the destination's is.
@@ -150,12 +161,6 @@ struct TaskAdmission: Sendable {
     }
 
     // MARK: The request
-
-    /// All there are, if any draft names one.
-    private func profiles(of drafts: some Sequence<TaskDraft>) async throws -> [Profile] {
-        guard drafts.contains(where: { $0.request.profile != nil }) else { return [] }
-        return try await requests.store.read { try $0.profiles() }.map(\.profile)
-    }
 
     private func build(_ draft: TaskDraft, _ profiles: [Profile], path: String) throws -> RequestBuilder.Built {
         let profile = try profile(of: draft, profiles, path: path)

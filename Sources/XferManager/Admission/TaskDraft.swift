@@ -1,4 +1,5 @@
 public import XferModel
+import XferStore
 
 /// A task as a client worded it: URLs and paths are text, and nobody has looked at them yet.
 public struct TaskDraft: Sendable {
@@ -52,13 +53,33 @@ public struct TaskDrafts: RandomAccessCollection, Sendable {
 
 /// A draft that was judged: what becomes the task's row and, beside it, what it sends.
 struct AdmittedTask: Sendable {
-    var specification: TaskSpecification
-    var body: RequestBody?
-    var retriesFailed = false
-    /// See `TaskDraft.asked`.
-    var asked: String?
-    /// With whom it may share; made here, not while the database is being written.
-    var coalesceKey: [UInt8]?
+    var insertion: TaskInsertion
+    let retriesFailed: Bool
+    /// The URL as events show it.
+    let shownURL: String
+    /// Whether nothing in the database, a task before it in the same call included, decides how it is added: then it can
+    /// be inserted together with others.
+    let isIndependent: Bool
     /// What stands before a field's name in errors.
-    var path = ""
+    let path: String
+
+    var specification: TaskSpecification { _read { yield insertion.specification } }
+}
+
+extension [AdmittedTask] {
+    /// Those that are added together, in order: independent ones, not too many in memory at a time, or one.
+    var runs: [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var isOpen = false
+        for index in indices {
+            let isIndependent = self[index].isIndependent
+            if isOpen, isIndependent, let last = runs.last, last.count < 100 {
+                runs[runs.count - 1] = last.lowerBound..<index + 1
+            } else {
+                runs.append(index..<index + 1)
+            }
+            isOpen = isIndependent
+        }
+        return runs
+    }
 }

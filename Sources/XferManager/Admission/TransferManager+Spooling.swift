@@ -14,10 +14,10 @@ extension TransferManager {
         var copies: [SpoolFile] = []
         do {
             for index in tasks.indices where tasks[index].wantsSpooling {
-                guard let body = tasks[index].body else { continue }
+                guard let body = tasks[index].insertion.body else { continue }
                 let (spooled, files) = try await copySources(of: body, path: path(index))
                 copies += files
-                tasks[index].body = spooled
+                tasks[index].insertion = try tasks[index].insertion.changing(body: spooled)
             }
         } catch {
             removeSpoolFiles(copies.map(\.name))
@@ -67,6 +67,6 @@ extension TransferManager {
 
 extension AdmittedTask {
     fileprivate var wantsSpooling: Bool {
-        specification.upload.isSpooled && body?.sources.isEmpty == false
+        specification.upload.isSpooled && insertion.body?.sources.isEmpty == false
     }
 }

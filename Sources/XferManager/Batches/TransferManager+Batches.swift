@@ -128,14 +128,15 @@ extension TransferManager {
             asked: options.asked, at: rules.now)
         var refusals = refused
         var ids: [TaskID] = []
-        for entry in admitted {
-            var task = entry.task
-            task.specification.group = group
+        var tasks = admitted.map(\.task)
+        for index in tasks.indices { tasks[index].insertion = try tasks[index].insertion.moved(toGroup: group) }
+        for run in tasks.runs {
             do {
-                ids.append(try add(task, to: id, rules, in: tx, followedBy: &aftermath).id)
+                ids += try add(tasks[run], to: id, rules, in: tx, followedBy: &aftermath).map(\.id)
             } catch let error as ManagerError where !options.isAtomic {
-                // Thrown before anything of the task is written: a policy was removed a moment ago, say.
-                refusals[entry.index] = error
+                // Thrown before anything of the task is written: a policy was removed a moment ago, say. Only one that is
+                // alone can be refused here.
+                refusals[admitted[run.lowerBound].index] = error
             }
         }
         let words = wording(refusals)

@@ -57,10 +57,12 @@ extension TransferManager {
                 try await store.write(.rows(admitted.count)) { tx in
                     var aftermath = AddAftermath()
                     var added: [Added] = []
-                    for task in admitted {
-                        added.append(
-                            try Self.add(
-                                try task.resolvingReferences(to: added), rules, in: tx, followedBy: &aftermath))
+                    for run in admitted.runs {
+                        var tasks = admitted[run]
+                        if !admitted[run.lowerBound].isIndependent {
+                            tasks = [try admitted[run.lowerBound].resolvingReferences(to: added)]
+                        }
+                        added += try Self.add(tasks, rules, in: tx, followedBy: &aftermath)
                     }
                     if aftermath.hasEnded { try tx.noteIdle(at: rules.now) }
                     try Self.requireRoom(of: principal, in: tx)
@@ -122,45 +124,73 @@ extension TransferManager {
         AddRules(principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
     }
 
-    /// Adds one, as a member of the batch if there is one.
+    /// Adds one of `runs`, as members of the batch if there is one.
     static func add(
-        _ admitted: AdmittedTask, to batch: BatchID? = nil, _ rules: AddRules, in tx: StoreTransaction,
+        _ run: ArraySlice<AdmittedTask>, to batch: BatchID? = nil, _ rules: AddRules, in tx: StoreTransaction,
         followedBy aftermath: inout AddAftermath
-    ) throws -> Added {
-        let specification = admitted.specification
-        let now = rules.now
+    ) throws -> [Added] {
         aftermath.newest = nil
-        if specification.clientKey != nil,
-            let earlier = try tx.earlierAdd(of: specification, body: admitted.body, asked: admitted.asked)
-        {
-            guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
-            return Added(id: earlier.id, isExisting: true)
+        if let first = run.first, !first.isIndependent {
+            if let earlier = try earlier(first, in: tx) { return [earlier] }
+            try requireChance(of: first, rules, in: tx)
         }
-        try requirePolicy(of: specification, in: tx)
-        if !specification.schedule.isEmpty {
-            try requireChance(
-                of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: now)
-        }
-        let task = try tx.insertTask(
-            specification, body: admitted.body, asked: admitted.asked,
-            state: specification.startsPaused ? .paused : .queued,
-            coalesceKey: admitted.coalesceKey,
-            batch: batch, at: now)
-        try tx.insertSpooledSources(admitted.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
+        let tasks = try tx.insertTasks(run.map(\.insertion), batch: batch, at: rules.now)
+        let places = Array(zip(run.indices, tasks.indices))
         try tx.append(
-            .taskAdded(
-                url: specification.request.url.description, label: specification.label, group: specification.group),
-            taskID: task.id, owner: task.owner, at: now)
-        let superseded = try supersede(by: task, in: tx, at: now)
-        aftermath.effects += superseded
-        let isBlocked = try !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: now)
-        if isBlocked || !superseded.isEmpty { aftermath.hasEnded = true }
-        if !specification.schedule.isEmpty {
-            if !isBlocked { try begin(task, rules.zones, in: tx, at: now) }
-        } else if !isBlocked {
-            aftermath.newest = task
+            places.map { admitted, task in
+                NewEvent(
+                    .taskAdded(
+                        url: run[admitted].shownURL, label: tasks[task].specification.label,
+                        group: tasks[task].specification.group),
+                    taskID: tasks[task].id, owner: tasks[task].owner)
+            }, at: rules.now)
+        let mayBeBlocked = try rules.failedURLs.hasEntries(in: tx)
+        var isLastUnchanged = true
+        for (admitted, task) in places where mayBeBlocked || !run[admitted].isIndependent {
+            isLastUnchanged = try !settle(
+                tasks[task], run[admitted], mayBeBlocked: mayBeBlocked, rules, in: tx, followedBy: &aftermath)
         }
-        return Added(id: task.id, isExisting: false)
+        if isLastUnchanged { aftermath.newest = tasks.last }
+        return tasks.map { Added(id: $0.id, isExisting: false) }
+    }
+
+    /// The task of an earlier add with the same `client_key`.
+    private static func earlier(_ admitted: AdmittedTask, in tx: StoreTransaction) throws -> Added? {
+        let insertion = admitted.insertion
+        guard admitted.specification.clientKey != nil,
+            let earlier = try tx.earlierAdd(
+                of: insertion.specification, body: insertion.body, asked: insertion.asked)
+        else { return nil }
+        guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
+        return Added(id: earlier.id, isExisting: true)
+    }
+
+    /// What can only be judged by what is in the database now.
+    private static func requireChance(of admitted: AdmittedTask, _ rules: AddRules, in tx: StoreTransaction) throws {
+        let specification = admitted.specification
+        try requirePolicy(of: specification, in: tx)
+        guard !specification.schedule.isEmpty else { return }
+        try requireChance(
+            of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: rules.now)
+    }
+
+    /// What follows from a task being there: for its files, for whoever is in its slot, and for itself. Answers whether it
+    /// may have changed.
+    private static func settle(
+        _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules, in tx: StoreTransaction,
+        followedBy aftermath: inout AddAftermath
+    ) throws -> Bool {
+        try tx.insertSpooledSources(admitted.insertion.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
+        let superseded = try supersede(by: task, in: tx, at: rules.now)
+        aftermath.effects += superseded
+        if !superseded.isEmpty { aftermath.hasEnded = true }
+        if try mayBeBlocked && !admitted.retriesFailed && block(task, rules.failedURLs, in: tx, at: rules.now) {
+            aftermath.hasEnded = true
+            return true
+        }
+        guard !task.specification.schedule.isEmpty else { return false }
+        try begin(task, rules.zones, in: tx, at: rules.now)
+        return true
     }
 
     /// Ends a new task whose URL is known to be bad; false when it is not.

@@ -57,8 +57,8 @@ extension AdmittedTask {
     /// With ids in place of what counts back to the tasks that were added before it in the same call.
     func resolvingReferences(to added: [TransferManager.Added]) throws -> AdmittedTask {
         guard specification.schedule.after.contains(where: { $0.rawValue < 0 }) else { return self }
-        var resolved = self
-        resolved.specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
+        var specification = specification
+        specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
             guard id.rawValue < 0 else { return id }
             let place = Int64(added.count) + id.rawValue
             guard place >= 0 else {
@@ -68,6 +68,8 @@ extension AdmittedTask {
             }
             return added[Int(place)].id
         }
+        var resolved = self
+        resolved.insertion = try insertion.changing(specification: specification)
         return resolved
     }
 }

@@ -9,6 +9,9 @@ struct FailedURLList: Sendable {
     /// Seconds, 0 turns the list off.
     let timeToLive: Int64
 
+    /// Whether it can refuse anything.
+    func hasEntries(in tx: StoreTransaction) throws -> Bool { try timeToLive > 0 && tx.hasFailedURLs() }
+
     /// Why a new task is not to be tried; nil when it may be.
     func refusal(
         of specification: TaskSpecification, in tx: StoreTransaction, at now: Timestamp

@@ -5,7 +5,12 @@ public enum Redaction {
 
     /// The URL's text with user info and secret query values masked.
     public static func url(_ text: String) -> String {
-        maskQuery(in: maskUserInfo(in: text))
+        // Bytes first: most URLs have neither user info nor a query, and every event shows one.
+        var text = text
+        let mayHaveSecrets = text.withUTF8 { bytes in
+            bytes.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
+        }
+        return mayHaveSecrets ? maskQuery(in: maskUserInfo(in: text)) : text
     }
 
     /// The field with its value masked when its name says that it is a secret, and as `url` does where it is a URL.
@@ -34,7 +39,6 @@ public enum Redaction {
     }
 
     private static func maskUserInfo(in text: String) -> String {
-        // Bytes first: most URLs have neither user info nor a query, and every event shows one.
         guard text.utf8.contains(UInt8(ascii: "@")), let slashes = text.firstRange(of: "://") else { return text }
         let rest = text[slashes.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }

@@ -38,8 +38,14 @@ public struct TransferTask: Hashable, Sendable {
     public var coalesceKey: [UInt8]?
 
     public init(id: TaskID, specification: TaskSpecification, state: TaskState, rank: Int64, createdAt: Timestamp) {
+        self.init(id: id, asked: CopyOnWrite(specification), state: state, rank: rank, createdAt: createdAt)
+    }
+
+    public init(
+        id: TaskID, asked: CopyOnWrite<TaskSpecification>, state: TaskState, rank: Int64, createdAt: Timestamp
+    ) {
         self.id = id
-        asked = CopyOnWrite(specification)
+        self.asked = asked
         self.state = state
         self.rank = rank
         self.createdAt = createdAt

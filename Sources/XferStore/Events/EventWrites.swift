@@ -9,13 +9,44 @@ extension StoreTransaction {
     public func append(
         _ payload: EventPayload, taskID: TaskID? = nil, owner: Owner? = nil, at time: Timestamp
     ) throws(StoreError) -> Event {
-        try connection.run(
-            "INSERT INTO event (time, type, task_id, owner, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
-            Value(time), Value(payload.type), Value(taskID), Value(owner), .text(try EventText.encode(payload)))
-        let event = Event(
-            seq: connection.lastInsertedID, time: time, taskID: taskID, owner: owner, payload: payload)
-        remember(event)
-        return event
+        let event = NewEvent(payload, taskID: taskID, owner: owner)
+        return try append(ofOneStatement: [event], at: time)
+    }
+
+    /// As above, several in order.
+    public func append(_ events: [NewEvent], at time: Timestamp) throws(StoreError) {
+        for share in statementShares(of: events.count) { try append(ofOneStatement: events[share], at: time) }
+    }
+
+    /// Answers the last one.
+    @discardableResult
+    private func append(ofOneStatement new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
+        var values: [Value] = []
+        values.reserveCapacity(new.count * 5)
+        for event in new {
+            values.append(Value(time))
+            values.append(Value(event.payload.type))
+            values.append(Value(event.taskID))
+            values.append(Value(event.owner))
+            values.append(.text(try EventText.encode(event.payload)))
+        }
+        if new.count == 1 {
+            try connection.run("one event", composed: Self.insertion(ofEvents: 1), values)
+        } else {
+            try connection.run("events", composed: Self.insertion(ofEvents: new.count), values)
+        }
+        let first = connection.lastInsertedID - Int64(new.count) + 1
+        var last = new[new.startIndex].numbered(first, at: time)
+        remember(last)
+        for index in new.indices.dropFirst() {
+            last = new[index].numbered(first + Int64(index - new.startIndex), at: time)
+            remember(last)
+        }
+        return last
+    }
+
+    private static func insertion(ofEvents count: Int) -> String {
+        "INSERT INTO event (time, type, task_id, owner, payload) VALUES " + rows(of: 5, count: count)
     }
 
     /// Removes at most `step` of the oldest events that are beyond `maxCount` or older than `olderThan`, and in any case
@@ -37,5 +68,22 @@ extension StoreTransaction {
         guard let last, let last else { return 0 }
         try connection.run("DELETE FROM event WHERE seq <= ?1", .integer(last))
         return connection.changeCount
+    }
+}
+
+/// What is to become an event, but for its number and its time.
+public struct NewEvent: Sendable {
+    let payload: EventPayload
+    let taskID: TaskID?
+    let owner: Owner?
+
+    public init(_ payload: EventPayload, taskID: TaskID? = nil, owner: Owner? = nil) {
+        self.payload = payload
+        self.taskID = taskID
+        self.owner = owner
+    }
+
+    func numbered(_ seq: Int64, at time: Timestamp) -> Event {
+        Event(seq: seq, time: time, taskID: taskID, owner: owner, payload: payload)
     }
 }

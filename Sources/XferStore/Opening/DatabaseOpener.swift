@@ -19,6 +19,7 @@ enum DatabaseOpener {
             let storeID = try pool.writeWithoutTransaction { db in
                 try insistOnFullSynchronous(db)
                 try migrate(db, path: path)
+                try GatheredLog.begin(on: db)
                 return try String.fetchOne(db, sql: "SELECT id FROM store") ?? ""
             }
             return Opened(pool: pool, storeID: storeID, wasStoppedUncleanly: wasStoppedUncleanly)

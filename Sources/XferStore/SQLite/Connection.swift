@@ -32,6 +32,15 @@ final class Connection {
         while try step(statement) {}
     }
 
+    /// As above, for a text that is put together once and kept under a name of its own.
+    func run(
+        _ name: StaticString, composed sql: @autoclosure () -> String, _ values: [Value]
+    ) throws(StoreError) {
+        let statement = try bind(values, to: try pointer(named: name, sql))
+        defer { sqlite3_reset(statement) }
+        while try step(statement) {}
+    }
+
     /// The first row, or nil.
     func first<T>(
         _ sql: StaticString, _ values: Value..., read: (ResultRow) throws(StoreError) -> T
@@ -88,10 +97,14 @@ final class Connection {
     func startAfresh() { abortion = nil }
 
     private func pointer(for sql: StaticString) throws(StoreError) -> OpaquePointer {
+        try pointer(named: sql) { String(describing: sql) }
+    }
+
+    private func pointer(named name: StaticString, _ sql: () -> String) throws(StoreError) -> OpaquePointer {
         if let abortion { throw abortion }
-        if let known = prepared[sql.utf8Start] { return known.sqliteStatement }
-        let made = try make { try database.cachedStatement(sql: String(describing: sql)) }
-        prepared[sql.utf8Start] = made
+        if let known = prepared[name.utf8Start] { return known.sqliteStatement }
+        let made = try make { try database.cachedStatement(sql: sql()) }
+        prepared[name.utf8Start] = made
         return made.sqliteStatement
     }
 

@@ -4,7 +4,7 @@ import XferModel
 struct SpecificationColumns {
     let priority: Value
     let host: Value
-    let group: Value
+    var group: Value
     let label: Value
     let url: Value
     let directory: Value

@@ -1,51 +1,16 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// A new row with the next id; `rank` is `id << 20`.
+    /// A new row with the next id, for what was not prepared.
     ///
-    /// - Parameters:
-    ///   - body: the request's content, kept beside the row and read with `body(of:)`.
-    ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
-    ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
-    ///   - batch: the batch it is a member of; see `insertBatch`.
+    /// - Parameter batch: the batch it is a member of; see `insertBatch`.
     public func insertTask(
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil, state: TaskState,
         wait: Wait? = nil, coalesceKey: [UInt8]? = nil, batch: BatchID? = nil, at time: Timestamp
     ) throws(StoreError) -> TransferTask {
-        let columns = try SpecificationColumns(specification)
-        let bodyText: String? = if let body { try JSONText.encode(body) } else { nil }
-        let fingerprint: Int64? =
-            if specification.clientKey == nil {
-                nil
-            } else if let asked {
-                Fingerprint(asked: asked).value
-            } else {
-                try columns.fingerprint(of: specification, body)
-            }
-        let group = try makeGroup(specification.group.map { GroupKey(owner: specification.owner, name: $0) })
-        try connection.run(
-            """
-            INSERT INTO task (owner, kind, state, wait_reason, wait_until, priority, host, group_name, label, client_key,
-                fingerprint, created_at, url, directory, name, checksum, options, meta, directory_device, directory_inode,
-                policy, profile, slot, coalesce_key, group_id, batch_id)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                ?23, ?24, ?25, ?26)
-            """,
-            Value(specification.owner), Value(specification.kind), Value(state), Value(wait?.reason.rawValue),
-            Value(wait?.until), columns.priority, columns.host, columns.group, columns.label,
-            Value(specification.clientKey), Value(fingerprint), Value(time), columns.url, columns.directory,
-            columns.name, columns.checksum, columns.options, columns.meta, columns.directoryDevice,
-            columns.directoryInode, columns.policy, columns.profile, columns.slot, Value(coalesceKey), .integer(group),
-            Value(batch))
-        let id = TaskID(connection.lastInsertedID)
-        if let bodyText { try insertBody(bodyText, of: id) }
-        var task = TransferTask(
-            id: id, specification: specification, state: state, rank: id.rawValue << 20, createdAt: time)
-        task.wait = wait
-        task.coalesceKey = coalesceKey
-        task.batchID = batch
-        count(QueuePlace(of: task, inGroup: group), by: 1)
-        return task
+        let insertion = try TaskInsertion(
+            specification, body: body, asked: asked, coalesceKey: coalesceKey, state: state, wait: wait)
+        return try insertTasks([insertion], batch: batch, at: time)[0]
     }
 
     /// Writes every mutable column but `rank`, which only `move` changes. Owner, kind, client key and batch are not

@@ -8,6 +8,8 @@ import GRDBSQLite
 enum DiskFaults {
     struct Plan: Sendable {
         var syncs = 0
+        /// How often the log was written to.
+        var logWrites = 0
         /// SQLite's result code for the next syncs of the log, one each; then they succeed.
         var syncFailures: [Int32] = []
         /// Called before each sync of the database itself, not of its log.
@@ -26,7 +28,8 @@ enum DiskFaults {
         // Constant memory of SQLite.
         let original: UnsafePointer<sqlite3_io_methods>
         let database: String
-        /// Not its log.
+        let isLog: Bool
+        /// Not its log, nor any other file beside it.
         let isDatabase: Bool
     }
 
@@ -69,11 +72,13 @@ private func openWrapped(
     let result = open(vfs, name, file, flags, outFlags)
     guard result == SQLITE_OK, let file, let name, let original = file.pointee.pMethods else { return result }
     var database = String(cString: name)
+    let isLog = database.hasSuffix("-wal")
     for suffix in ["-wal", "-journal"] where database.hasSuffix(suffix) { database.removeLast(suffix.count) }
     guard DiskFaults.plans.withLock({ $0[database] != nil }) else { return result }
     let isDatabase = database == String(cString: name)
     DiskFaults.files.withLock {
-        $0[file] = DiskFaults.Wrapped(original: original, database: database, isDatabase: isDatabase)
+        $0[file] = DiskFaults.Wrapped(
+            original: original, database: database, isLog: isLog, isDatabase: isDatabase)
     }
     // Never freed: a few hundred bytes per test.
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
@@ -110,6 +115,7 @@ private func writeWrapped(
     let plan = DiskFaults.plan(wrapped.database)
     if let failure = plan.writeFailure { return failure }
     if wrapped.isDatabase, let failure = plan.databaseWriteFailure { return failure }
+    if wrapped.isLog { DiskFaults.change(wrapped.database) { $0.logWrites += 1 } }
     return write(file, bytes, count, offset)
 }
 

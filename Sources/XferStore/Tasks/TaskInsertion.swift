@@ -1,0 +1,193 @@
+public import XferModel
+
+/// A task that is to be added, with what its row will hold: others wait while the database is being written, so that is made
+/// before.
+public struct TaskInsertion: Sendable {
+    /// Shared by copies: a specification has dozens of fields to copy.
+    fileprivate let content: Content
+
+    /// - Parameters:
+    ///   - body: the request's content, kept beside the row and read with `body(of:)`.
+    ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
+    ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
+    /// - Throws: `StoreError` when something cannot be stored.
+    public init(
+        _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil,
+        coalesceKey: [UInt8]? = nil, state: TaskState, wait: Wait? = nil
+    ) throws(StoreError) {
+        content = try Content(specification, body, asked: asked, coalesceKey: coalesceKey, state, wait)
+    }
+
+    public var specification: TaskSpecification { _read { yield content.specification } }
+    public var body: RequestBody? { content.body }
+    public var asked: String? { content.asked }
+
+    /// The insertion with something else asked for.
+    public func changing(
+        specification: TaskSpecification? = nil, body: RequestBody? = nil
+    ) throws(StoreError) -> TaskInsertion {
+        try TaskInsertion(
+            specification ?? content.specification, body: body ?? content.body, asked: content.asked,
+            coalesceKey: content.coalesceKey, state: content.state, wait: content.wait)
+    }
+
+    /// The insertion of the task into a group.
+    public func moved(toGroup group: String) throws(StoreError) -> TaskInsertion {
+        TaskInsertion(content: try Content(content, inGroup: group))
+    }
+
+    private init(content: Content) { self.content = content }
+
+    fileprivate final class Content: Sendable {
+        let task: CopyOnWrite<TaskSpecification>
+        let body: RequestBody?
+        let asked: String?
+        let coalesceKey: [UInt8]?
+        let state: TaskState
+        let wait: Wait?
+        let columns: SpecificationColumns
+        let bodyText: String?
+        let fingerprint: Int64?
+
+        init(
+            _ specification: TaskSpecification, _ body: RequestBody?, asked: String?, coalesceKey: [UInt8]?,
+            _ state: TaskState, _ wait: Wait?
+        ) throws(StoreError) {
+            columns = try SpecificationColumns(specification)
+            bodyText = if let body { try JSONText.encode(body) } else { nil }
+            fingerprint =
+                if specification.clientKey == nil {
+                    nil
+                } else if let asked {
+                    Fingerprint(asked: asked).value
+                } else {
+                    try columns.fingerprint(of: specification, body)
+                }
+            task = CopyOnWrite(specification)
+            self.body = body
+            self.asked = asked
+            self.coalesceKey = coalesceKey
+            self.state = state
+            self.wait = wait
+        }
+
+        /// Everything else stays as it was made.
+        init(_ other: Content, inGroup group: String) throws(StoreError) {
+            var (specification, columns) = (other.specification, other.columns)
+            specification.group = group
+            columns.group = .text(group)
+            // The fingerprint is of the group, too, unless the client's own words stand for it.
+            let isAffected = specification.clientKey != nil && other.asked == nil
+            fingerprint =
+                isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
+            task = CopyOnWrite(specification)
+            self.columns = columns
+            body = other.body
+            bodyText = other.bodyText
+            asked = other.asked
+            coalesceKey = other.coalesceKey
+            state = other.state
+            wait = other.wait
+        }
+
+        var specification: TaskSpecification { _read { yield task.value } }
+
+        var groupKey: GroupKey? { specification.group.map { GroupKey(owner: specification.owner, name: $0) } }
+    }
+}
+
+extension StoreTransaction {
+    /// New rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost little more than half of what
+    /// they cost one by one: for each statement SQLite opens every index there is.
+    ///
+    /// - Parameter batch: the batch they are members of; see `insertBatch`.
+    public func insertTasks(
+        _ insertions: [TaskInsertion], batch: BatchID? = nil, at time: Timestamp
+    ) throws(StoreError) -> [TransferTask] {
+        var tasks: [TransferTask] = []
+        tasks.reserveCapacity(insertions.count)
+        for share in statementShares(of: insertions.count) {
+            try insertTasks(ofOneStatement: insertions[share], batch, at: time) { tasks.append($0) }
+        }
+        return tasks
+    }
+
+    private func insertTasks(
+        ofOneStatement insertions: ArraySlice<TaskInsertion>, _ batch: BatchID?, at time: Timestamp,
+        _ take: (TransferTask) -> Void
+    ) throws(StoreError) {
+        var values: [Value] = []
+        values.reserveCapacity(insertions.count * TaskRowText.columns.count)
+        var groups: [Int64] = []
+        var bodies: [(text: String, index: Int)] = []
+        for (index, insertion) in insertions.enumerated() {
+            let group = try makeGroup(insertion.content.groupKey)
+            groups.append(group)
+            if let body = insertion.content.bodyText { bodies.append((body, index)) }
+            insertion.content.append(to: &values, group: group, batch: batch, at: time)
+        }
+        if insertions.count == 1 {
+            try connection.run("one task", composed: TaskRowText.insertion(of: 1), values)
+        } else {
+            try connection.run("tasks", composed: TaskRowText.insertion(of: insertions.count), values)
+        }
+        let first = connection.lastInsertedID - Int64(insertions.count) + 1
+        for (text, index) in bodies { try insertBody(text, of: TaskID(first + Int64(index))) }
+        for (index, insertion) in insertions.enumerated() {
+            let (id, content) = (first + Int64(index), insertion.content)
+            var task = TransferTask(
+                id: TaskID(id), asked: content.task, state: content.state, rank: id << 20,
+                createdAt: time)
+            task.wait = content.wait
+            task.coalesceKey = content.coalesceKey
+            task.batchID = batch
+            count(QueuePlace(of: task, inGroup: groups[index]), by: 1)
+            take(task)
+        }
+    }
+}
+
+/// The text of an insertion into `task`.
+private enum TaskRowText {
+    static let columns = [
+        "owner", "kind", "state", "wait_reason", "wait_until", "priority", "host", "group_name", "label", "client_key",
+        "fingerprint", "created_at", "url", "directory", "name", "checksum", "options", "meta", "directory_device",
+        "directory_inode", "policy", "profile", "slot", "coalesce_key", "group_id", "batch_id",
+    ]
+
+    static func insertion(of count: Int) -> String {
+        "INSERT INTO task (\(columns.joined(separator: ", "))) VALUES \(rows(of: columns.count, count: count))"
+    }
+}
+
+extension TaskInsertion.Content {
+    /// One row's values, in the order of `TaskRowText.columns`.
+    fileprivate func append(to values: inout [Value], group: Int64, batch: BatchID?, at time: Timestamp) {
+        values.append(Value(specification.owner))
+        values.append(Value(specification.kind))
+        values.append(Value(state))
+        values.append(Value(wait?.reason.rawValue))
+        values.append(Value(wait?.until))
+        values.append(columns.priority)
+        values.append(columns.host)
+        values.append(columns.group)
+        values.append(columns.label)
+        values.append(Value(specification.clientKey))
+        values.append(Value(fingerprint))
+        values.append(Value(time))
+        values.append(columns.url)
+        values.append(columns.directory)
+        values.append(columns.name)
+        values.append(columns.checksum)
+        values.append(columns.options)
+        values.append(columns.meta)
+        values.append(columns.directoryDevice)
+        values.append(columns.directoryInode)
+        values.append(columns.policy)
+        values.append(columns.profile)
+        values.append(columns.slot)
+        values.append(Value(coalesceKey))
+        values.append(.integer(group))
+        values.append(Value(batch))
+    }
+}
