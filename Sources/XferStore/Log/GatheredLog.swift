@@ -85,11 +85,13 @@ final class GatheredLog {
         return SQLITE_OK
     }
 
-    /// Writes what was gathered. If that fails it is forgotten, as SQLite takes it for not written.
+    /// Writes what was gathered. What cannot be written is kept: SQLite was told that it is, so a sync must not succeed
+    /// without it. After a rollback it is written over.
     private func flush(_ file: File?) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
-        defer { count = 0 }
-        return original.pointee.xWrite?(file, bytes.baseAddress, Int32(count), start) ?? SQLITE_ERROR
+        let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(count), start) ?? SQLITE_ERROR
+        if code == SQLITE_OK { count = 0 }
+        return code
     }
 
     /// Calls a method of SQLite's own with everything written.
