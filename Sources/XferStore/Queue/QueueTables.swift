@@ -54,15 +54,12 @@ extension StoreTransaction {
     }
 
     private func count(owner: Int64, group: String, _ state: TaskState, by amount: Int64) throws(StoreError) {
-        // Not an upsert, which takes twice as long.
         try connection.run(
-            "UPDATE task_count SET count = count + ?4 WHERE owner = ?1 AND group_name = ?2 AND state = ?3",
+            """
+            INSERT INTO task_count (owner, group_name, state, count) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET count = count + excluded.count
+            """,
             .integer(owner), .text(group), Value(state), .integer(amount))
-        if connection.changeCount == 0 {
-            try connection.run(
-                "INSERT INTO task_count (owner, group_name, state, count) VALUES (?1, ?2, ?3, ?4)",
-                .integer(owner), .text(group), Value(state), .integer(amount))
-        }
         guard amount < 0, group != CountScope.allGroups else { return }
         // Every batch may be a group: none may leave rows behind.
         try connection.run(

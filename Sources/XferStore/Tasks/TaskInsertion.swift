@@ -97,8 +97,8 @@ public struct TaskInsertion: Sendable {
 }
 
 extension StoreTransaction {
-    /// New rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost little more than half of what
-    /// they cost one by one: for each statement SQLite opens every index there is.
+    /// New rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost SQLite half of what they
+    /// cost one by one: for each statement it opens every index there is.
     ///
     /// - Parameter batch: the batch they are members of; see `insertBatch`.
     public func insertTasks(
