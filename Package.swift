@@ -115,7 +115,8 @@ let package = Package(
         tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
         tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
         tests(
-            "XferStoreTests", ["CSQLite", "XferStore", "XferModel", "XferTestSupport", grdb, sqlite], fixtures: ["Fixtures"]),
+            "XferStoreTests", ["CSQLite", "XferStore", "XferModel", "XferTestSupport", grdb, sqlite],
+            fixtures: ["Fixtures"]),
         tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
