@@ -22,10 +22,9 @@ public final class UnixSocket: Sendable {
     /// Connects to a listening stream socket.
     public init(connectedTo path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // What throws here is still deinitialised: closing it twice would close whatever another test has opened meanwhile.
         guard try Self.withAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
-            let error = PosixError("connect \(path)")
-            close(descriptor)
-            throw error
+            throw PosixError("connect \(path)")
         }
         // A failing test must not hang for ever.
         Patience.bound(descriptor, by: Patience.long)
