@@ -36,7 +36,8 @@ import XferTestSupport
         // Resuming changes nothing, and says nothing.
         let resumed = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(resumed.changed.isEmpty && resumed.unchanged.map(\.id) == [id])
-        clock.set("2026-01-05T12:59:59Z")
+        // Not so late that the timer, which runs by the real clock, would come first on a slow machine.
+        clock.set("2026-01-05T12:30:00Z")
         try await manager.recomputeConditions()
         #expect(try await task(id, in: manager).state == .waiting)
         clock.set("2026-01-05T13:00:00Z")
