@@ -61,36 +61,39 @@ extension StoreTransaction {
     /// What changes while a task runs: no column that an index has, so that no index is touched.
     private func updateProgress(of task: TransferTask) throws(StoreError) {
         try connection.run(
-            """
-            UPDATE task SET received = ?2, total = ?3, attempts = ?4, started_at = ?5, last_progress_at = ?6,
-                error_reason = ?7, error = ?8, final_url = ?9, http_status = ?10, etag = ?11, content_encoding = ?12,
-                skipped = ?13, not_modified = ?14, response_headers = ?15, furthest = ?16, sent = ?17
-            WHERE id = ?1
-            """, [Value(task.id)] + (try progress(of: task)))
+            "progress", composed: Self.update(Self.progressColumns), (try progress(of: task)) + [Value(task.id)])
     }
 
     /// Where the task stands.
     private func updateStanding(of task: TransferTask) throws(StoreError) {
         try connection.run(
-            """
-            UPDATE task SET state = ?2, wait_reason = ?3, wait_until = ?4, transfer_id = ?5, finished_at = ?6,
-                final_path = ?7
-            WHERE id = ?1
-            """, [Value(task.id)] + standing(of: task))
+            "standing", composed: Self.update(Self.standingColumns), standing(of: task) + [Value(task.id)])
     }
 
     /// Both at once, where a run begins or ends: the row is written once.
     private func updateProgressAndStanding(of task: TransferTask) throws(StoreError) {
         try connection.run(
-            """
-            UPDATE task SET received = ?2, total = ?3, attempts = ?4, started_at = ?5, last_progress_at = ?6,
-                error_reason = ?7, error = ?8, final_url = ?9, http_status = ?10, etag = ?11, content_encoding = ?12,
-                skipped = ?13, not_modified = ?14, response_headers = ?15, furthest = ?16, sent = ?17,
-                state = ?18, wait_reason = ?19, wait_until = ?20, transfer_id = ?21, finished_at = ?22, final_path = ?23
-            WHERE id = ?1
-            """, [Value(task.id)] + (try progress(of: task)) + standing(of: task))
+            "progress and standing", composed: Self.update(Self.progressColumns + Self.standingColumns),
+            (try progress(of: task)) + standing(of: task) + [Value(task.id)])
     }
 
+    private static var progressColumns: [String] {
+        [
+            "received", "total", "attempts", "started_at", "last_progress_at", "error_reason", "error", "final_url",
+            "http_status", "etag", "content_encoding", "skipped", "not_modified", "response_headers", "furthest",
+            "sent",
+        ]
+    }
+
+    private static var standingColumns: [String] {
+        ["state", "wait_reason", "wait_until", "transfer_id", "finished_at", "final_path"]
+    }
+
+    private static func update(_ columns: [String]) -> String {
+        "UPDATE task SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
+    }
+
+    /// In the order of `progressColumns`.
     private func progress(of task: TransferTask) throws(StoreError) -> [Value] {
         let outcome = task.outcome
         let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
@@ -103,6 +106,7 @@ extension StoreTransaction {
         ]
     }
 
+    /// In the order of `standingColumns`.
     private func standing(of task: TransferTask) -> [Value] {
         [
             Value(task.state), Value(task.wait?.reason.rawValue), Value(task.wait?.until), Value(task.transferID),
