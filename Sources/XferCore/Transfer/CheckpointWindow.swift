@@ -8,7 +8,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     public struct Limits: Hashable, Sendable {
         /// A checkpoint is due when that many bytes are unsaved …
         public var dueBytes: Int64
-        /// … or the oldest of them is that old, or up to a quarter younger, so that many transfers are due together.
+        /// … or the oldest of them is that old.
         public var dueAfter: Duration
         /// Reading pauses before that many bytes are at stake …
         public var pauseBytes: Int64
@@ -60,16 +60,12 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// The limits on age, in nanoseconds.
     private let dueAfter: Int64
     private let pauseAfter: Int64
-    /// Checkpoints that are due by age are so at multiples of this, for all transfers alike: then one commit is enough for
-    /// those of many.
-    private let beat: Int64
 
     public init(limits: Limits, offset: Int64) {
         self.limits = limits
         full = max(1, limits.pauseBytes - Int64(limits.readSize) - 64 << 10)
         dueAfter = limits.dueAfter.inNanoseconds
         pauseAfter = limits.pauseAfter.inNanoseconds
-        beat = max(1, dueAfter / 4)
         committed = offset
         written = offset
     }
@@ -105,14 +101,8 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// When `onTime` has to be called next; nil while nothing is at stake or only a commit can change anything.
     public var deadline: MonotonicInstant? {
         guard let oldest else { return nil }
-        if pending == nil { return dueTime(of: oldest) }
+        if pending == nil { return oldest.advanced(nanoseconds: dueAfter) }
         return isPaused ? nil : oldest.advanced(nanoseconds: pauseAfter)
-    }
-
-    /// When bytes of that age have to be made durable: at the last beat before they are too old.
-    private func dueTime(of oldest: MonotonicInstant) -> MonotonicInstant {
-        let latest = oldest.advanced(nanoseconds: dueAfter)
-        return MonotonicInstant(nanoseconds: latest.nanoseconds - latest.nanoseconds % beat)
     }
 
     private var isFull: Bool { written - committed >= full }
@@ -120,7 +110,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     private mutating func action(_ now: MonotonicInstant) -> Action {
         var due: Int64?
         if pending == nil, let oldest,
-            written - committed >= limits.dueBytes || dueTime(of: oldest) <= now
+            written - committed >= limits.dueBytes || oldest.advanced(nanoseconds: dueAfter) <= now
         {
             pending = written
             oldestAfterPending = nil

@@ -27,28 +27,6 @@ import XferTestSupport
         #expect(window.onTime(at(1500)).dueOffset == 101)
     }
 
-    /// One commit does for all that are due at once.
-    @Test func transfersAreDueTogetherAndNoneTooLate() {
-        var instants: Set<MonotonicInstant> = []
-        for written in stride(from: Int64(3), to: 1003, by: 10) {
-            var window = CheckpointWindow(limits: .init(), offset: 0)
-            _ = window.onWritten(to: 1, now: at(written))
-            guard let due = window.deadline else {
-                Issue.record("bytes are at stake and nothing is due")
-                continue
-            }
-            #expect(due > at(written + 750) && due <= at(written + 1000))
-            #expect(window.onTime(due).dueOffset == 1)
-            instants.insert(due)
-        }
-        #expect(instants == Set([1000, 1250, 1500, 1750].map(at)))
-    }
-
-    @Test func withoutPatienceEverythingIsDueAtOnce() {
-        var window = CheckpointWindow(limits: .init(dueAfter: .zero), offset: 0)
-        #expect(window.onWritten(to: 1, now: at(7)).dueOffset == 1)
-    }
-
     @Test func pausesBeforeSixteenMebibytesAndGoesOn() {
         var window = CheckpointWindow(limits: .init(), offset: 0)
         #expect(window.onWritten(to: 8 * mebibyte, now: at(0)) == .init(dueOffset: 8 * mebibyte, isPaused: false))
