@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
@@ -34,6 +35,14 @@ public final class NetworkNamespace: Sendable {
 
     /// ip(8) within it.
     public func ip(_ arguments: String...) async throws { try await Self.run(["-n", name] + arguments) }
+
+    /// Several commands of ip(8), as close to each other as can be.
+    public func ip(together commands: [String]) async throws {
+        let directory = try TemporaryDirectory("xfer-ip")
+        let file = directory.file("commands")
+        try commands.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        try await ip("-batch", file)
+    }
 
     /// A pair of links, each end in one of the namespaces and up.
     public func tie(_ interface: String, to other: NetworkNamespace, _ otherInterface: String) async throws {

@@ -41,12 +41,13 @@ struct NetworkWorld {
         try await home.ip("addr", "add", "2001:db8:\(index)::\(host)/64", "dev", interface, "nodad")
     }
 
-    /// Adds default routes over the interface.
+    /// Adds default routes over the interface, for both versions of IP at once: with the first of them tasks are woken.
     func route(_ interface: String, metric: Int = 100) async throws {
         let index = interface == "eth0" ? 0 : 1
-        try await home.ip("route", "add", "default", "via", "198.51.\(100 + index).1", "metric", "\(metric)")
-        try await home.ip(
-            "-6", "route", "add", "default", "via", "2001:db8:\(index)::1", "dev", interface, "metric", "\(metric)")
+        try await home.ip(together: [
+            "route add 0.0.0.0/0 via 198.51.\(100 + index).1 metric \(metric)",
+            "route add ::/0 via 2001:db8:\(index)::1 dev \(interface) metric \(metric)",
+        ])
     }
 
     /// Removes them.
