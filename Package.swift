@@ -66,12 +66,15 @@ let package = Package(
         library("XferModel"),
         library("XferCore", ["XferModel", deque]),
 
+        // Threads, and what they share.
+        library("XferThreads", ["CLinux"]),
+
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
-        library("XferCurl", ["CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", nioLocks]),
-        library("XferFiles", ["CLinux", "COpenSSL", "XferModel", systemPackage]),
-        library("XferStore", ["CSQLite", "XferModel", grdb, sqlite]),
-        library("XferNetwork", ["CLinux", "XferModel"]),
+        library("XferCurl", ["CCurl", "CLinux", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
+        library("XferFiles", ["CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
+        library("XferStore", ["CSQLite", "XferThreads", "XferModel", grdb, sqlite]),
+        library("XferNetwork", ["CLinux", "XferThreads", "XferModel"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
@@ -88,8 +91,8 @@ let package = Package(
         library(
             "XferDaemon",
             [
-                "CLinux", "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle, unixSignals,
-                yams, logging, metrics, coreMetrics, nioLocks, deque, heap,
+                "CLinux", "XferThreads", "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle,
+                unixSignals, yams, logging, metrics, coreMetrics, nioLocks, deque, heap,
             ]),
         .executableTarget(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
@@ -113,9 +116,10 @@ let package = Package(
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
         tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
         tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
-        tests("XferFilesTests", ["XferFiles", "XferModel", "XferTestSupport"]),
+        tests("XferThreadsTests", ["XferThreads"]),
+        tests("XferFilesTests", ["XferFiles", "XferThreads", "XferModel", "XferTestSupport"]),
         tests(
-            "XferStoreTests", ["CSQLite", "XferStore", "XferModel", "XferTestSupport", grdb, sqlite],
+            "XferStoreTests", ["CSQLite", "XferStore", "XferThreads", "XferModel", "XferTestSupport", grdb, sqlite],
             fixtures: ["Fixtures"]),
         tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
         tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),

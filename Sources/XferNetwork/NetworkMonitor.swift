@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 public import XferModel
+import XferThreads
 
 /// Watches the machine's links, addresses and routes (rtnetlink(7)).
 ///
@@ -21,7 +22,11 @@ public final class NetworkMonitor: Sendable {
         var buffer = [UInt8](repeating: 0, count: Watch.bufferSize)
         initial = try dump.facts(&buffer)
         let watch = Watch(news: news, wake: wake, told: initial, onChange: onChange)
-        try MonitorThread.start("xferd-network") { watch.run() }
+        do throws(ThreadError) {
+            try BackgroundThread.start("xferd-network") { watch.run() }
+        } catch {
+            throw NetworkMonitorError(call: "pthread_create", code: error.code)
+        }
     }
 
     deinit { stop() }
@@ -107,43 +112,4 @@ private final class Watch: @unchecked Sendable {
         var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, milliseconds) > 0
     }
-}
-
-/// A thread that takes no signals: those are for the main thread.
-private enum MonitorThread {
-    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(NetworkMonitorError) {
-        var all = sigset_t()
-        var former = sigset_t()
-        sigfillset(&all)
-        // A new thread inherits the mask.
-        pthread_sigmask(SIG_SETMASK, &all, &former)
-        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
-        let work = Unmanaged.passRetained(ThreadWork(name: name, body: body))
-        var thread = pthread_t()
-        let code = pthread_create(&thread, nil, runMonitorThread, work.toOpaque())
-        guard code == 0 else {
-            work.release()
-            throw NetworkMonitorError(call: "pthread_create", code: code)
-        }
-        pthread_detach(thread)
-    }
-}
-
-private final class ThreadWork: Sendable {
-    let name: String
-    let body: @Sendable () -> Void
-
-    init(name: String, body: @escaping @Sendable () -> Void) {
-        self.name = name
-        self.body = body
-    }
-}
-
-/// Entry point of a thread, at file scope so that it inherits no isolation.
-private nonisolated func runMonitorThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let argument else { return nil }
-    let work = Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()
-    xfer_name_thread(work.name)
-    work.body()
-    return nil
 }

@@ -10,14 +10,18 @@ enum ImportTable {
         "XferModel": ["FoundationEssentials"],
         "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections"],
 
+        // Threads, and what they share.
+        "XferThreads": ["CLinux", "Glibc"],
+
         // Effects, each ignorant of the others.
         "XferTrust": posix + ["COpenSSL", "XferModel", "XferCore", "NIOConcurrencyHelpers"],
         "XferCurl": posix + [
-            "CCurl", "CLinux", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers", "HeapModule",
+            "CCurl", "CLinux", "XferThreads", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers",
+            "HeapModule",
         ],
-        "XferFiles": posix + ["CLinux", "COpenSSL", "XferModel", "SystemPackage"],
-        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "XferModel"],
-        "XferNetwork": posix + ["CLinux", "XferModel"],
+        "XferFiles": posix + ["CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
+        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "XferThreads", "XferModel"],
+        "XferNetwork": posix + ["CLinux", "XferThreads", "XferModel"],
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
@@ -31,7 +35,8 @@ enum ImportTable {
             "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
-            "CLinux", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON", "ServiceLifecycle", "Yams",
+            "CLinux", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON",
+            "ServiceLifecycle", "Yams",
             "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals", "DequeModule", "HeapModule",
             "_Concurrency",

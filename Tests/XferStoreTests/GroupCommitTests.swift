@@ -4,6 +4,7 @@ import GRDBSQLite
 import Testing
 import XferModel
 import XferTestSupport
+import XferThreads
 
 @testable import XferStore
 

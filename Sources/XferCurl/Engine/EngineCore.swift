@@ -2,6 +2,7 @@ import CCurl
 import Glibc
 import XferCore
 import XferModel
+import XferThreads
 import XferTrust
 
 /// A loop's state: sessions, easy handles and running attempts.
@@ -39,16 +40,10 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     var configuration: EngineConfiguration { shared.configuration }
 
-    /// The core whose loop the calling thread is.
-    static var current: EngineCore? {
-        pthread_getspecific(key).map { Unmanaged<EngineCore>.fromOpaque($0).takeUnretainedValue() }
-    }
+    private static let ofThread = ThreadLocal<EngineCore>()
 
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        precondition(pthread_key_create(&key, nil) == 0, "no thread-specific key left")
-        return key
-    }()
+    /// The core whose loop the calling thread is.
+    static var current: EngineCore? { ofThread.current }
 
     var now: MonotonicInstant { loop.clock() }
 
@@ -97,7 +92,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     /// The thread may be a new one after `CurlLoop.stop`, so it is marked each time.
     private func enter() {
         loop.preconditionOnLoop()
-        pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+        Self.ofThread.current = self
     }
 
     // MARK: From the loop

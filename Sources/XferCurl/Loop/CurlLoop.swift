@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import NIOConcurrencyHelpers
 import XferModel
+import XferThreads
 
 /// The engine's executor: one thread that waits in `epoll_wait` for libcurl's sockets, for the next deadline, and for jobs
 /// from other threads. Nothing to do means no wake-up at all.
@@ -108,15 +109,19 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     func preconditionOnLoop() { precondition(isOnLoop, "a loop-confined value was touched on another thread") }
 
     private func startThread() {
-        var thread = pthread_t()
-        let code = pthread_create(&thread, nil, loopThreadMain, Unmanaged.passRetained(self).toOpaque())
-        precondition(code == 0, "the engine's thread cannot be started: errno \(code)")
-        pthread_detach(thread)
+        do throws(ThreadError) {
+            try BackgroundThread.start("xfer-loop") { [self] in
+                LoopThread.current = self
+                run()
+            }
+        } catch {
+            preconditionFailure("the engine's loop: \(error)")
+        }
     }
 
     // MARK: The thread
 
-    fileprivate func run() {
+    private func run() {
         while true {
             runJobs()
             client?.onTurn()
@@ -177,32 +182,10 @@ protocol LoopClient: AnyObject {
 
 /// Which loop the calling thread belongs to.
 enum LoopThread {
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        precondition(pthread_key_create(&key, nil) == 0, "no thread-specific key left")
-        return key
-    }()
+    private static let loop = ThreadLocal<CurlLoop>()
 
-    static var current: CurlLoop? {
-        pthread_getspecific(key).map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+    fileprivate(set) static var current: CurlLoop? {
+        get { loop.current }
+        set { loop.current = newValue }
     }
-
-    fileprivate static func enter(_ loop: CurlLoop) {
-        pthread_setspecific(key, Unmanaged.passUnretained(loop).toOpaque())
-    }
-}
-
-/// The thread's entry point. Signals are blocked: they are other threads' business, and a write to a closed socket shall be
-/// EPIPE.
-private func loopThreadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    let loop = Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue()
-    var signals = sigset_t()
-    sigfillset(&signals)
-    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP] { sigdelset(&signals, fault) }
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-    xfer_name_thread("xfer-loop")
-    LoopThread.enter(loop)
-    loop.run()
-    return nil
 }

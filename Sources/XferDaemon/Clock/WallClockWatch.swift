@@ -1,16 +1,17 @@
 import CLinux
 import Glibc
+import XferThreads
 
 /// Tells when somebody sets the wall clock (timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`). Its thread sleeps until then, and
 /// lives as long as the process. A clock that is set after `start` has returned is not missed.
 enum WallClockWatch {
     /// - Parameter onSet: called on the watch's thread, also when the machine has slept, which sets the clock.
-    /// - Throws: `SystemError` when the system gives no timer or thread.
+    /// - Throws: `SystemError` or `ThreadError` when the system gives no timer or thread.
     static func start(onSet: @escaping @Sendable () -> Void) throws {
         let timer = xfer_timerfd_create(CLOCK_REALTIME)
         guard timer >= 0 else { throw SystemError(call: "timerfd_create") }
         _ = xfer_timerfd_watch_clock(timer)
-        try ServiceThread.start("xferd-clock") {
+        try BackgroundThread.start("xferd-clock") {
             var expirations: UInt64 = 0
             // Either call says so: a clock that is set between them is not missed.
             while xfer_timerfd_watch_clock(timer) == 0

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import HeapModule
 import NIOConcurrencyHelpers
+import XferThreads
 
 /// Hands jobs to a queue when their time has come. Its thread sleeps until the nearest one is due, and while there is none
 /// it sleeps for good.
@@ -32,7 +33,7 @@ final class DelayTimer: Sendable {
         self.due = due
         descriptor = xfer_timerfd_create(clock)
         guard descriptor >= 0 else { throw SystemError(call: "timerfd_create") }
-        try ServiceThread.start("xferd-timer") { [self] in work() }
+        try BackgroundThread.start("xferd-timer") { [self] in work() }
     }
 
     func add(_ job: UnownedJob, after delay: Swift.Duration) {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import XferThreads
 // The protocols of a global executor are not public in Swift 6.3: seen from here and `ServiceExecutors` alone.
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
@@ -14,12 +15,12 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
 
     /// Runs `threads` threads, which live as long as the process.
     ///
-    /// - Throws: `SystemError` when the system gives no threads or timers.
+    /// - Throws: `ThreadError` or `SystemError` when the system gives no threads or timers.
     init(threads: Int) throws {
         continuous = try DelayTimer(clock: CLOCK_BOOTTIME, due: queue)
         suspending = try DelayTimer(clock: CLOCK_MONOTONIC, due: queue)
         for _ in 0..<threads {
-            try ServiceThread.start("xferd-pool") { [queue, executor = UnmanagedExecutor(self)] in
+            try BackgroundThread.start("xferd-pool") { [queue, executor = UnmanagedExecutor(self)] in
                 queue.adoptThread()
                 while let job = queue.take() { job.runSynchronously(on: executor.reference) }
             }

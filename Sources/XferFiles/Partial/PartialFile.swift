@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 public import XferModel
+import XferThreads
 
 /// The growing file of a transfer, in the directory it will be published in.
 ///

@@ -1,5 +1,6 @@
 import Glibc
 import XferModel
+import XferThreads
 
 /// A file of the spool directory while it is written. Gone with its last user unless `keep` gave it its name for good; whoever
 /// kept it holds this object until the database names the file.

@@ -1,3 +1,5 @@
+import XferThreads
+
 /// A few threads for calls that block: fsync, hashing, directory walks, copying. Never Swift's cooperative pool, whose
 /// threads are as many as there are cores and are needed for everything else.
 ///
@@ -9,8 +11,12 @@ public final class BlockingPool: Sendable {
 
     private let queue: WorkQueue
 
-    /// - Parameter threadCount: most threads, 1 … `mostThreads`.
-    public init(threadCount: Int = 4) { queue = WorkQueue(threadCount: min(max(threadCount, 1), Self.mostThreads)) }
+    /// - Parameters:
+    ///   - name: what its threads are called in ps(1), of which the system keeps 15 bytes.
+    ///   - threadCount: most threads, 1 … `mostThreads`.
+    public init(_ name: String = "xferd-files", threadCount: Int = 4) {
+        queue = WorkQueue(threadName: name, threadCount: min(max(threadCount, 1), Self.mostThreads))
+    }
 
     deinit { queue.end() }
 

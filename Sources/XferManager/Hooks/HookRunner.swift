@@ -14,8 +14,8 @@ final class HookRunner: Sendable {
 
     /// By name; a reload replaces them.
     let definitions: NIOLockedValueBox<[String: HookDefinition]>
-    private let processing = BlockingPool(threadCount: mostAtOnce)
-    private let telling = BlockingPool(threadCount: mostAtOnce)
+    private let processing = BlockingPool("xferd-hooks", threadCount: mostAtOnce)
+    private let telling = BlockingPool("xferd-telling", threadCount: mostAtOnce)
     private let logger: Logger
 
     init(_ definitions: [HookDefinition], logger: Logger) {

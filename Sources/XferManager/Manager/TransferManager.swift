@@ -59,7 +59,7 @@ public actor TransferManager {
     var abandonment = Abandonment()
     nonisolated let policyGate = Turnstile()
     /// Threads for looking at servers and key files, which may hang.
-    nonisolated let inspections = BlockingPool(threadCount: 2)
+    nonisolated let inspections = BlockingPool("xferd-inspect", threadCount: 2)
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
@@ -137,7 +137,7 @@ public actor TransferManager {
             configuration: EngineConfiguration(userAgent: userAgent, loops: settings.engineLoops))
         let pool = BlockingPool()
         let cookies = CookieJars(store: store, engine: engine, clock: clock)
-        let digests = BlockingPool(threadCount: 2)
+        let digests = BlockingPool("xferd-digests", threadCount: 2)
         let cache = ResponseCache(
             store: store, directory: CacheDirectory(try stateDirectory.subdirectory("cache")), pool: digests,
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,

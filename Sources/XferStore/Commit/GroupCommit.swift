@@ -1,5 +1,6 @@
 import GRDB
 import XferModel
+import XferThreads
 
 /// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived while
 /// the last one was under way.
@@ -33,7 +34,7 @@ final class GroupCommit: @unchecked Sendable {
         } catch {
             throw StoreError(from: error)
         }
-        thread = try StoreThread(path: configuration.path) { [weak self] in self?.commitAll() }
+        thread = try StoreThread("xferd-commit", path: configuration.path) { [weak self] in self?.commitAll() }
     }
 
     deinit { thread?.end() }

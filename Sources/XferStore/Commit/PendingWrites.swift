@@ -1,3 +1,5 @@
+import XferThreads
+
 /// Change-sets whose caller waits for all of them.
 final class PendingWrites<Value: Sendable>: Sendable {
     private struct State {

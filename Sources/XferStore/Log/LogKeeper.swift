@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import XferThreads
 
 /// Keeps the write-ahead log short, as `LogPlan` says: moves it into the database on a thread and a connection of its own.
 ///
@@ -19,7 +20,7 @@ final class LogKeeper: @unchecked Sendable {
     init(_ configuration: StoreConfiguration, writer: Database) throws {
         plan = Locked(LogPlan(configuration.logLimits))
         queue = try DatabaseOpener.openBeside(configuration.path)
-        thread = try StoreThread(path: configuration.path) { [weak self] in self?.moveBeside() }
+        thread = try StoreThread("xferd-log", path: configuration.path) { [weak self] in self?.moveBeside() }
         length.follow(writer)
     }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferModel
+import XferThreads
 
 @testable import XferFiles
 

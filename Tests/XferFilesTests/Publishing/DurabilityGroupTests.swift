@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferTestSupport
+import XferThreads
 
 @testable import XferFiles
 

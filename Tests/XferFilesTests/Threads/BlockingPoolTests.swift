@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import XferTestSupport
+import XferThreads
 
 @testable import XferFiles
 
@@ -53,7 +54,7 @@ struct BlockingPoolTests {
         weak var queue: WorkQueue?
         let finished = Locked(0)
         do {
-            let own = WorkQueue(threadCount: 3)
+            let own = WorkQueue(threadName: "test", threadCount: 3)
             queue = own
             for _ in 0..<200 { own.add { finished.withLock { $0 += 1 } } }
             own.end()
@@ -69,7 +70,7 @@ struct BlockingPoolTests {
             var none = sigset_t()
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, nil)
-            let queue = WorkQueue(threadCount: 1)
+            let queue = WorkQueue(threadName: "test", threadCount: 1)
             queue.add {
                 var mask = sigset_t()
                 pthread_sigmask(SIG_SETMASK, nil, &mask)

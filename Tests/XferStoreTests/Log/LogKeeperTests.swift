@@ -4,6 +4,7 @@ import GRDBSQLite
 import Testing
 import XferModel
 import XferTestSupport
+import XferThreads
 
 @testable import XferStore
 
@@ -179,7 +180,7 @@ struct LogKeeperTests {
         do {
             let work = Witness()
             witness = work
-            let thread = try StoreThread(path: "") { withExtendedLifetime(work) { count.withLock { $0 += 1 } } }
+            let thread = try StoreThread("test", path: "") { withExtendedLifetime(work) { count.withLock { $0 += 1 } } }
             thread.ask()
             thread.await()
             #expect(count.withLock(\.self) == 1)

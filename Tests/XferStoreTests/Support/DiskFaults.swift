@@ -1,5 +1,6 @@
 import CSQLite
 import GRDBSQLite
+import XferThreads
 
 @testable import XferStore
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import XferModel
 import XferTestSupport
+import XferThreads
 
 @testable import XferStore
 

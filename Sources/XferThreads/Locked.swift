@@ -1,12 +1,12 @@
-import Glibc
+public import Glibc
 
-/// A value behind a pthread mutex, which ThreadSanitizer understands.
-final class Locked<Value>: @unchecked Sendable {
+/// A value behind a pthread mutex. (ThreadSanitizer takes `Synchronization.Mutex` for a race.)
+public final class Locked<Value>: @unchecked Sendable {
     // Sendable: `value` is only touched while `mutex` is held, and what leaves `withLock` is `sending`.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
 
-    init(_ value: sending Value) {
+    public init(_ value: sending Value) {
         self.value = value
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
@@ -18,7 +18,8 @@ final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<Result, Failure: Error>(
+    /// Calls `body` with the mutex held. Not to be called in its own body: that would wait for ever.
+    @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(mutex)

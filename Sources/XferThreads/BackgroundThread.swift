@@ -1,0 +1,58 @@
+import CLinux
+import Glibc
+
+/// A thread of this process that takes no signals: those are for the main thread, and a write to a closed socket shall be
+/// EPIPE.
+public enum BackgroundThread {
+    /// Starts one; it ends with `body`, and nobody can wait for it.
+    ///
+    /// - Parameter name: as ps(1) shows it; the system keeps 15 bytes (PR_SET_NAME, prctl(2)).
+    /// - Throws: `ThreadError` when the system gives no thread (pthread_create(3)).
+    public static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
+        var blocked = sigset_t()
+        var former = sigset_t()
+        sigfillset(&blocked)
+        // What a thread brings upon itself: a handler that says where has to run on it.
+        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP] { sigdelset(&blocked, fault) }
+        // A new thread inherits the mask.
+        pthread_sigmask(SIG_SETMASK, &blocked, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        let work = Unmanaged.passRetained(ThreadWork(name: name, body: body))
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, runBackgroundThread, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw ThreadError(code: code)
+        }
+        pthread_detach(thread)
+    }
+}
+
+/// The system gives no thread.
+public struct ThreadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// An errno, most often EAGAIN.
+    public let code: Int32
+
+    public init(code: Int32) { self.code = code }
+
+    public var description: String { "no thread to be had: " + String(cString: strerror(code)) }
+}
+
+private final class ThreadWork: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+/// Entry point of a thread, at file scope so that it inherits no isolation.
+private nonisolated func runBackgroundThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument else { return nil }
+    let work = Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()
+    xfer_name_thread(work.name)
+    work.body()
+    return nil
+}
