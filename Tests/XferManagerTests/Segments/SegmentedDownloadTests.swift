@@ -20,8 +20,8 @@ import XferTestSupport
         let requests = segmented.requests
         #expect(requests[0].header("Range") == nil)
         #expect(requests.dropFirst().allSatisfy { $0.header("If-Range") == "\"v70\"" })
-        // Nothing but the first request's rear is asked for twice, and that once.
-        let parts = segmented.asked.dropFirst().sorted { $0.lowerBound < $1.lowerBound }
+        // The first request's rear is asked for once more by the seven others. Whoever is done early may then take over a part.
+        let parts = segmented.asked[1..<8].sorted { $0.lowerBound < $1.lowerBound }
         #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
         #expect(parts.last?.upperBound == SegmentFixture.length)
         await segmented.end()
