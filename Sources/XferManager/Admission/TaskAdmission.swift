@@ -35,12 +35,13 @@ struct TaskAdmission: Sendable {
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         let count = drafts.count
-        guard count > Self.share else { return try await admitEach(0..<count, of: drafts, path: path) }
+        let profiles = ProfileReading(store: requests.store)
+        guard count > Self.share else { return try await admitEach(0..<count, of: drafts, profiles, path: path) }
         let shares = stride(from: 0, to: count, by: Self.share).map { $0..<min($0 + Self.share, count) }
         return try await withThrowingTaskGroup(of: (start: Int, judged: [Result<AdmittedTask, ManagerError>]).self) {
             group in
             for share in shares {
-                group.addTask { (share.lowerBound, try await admitEach(share, of: drafts, path: path)) }
+                group.addTask { (share.lowerBound, try await admitEach(share, of: drafts, profiles, path: path)) }
             }
             var judged: [Int: [Result<AdmittedTask, ManagerError>]] = [:]
             for try await share in group { judged[share.start] = share.judged }
@@ -51,7 +52,7 @@ struct TaskAdmission: Sendable {
     /// Some of the drafts, by their places among all.
     private func admitEach(
         _ places: Range<Int>, of drafts: some RandomAccessCollection<TaskDraft> & Sendable,
-        path: @Sendable (Int) -> String
+        _ reading: ProfileReading, path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories: [String: FileIdentity] = [:]
         // All there are, once a draft names one.
@@ -62,7 +63,7 @@ struct TaskAdmission: Sendable {
             let draft = drafts[drafts.index(drafts.startIndex, offsetBy: place)]
             do {
                 if profiles == nil, draft.request.profile != nil {
-                    profiles = try await requests.store.read { try $0.profiles() }.map(\.profile)
+                    profiles = try await reading.all()
                 }
                 judged.append(
                     .success(try await admit(draft, profiles ?? [], knowing: &directories, path: path(place))))

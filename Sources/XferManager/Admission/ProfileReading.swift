@@ -1,0 +1,17 @@
+import XferModel
+import XferStore
+
+/// The profiles there are, read when the first draft of a call names one: every draft is judged by the same ones, by
+/// whichever processor.
+actor ProfileReading {
+    private let store: TaskStore
+    private var reading: Task<[Profile], any Error>?
+
+    init(store: TaskStore) { self.store = store }
+
+    func all() async throws -> [Profile] {
+        let reading = reading ?? Task { [store] in try await store.read { try $0.profiles() }.map(\.profile) }
+        self.reading = reading
+        return try await reading.value
+    }
+}
