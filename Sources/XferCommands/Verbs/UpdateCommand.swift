@@ -78,6 +78,10 @@ struct UpdateCommand: ParsableCommand {
     var checksum: Checksum?
 
     @Option(
+        help: ArgumentHelp("Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
+    var segments: SegmentsArgument?
+
+    @Option(
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"))
     var headers: [HeaderArgument] = []
@@ -98,7 +102,7 @@ struct UpdateCommand: ParsableCommand {
 
     /// Fields that can be unset.
     enum ClearableField: String, CaseIterable, ExpressibleByArgument {
-        case group, label, meta, maxRetries = "max-retries", output, checksum, credential, policy
+        case group, label, meta, maxRetries = "max-retries", output, checksum, segments, credential, policy
         case notBefore = "not-before", window, deadline, after
     }
 
@@ -129,6 +133,7 @@ struct UpdateCommand: ParsableCommand {
         changes.allowMetered = metered
         changes.onConflict = onConflict?.word
         changes.checksum = patch(checksum, .checksum)
+        changes.segments = patch(segments?.count, .segments)
         changes.credential = clear.contains(.credential) ? .clear : .unchanged
         if !headers.isEmpty {
             changes.headers = HeaderList(headers.map { HeaderField(name: $0.name, value: $0.value) })

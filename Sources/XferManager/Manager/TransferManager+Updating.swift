@@ -38,10 +38,13 @@ extension TransferManager {
         if wanted.request != before.specification.request {
             try await admission(for: principal).requests.check(wanted, path: update.path)
         }
-        if hasMoved, wanted.kind != .download {
-            throw ManagerError.invalidField(
-                path: update.path + update.directoryField, reason: "a \(wanted.kind.rawValue) task publishes no file",
-                expected: "the field to be left out")
+        if wanted.kind != .download {
+            let hasSegments = wanted.segments != before.specification.segments
+            guard !hasMoved, !hasSegments else {
+                throw ManagerError.invalidField(
+                    path: update.path + (hasMoved ? update.directoryField : "segments"),
+                    reason: "a \(wanted.kind.rawValue) task publishes no file", expected: "the field to be left out")
+            }
         }
         if wanted.schedule.window != before.specification.schedule.window {
             try await admission(for: principal).checkWindow(wanted.schedule.window, path: update.path)
@@ -94,7 +97,7 @@ extension TransferManager {
         let had = task.specification
         guard
             wanted.request == had.request, wanted.checksum == had.checksum, wanted.policy == had.policy,
-            wanted.destination.directory == had.destination.directory
+            wanted.destination.directory == had.destination.directory, wanted.segments == had.segments
         else {
             throw ManagerError.invalidState(
                 task.id, task.state,

@@ -24,6 +24,7 @@ public struct TaskChanges: WireInput, Hashable {
     public var output = Patch<String>.unchanged
     public var onConflict: ConflictPolicy?
     public var checksum = Patch<Checksum>.unchanged
+    public var segments = Patch<SegmentCount>.unchanged
     public var headers: HeaderList?
     public var credential = Patch<CredentialRecord>.unchanged
     public var connectTimeout: Double?
@@ -72,6 +73,10 @@ public struct TaskChanges: WireInput, Hashable {
             .length(1...TaskLimits.pathLength), .printable, .fileName),
         .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
         .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
+        .patch(
+            "segments", \.segments,
+            "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
+            example: 4),
         .optional("headers", \.headers, "All header fields to send; only while not running."),
         .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
         .optional(
@@ -95,7 +100,8 @@ public struct TaskChanges: WireInput, Hashable {
     /// The first named field that a running task refuses, nil when there is none.
     public var fieldRefusedWhileRunning: String? {
         let names = [
-            "dir", "output", "on_conflict", "checksum", "headers", "credential", "connect_timeout", "idle_timeout",
+            "dir", "output", "on_conflict", "checksum", "segments", "headers", "credential", "connect_timeout",
+            "idle_timeout",
             "total_timeout", "policy", "after",
         ]
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
@@ -124,6 +130,7 @@ public struct TaskChanges: WireInput, Hashable {
         if let progressInterval { specification.progressInterval = progressInterval }
         specification.policy = policy.applied(to: specification.policy)
         specification.checksum = checksum.applied(to: specification.checksum)
+        specification.segments = segments.applied(to: specification.segments)
         apply(to: &specification.destination)
         apply(to: &specification.request)
         apply(to: &specification.schedule)

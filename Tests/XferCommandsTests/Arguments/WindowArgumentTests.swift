@@ -42,9 +42,11 @@ struct WindowArgumentTests {
         #expect(task.notBefore != nil && task.deadline != nil)
 
         let update = try UpdateCommand.parse([
-            "7", "--after", "3", "--clear", "window", "--deadline", "2026-01-06T12:00:00Z",
+            "7", "--after", "3", "--clear", "window", "--deadline", "2026-01-06T12:00:00Z", "--segments", "auto",
         ])
         let changes = try update.changes()
         #expect(changes.after == .set([TaskID(3)]) && changes.window == .clear && changes.notBefore == .unchanged)
+        #expect(changes.segments == .set(.automatic))
+        #expect(try UpdateCommand.parse(["7", "--clear", "segments"]).changes().segments == .clear)
     }
 }

@@ -34,6 +34,32 @@ import XferTestSupport
         await segmented.end()
     }
 
+    @Test func anotherNumberContinuesWhatIsKept() async throws {
+        let segmented = try await SegmentFixture()
+        let gate = Gate()
+        segmented.served.always(.stall(at: 20_000, until: gate))
+        let id = try await segmented.add(.one)
+        try await eventually("it brings bytes") {
+            await segmented.manager.progress(of: [id])[id]?.received == 20_000
+        }
+        let four = TransferManager.Update(fieldRefusedWhileRunning: "segments", path: "changes.") {
+            $0.segments = .exactly(4)
+        }
+        await #expect(throws: ManagerError.self) {
+            try await segmented.manager.update(id, four, for: SegmentFixture.caller)
+        }
+        _ = try await segmented.manager.apply(.pause, to: [id], for: SegmentFixture.caller)
+        try await eventually("it has stopped") { await segmented.manager.runs[id] == nil }
+        let changed = try await segmented.manager.update(id, four, for: SegmentFixture.caller)
+        #expect(changed.specification.segments == .exactly(4))
+        _ = try await segmented.manager.apply(.resume, to: [id], for: SegmentFixture.caller)
+        try await eventually("four more ask") { segmented.requests.count == 5 }
+        #expect(segmented.asked.dropFirst().map(\.lowerBound).min() == 20_000)
+        gate.open()
+        try await segmented.completes(id)
+        await segmented.end()
+    }
+
     @Test func theSettingHoldsForTasksThatSayNothing() async throws {
         let segmented = try await SegmentFixture { $0.segments = .exactly(3) }
         let gate = Gate()

@@ -130,7 +130,7 @@ struct TaskChangesTests {
         var made = try specification([
             "url": "x", "output": "old", "group": "g", "label": "l", "max_retries": 3,
             "checksum": "md5=d41d8cd98f00b204e9800998ecf8427e", "credential": ["user": "u", "password": "p"],
-            "meta": 1,
+            "meta": 1, "segments": 2,
         ])
         made.request.credential = Credential(user: "u", password: "p")
         try TaskChanges(strict: json).apply(to: &made)
@@ -145,19 +145,22 @@ struct TaskChangesTests {
         wanted.destination.name = "new"
         wanted.request.headers = [HeaderField(name: "A", value: "b")]
         wanted.request.timeouts.idle = 9
+        wanted.segments = .automatic
         #expect(
             try changed([
                 "priority": "high", "max_recv_rate": 5, "output": "new", "headers": ["A": "b"], "idle_timeout": 9,
+                "segments": "auto",
             ]) == wanted)
     }
 
     @Test func nullUnsets() throws {
         let made = try changed([
             "group": nil, "label": nil, "meta": nil, "max_retries": nil, "output": nil, "checksum": nil,
-            "credential": nil,
+            "credential": nil, "segments": nil,
         ])
         #expect(made.group == nil && made.label == nil && made.meta == nil && made.retry.maxRetries == nil)
         #expect(made.destination.name == nil && made.checksum == nil && made.request.credential == nil)
+        #expect(made.segments == nil)
     }
 
     @Test func anotherDirKeepsTheName() throws {
@@ -169,6 +172,7 @@ struct TaskChangesTests {
     @Test func whatARunningTaskRefusesIsNamed() throws {
         #expect(try TaskChanges(strict: ["priority": "low", "checksum": nil]).fieldRefusedWhileRunning == "checksum")
         #expect(try TaskChanges(strict: ["priority": "low", "meta": nil]).fieldRefusedWhileRunning == nil)
+        #expect(try TaskChanges(strict: ["segments": 4]).fieldRefusedWhileRunning == "segments")
     }
 
     @Test(arguments: [[:], ["url": "x"], ["id": 3], ["client_key": "k"], ["priority": nil]] as [JSONValue])
