@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import XferStore
@@ -74,6 +75,96 @@ struct CommitQueueTests {
         #expect(queue.next() == nil)
         #expect(queue.onGatheringTimeOver() == .startCommitting)
         #expect(queue.next() == [1])
+    }
+
+    @Test mutating func gatheredChangesThatMetABulkyOneFollowIt() {
+        #expect(queue.onChange(11, .bulky) == .startCommitting)
+        #expect(queue.onChange(1, .gathered) == .nothing)
+        #expect(queue.onChange(12, .bulky) == .nothing)
+        #expect(queue.next() == [11])
+        #expect(queue.next() == [1])
+        #expect(queue.next() == [12])
+        #expect(queue.next() == nil)
+    }
+
+    /// Whatever comes in whichever order: everything is committed once, in the order of its kind, and nothing waits without
+    /// a commit under way or a timer that runs.
+    @Test func nothingIsForgotten() {
+        let longest = 7
+        for length in 1...longest {
+            for number in 0..<Int(pow(5, Double(length))) {
+                var world = World()
+                var steps = number
+                for _ in 0..<length {
+                    world.take(step: steps % 5)
+                    steps /= 5
+                }
+                world.finish()
+                guard world.isRight else {
+                    Issue.record("\(length) steps, number \(number): \(world)")
+                    return
+                }
+            }
+        }
+    }
+
+    /// A queue and those who do what it says.
+    private struct World {
+        private var queue = CommitQueue<Int>()
+        private var isCommitting = false
+        private var hasTimer = false
+        private var submitted: [Int] = []
+        private var bulky: [Int] = []
+        private var committed: [Int] = []
+        private var isStranded = false
+
+        var isRight: Bool {
+            !isStranded && queue.waitingCount == 0 && committed.filter { !bulky.contains($0) } == submitted
+                && committed.filter(bulky.contains) == bulky
+        }
+
+        mutating func take(step: Int) {
+            switch step {
+            case 0: submit(.immediate)
+            case 1: submit(.gathered)
+            case 2: submit(.bulky)
+            case 3: if isCommitting { commitNext() }
+            default: if hasTimer { endTimer() }
+            }
+            if queue.waitingCount > 0, !isCommitting, !hasTimer { isStranded = true }
+        }
+
+        /// Nobody comes any more.
+        mutating func finish() {
+            while isCommitting || hasTimer {
+                while isCommitting { commitNext() }
+                if hasTimer { endTimer() }
+            }
+        }
+
+        private mutating func submit(_ urgency: Urgency) {
+            let change = submitted.count + bulky.count
+            if urgency == .bulky { bulky.append(change) } else { submitted.append(change) }
+            perform(queue.onChange(change, urgency))
+        }
+
+        private mutating func commitNext() {
+            guard let group = queue.next() else { return isCommitting = false }
+            committed += group
+        }
+
+        private mutating func endTimer() {
+            hasTimer = false
+            perform(queue.onGatheringTimeOver())
+        }
+
+        private mutating func perform(_ action: CommitQueue<Int>.Action) {
+            switch action {
+            case .nothing: break
+            case .startCommitting: isCommitting = true
+            case .startTimer: hasTimer = true
+            }
+        }
     }
 
     @Test mutating func commitsWhatIsBulkyWhenTheStoreIsClosed() {

@@ -22,6 +22,10 @@ struct CommitQueue<Change> {
     private var isCommitting = false
     private var isTimerRunning = false
 
+    /// Whether what is not bulky is committed with the next group. What may be gathered, but came while something bulky was
+    /// waiting, has no timer: it goes as soon as it can.
+    private var isDue: Bool { isUrgent || !pending.isEmpty && !isTimerRunning }
+
     /// Changes that no commit has taken yet.
     var waitingCount: Int { pending.count + bulky.count }
 
@@ -45,12 +49,12 @@ struct CommitQueue<Change> {
 
     /// The next group, or nil when nothing has to be committed now.
     mutating func next() -> [Change]? {
-        if !bulky.isEmpty, !isUrgent || !wasBulky {
+        if !bulky.isEmpty, !isDue || !wasBulky {
             wasBulky = true
             return [bulky.removeFirst()]
         }
         wasBulky = false
-        guard isUrgent else {
+        guard isDue else {
             isCommitting = false
             return nil
         }
