@@ -87,6 +87,8 @@ final class LineHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         phase = .closed
+        // First: what is cancelled gives its turn to the next, which must not begin.
+        connection.didClose()
         for (task, _) in running.values { task.cancel() }
         running = [:]
         context.fireChannelInactive()
