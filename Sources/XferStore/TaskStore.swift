@@ -11,6 +11,7 @@ public final class TaskStore: Sendable {
     /// background.
     public let wasStoppedUncleanly: Bool
 
+    let path: String
     private let pool: DatabasePool
     private let commits: GroupCommit
 
@@ -25,6 +26,7 @@ public final class TaskStore: Sendable {
     private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) throws(StoreError) {
         storeID = opened.storeID
         wasStoppedUncleanly = opened.wasStoppedUncleanly
+        path = configuration.path
         pool = opened.pool
         commits = try GroupCommit(pool: opened.pool, configuration: configuration)
     }

@@ -327,6 +327,29 @@ struct GroupCommitTests {
         }
     }
 
+    @Test func aGatheredChangeThatMetABulkyOneIsCommittedAfterIt() async throws {
+        try await withStore { store in
+            let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            async let bulky: Void = store.write(.bulky) {
+                begun.signal()
+                mayEnd.wait()
+                try $0.setSetting("a", "1")
+            }
+            // Before the task above is waited for, whatever fails.
+            defer { mayEnd.signal() }
+            try await offThread { begun.wait() }
+            let isCommitted = Locked(false)
+            Task {
+                try await store.write(.gathered) { try $0.setSetting("b", "2") }
+                isCommitted.withLock { $0 = true }
+            }
+            try await eventually("it waits") { store.waitingWrites == 1 }
+            mayEnd.signal()
+            try await bulky
+            try await eventually("it is committed") { isCommitted.withLock(\.self) }
+        }
+    }
+
     @Test func commitsWhatWaitsWhenItIsClosedAndRefusesWhatComesLater() async throws {
         let directory = try StoreDirectory()
         var configuration = StoreConfiguration(path: directory.database)

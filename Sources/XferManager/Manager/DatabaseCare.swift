@@ -35,9 +35,8 @@ extension TransferManager {
     /// After a crash or power cut, checks the database on a connection of its own; true when it is damaged.
     public nonisolated func findsDamageAfterUncleanStop() async -> Bool {
         guard store.wasStoppedUncleanly else { return false }
-        let path = stateDirectory.databasePath
         do {
-            try await services.pool.run { try TaskStore.check(at: path, thoroughly: false) }
+            try await services.pool.run { [store] in try store.check(thoroughly: false) }
             return false
         } catch {
             guard Self.isDamage(error) else { return false }

@@ -6,6 +6,7 @@ extension TaskStore {
     ///
     /// - Parameter thoroughly: also compares indexes with tables (`integrity_check`), foreign keys, and what the store
     ///   keeps by differences; otherwise `quick_check`.
+    /// No store may have the file open in this process: use `check(thoroughly:)` then.
     /// - Throws: `damaged` with the findings; `newerDatabase`, `foreignFile`, `cannotOpen`.
     public static func check(at path: String, thoroughly: Bool) throws(StoreError) {
         switch try DatabaseFile.inspect(path) {
@@ -15,6 +16,15 @@ extension TaskStore {
             throw .newerDatabase(path: path, found: version, known: Migration.all.count)
         case .ours: break
         }
+        try findNoDamage(at: path, thoroughly: thoroughly)
+    }
+
+    /// As `check(at:thoroughly:)`, of this store while it is open. The file itself is not opened for that: with any
+    /// descriptor of it that is closed, the process would lose all its locks (fcntl(2), https://sqlite.org/howtocorrupt.html),
+    /// and some other process could take the log for left behind.
+    public func check(thoroughly: Bool) throws(StoreError) { try Self.findNoDamage(at: path, thoroughly: thoroughly) }
+
+    private static func findNoDamage(at path: String, thoroughly: Bool) throws(StoreError) {
         let findings: [String]
         do {
             findings = try IntegrityCheck.findings(at: path, thoroughly: thoroughly)

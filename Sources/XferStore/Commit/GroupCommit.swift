@@ -64,6 +64,8 @@ final class GroupCommit: @unchecked Sendable {
             })
         thread?.finish()
         return pool.writeWithoutTransaction { writer in
+            // Handed in before, by somebody who came to wake the thread when it had gone.
+            commitAll(writer)
             transaction?.end()
             transaction = nil
             return log.close(writer)
@@ -105,7 +107,11 @@ final class GroupCommit: @unchecked Sendable {
             let failures = try transact(group, transaction)
             deliver(group, failures, transaction)
         } catch {
-            guard group.count > 1 else { return settle(group[0], error) }
+            // Whoever else holds the lock would be waited for once for each.
+            guard group.count > 1, !error.isBusy else {
+                for change in group { settle(change, error) }
+                return
+            }
             for change in group { commitSingly(change, transaction) }
         }
     }

@@ -66,6 +66,7 @@ public final class StoreTransaction: StoreReader {
     func rollBack() {
         // SQLite may have undone the transaction by itself; nothing else can go wrong here that a COMMIT could tell.
         try? connection.database.rollback()
+        GatheredLog.discard(on: connection.database)
         tasks.forgetAll()
         forgetGroup()
     }

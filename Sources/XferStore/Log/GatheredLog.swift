@@ -37,6 +37,21 @@ final class GatheredLog {
         log.pointee.pMethods = UnsafePointer(gathered.methods.assumingMemoryBound(to: sqlite3_io_methods.self))
     }
 
+    /// Forgets what was gathered and is not written, after a transaction was undone: nobody was told that any of it is
+    /// committed, and written later it could become so, or cover what others have written there since.
+    static func discard(on database: Database) {
+        var log: File?
+        sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+        guard let log, let methods = log.pointee.pMethods, isWrapped(methods) else { return }
+        of(log).count = 0
+    }
+
+    private static func isWrapped(_ methods: UnsafePointer<sqlite3_io_methods>) -> Bool {
+        methods.pointee.xClose.map { unsafeBitCast($0, to: Int.self) } == unsafeBitCast(closeMethod, to: Int.self)
+    }
+
+    private static let closeMethod: @convention(c) (File?) -> Int32 = { of($0).close($0) }
+
     private init(_ original: UnsafePointer<sqlite3_io_methods>) {
         self.original = original
         let size = MemoryLayout<sqlite3_io_methods>.stride
@@ -54,7 +69,7 @@ final class GatheredLog {
         own.pointee.xFileControl = { file, operation, argument in
             GatheredLog.of(file).settled(file) { $0.pointee.xFileControl?(file, operation, argument) }
         }
-        own.pointee.xClose = { GatheredLog.of($0).close($0) }
+        own.pointee.xClose = Self.closeMethod
         (methods + size).initializeMemory(as: Unmanaged<GatheredLog>.self, to: Unmanaged.passRetained(self))
     }
 
@@ -85,8 +100,8 @@ final class GatheredLog {
         return SQLITE_OK
     }
 
-    /// Writes what was gathered. What cannot be written is kept: SQLite was told that it is, so a sync must not succeed
-    /// without it. After a rollback it is written over.
+    /// Writes what was gathered. What cannot be written is kept until the transaction is undone: SQLite was told that it is
+    /// written, so a sync must not succeed without it.
     private func flush(_ file: File?) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(count), start) ?? SQLITE_ERROR

@@ -33,6 +33,8 @@ final class LogKeeper: @unchecked Sendable {
         case .moveBeside: thread?.ask()
         case .move:
             thread?.await()
+            // It may have been given up meanwhile.
+            guard !plan.withLock(\.isGivenUp) else { return }
             let outcome = LogMove.move(writer)
             plan.withLock { $0.onMoved(outcome) }
         }
@@ -44,6 +46,12 @@ final class LogKeeper: @unchecked Sendable {
     func close(_ writer: Database) -> Bool {
         length.leave(writer)
         thread?.finish()
+        if !plan.withLock(\.isGivenUp) {
+            // Under the plan's rule, before SQLite does the rest: it asks nobody how an earlier sync went.
+            let outcome = LogMove.move(writer)
+            let isSynced = LogMove.sync(writer)
+            plan.withLock { $0.onMoved(isSynced ? outcome : .unsynced) }
+        }
         guard !plan.withLock(\.isGivenUp) else {
             // The last connection that is closed moves the log: this one never is.
             _ = Unmanaged.passRetained(queue)

@@ -37,6 +37,9 @@ struct LogPlan {
     private(set) var length = 0
     /// Pages that are in the database.
     private(set) var moved = 0
+    /// What was reported to be moved beyond the length that is known: of an earlier log, or of commits of which nobody has
+    /// told yet.
+    private var ahead = 0
     private var isMovingBeside = false
     /// The length at which it is tried again, when something kept it from being moved.
     private var nextTry = 0
@@ -52,6 +55,9 @@ struct LogPlan {
             nextTry = 0
         }
         self.length = length
+        // A log that is all in the database is not moved beside a commit that may begin it anew.
+        if length >= ahead { moved = max(moved, ahead) }
+        ahead = 0
         guard !isGivenUp, length >= limits.start, length >= nextTry else { return .nothing }
         if length >= limits.bound { return .move }
         guard !isMovingBeside else { return .nothing }
@@ -75,9 +81,9 @@ struct LogPlan {
 
     private mutating func note(_ outcome: Outcome) {
         switch outcome {
-        // A report of an earlier log says nothing of this one.
         case .moved(let pages) where pages <= length: moved = pages
-        case .moved, .refused: break
+        case .moved(let pages): ahead = pages
+        case .refused: break
         case .unsynced: isGivenUp = true
         }
     }

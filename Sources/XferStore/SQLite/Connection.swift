@@ -185,6 +185,12 @@ extension StoreError {
         return [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(code & 0xFF)
     }
 
+    /// Whether another process holds the database's lock.
+    var isBusy: Bool {
+        guard case .sqlite(let code, _) = self else { return false }
+        return code & 0xFF == SQLITE_BUSY
+    }
+
     var isForeignKeyViolation: Bool {
         guard case .sqlite(let code, _) = self else { return false }
         return code == SQLITE_CONSTRAINT | (3 << 8)  // SQLITE_CONSTRAINT_FOREIGNKEY, a macro Swift does not import.

@@ -37,6 +37,29 @@ struct GatheredLogTests {
         }
     }
 
+    @Test func whatWasUndoneIsForgotten() throws {
+        try withLog { log, plan in
+            #expect(log.write("first", at: beyond) == SQLITE_OK)
+            #expect(log.sync() == SQLITE_OK)
+            #expect(log.write("other", at: beyond) == SQLITE_OK)
+            plan { $0.writeFailure = SQLITE_FULL }
+            #expect(log.sync() == SQLITE_FULL)
+            GatheredLog.discard(on: log.database)
+            #expect(log.sync() == SQLITE_OK)
+            plan { $0.writeFailure = nil }
+            #expect(log.read(5, at: beyond).text == "first")
+        }
+    }
+
+    @Test func thereIsNothingToForgetWhereNothingIsGathered() throws {
+        let queue = try DatabaseQueue()
+        let one = try queue.inDatabase { database in
+            GatheredLog.discard(on: database)
+            return try Int.fetchOne(database, sql: "SELECT 1")
+        }
+        #expect(one == 1)
+    }
+
     @Test func piecesThatDoNotFollowEachOtherEachComeToTheirPlace() throws {
         try withLog { log, _ in
             for (text, place) in [("bb", beyond + 2), ("cc", beyond + 4), ("aa", beyond), ("CC", beyond + 4)] {
@@ -57,7 +80,9 @@ struct GatheredLogTests {
             try GatheredLog.begin(on: database)
             var file: UnsafeMutablePointer<sqlite3_file>?
             sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
-            try body(LogFile(file: try #require(file))) { DiskFaults.change(directory.database, $0) }
+            try body(LogFile(file: try #require(file), database: database)) {
+                DiskFaults.change(directory.database, $0)
+            }
         }
         try pool.close()
     }
@@ -65,6 +90,7 @@ struct GatheredLogTests {
 
 private struct LogFile {
     let file: UnsafeMutablePointer<sqlite3_file>
+    let database: Database
 
     func write(_ text: String, at offset: Int64) -> Int32 {
         Array(text.utf8).withUnsafeBytes {

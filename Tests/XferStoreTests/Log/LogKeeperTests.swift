@@ -28,6 +28,7 @@ struct LogKeeperTests {
         let store = try open(directory, LogPlan.Limits(start: 64, rest: 8, bound: .max))
         let isMoving = Locked(false)
         let goOn = DispatchSemaphore(value: 0)
+        defer { goOn.signal() }
         DiskFaults.change(directory.database) {
             $0.beforeDatabaseSync = {
                 isMoving.withLock { $0 = true }
@@ -122,6 +123,8 @@ struct LogKeeperTests {
             mayEnd.wait()
             return [before, try reader.counts()]
         }
+        // Before the task above is waited for, whatever fails.
+        defer { mayEnd.signal() }
         try await offThread { reads.wait() }
         let before = DiskFaults.plan(directory.database).syncs
         for _ in 0..<200 { try await store.write { try $0.add(1) } }

@@ -56,6 +56,13 @@ struct LogPlanTests {
         #expect(plan.onCommit(length: 5) == .nothing)
     }
 
+    /// A checkpoint of a log that is all in the database must not run beside the commit that begins it anew.
+    @Test mutating func whatWasMovedBeforeItsCommitIsToldCounts() {
+        _ = plan.onCommit(length: 100)
+        plan.onMovedBeside(.moved(300))
+        #expect(plan.onCommit(length: 300) == .move)
+    }
+
     @Test mutating func whatWasMovedOfAnEarlierLogIsNotCounted() {
         _ = plan.onCommit(length: 399)
         // Somebody else moved all of it, and it began anew before the report.
