@@ -9,7 +9,7 @@ public final class Gate: Sendable {
         var nextID = 0
         var arrivals = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        var observers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var observers: [(id: Int, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = NIOLockedValueBox(State())
@@ -54,14 +54,31 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns when `wait` was called at least `count` times in all.
+    /// Returns when `wait` was called at least `count` times in all; after `Patience.long` also if it was not, so that the
+    /// test fails at what it expects next instead of lasting for ever.
     public func arrived(_ count: Int = 1) async {
+        let id = state.withLockedValue { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let alarm = Task {
+            try await Task.sleep(for: Patience.long)
+            forget(observer: id)
+        }
         await withCheckedContinuation { continuation in
             let isThere = state.withLockedValue { state in
-                if state.arrivals < count { state.observers.append((count, continuation)) }
+                if state.arrivals < count { state.observers.append((id, count, continuation)) }
                 return state.arrivals >= count
             }
             if isThere { continuation.resume() }
         }
+        alarm.cancel()
+    }
+
+    private func forget(observer id: Int) {
+        let observer = state.withLockedValue { state in
+            state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
+        }
+        observer?.continuation.resume()
     }
 }

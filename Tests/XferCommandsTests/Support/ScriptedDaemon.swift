@@ -69,20 +69,22 @@ final class ScriptedDaemon: Sendable {
 
     /// Goes away as a daemon does that is killed.
     func stop() {
-        let (listener, connections) = state.withLockedValue { state in
-            defer { (state.listener, state.connections) = (-1, []) }
-            return (state.listener, state.connections)
-        }
         unlink(socket)
-        // Ends the accept that waits; whoever accepts closes.
-        if listener >= 0 { shutdown(listener, Int32(SHUT_RDWR)) }
-        for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
+        // Under the lock: what is closed meanwhile may be somebody else's descriptor at once.
+        state.withLockedValue { state in
+            // Ends the accept that waits; whoever accepts closes.
+            if state.listener >= 0 { shutdown(state.listener, Int32(SHUT_RDWR)) }
+            for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
+            (state.listener, state.connections) = (-1, [])
+        }
     }
 
     /// Sends an event to every connection.
     func emit(_ event: JSONValue) {
         let message: JSONValue = ["jsonrpc": "2.0", "method": "event", "params": event]
-        for connection in state.withLockedValue({ $0.connections }) { Self.send(message, to: connection) }
+        state.withLockedValue { state in
+            for connection in state.connections { Self.send(message, to: connection) }
+        }
     }
 
     private func serve(_ connection: Int32) {

@@ -162,6 +162,7 @@ import XferTestSupport
                     owner: Owner(uid: 0), request: request,
                     destination: Destination(directory: downloads, name: "f\(index)"), checksum: checksum)
                 specification.startsPaused = standing == .paused
+                specification.request.timeouts.idle = 3600
                 return specification
             }
         }
