@@ -4,6 +4,9 @@
 /// SQLite begins the log anew when all of it has been moved and nobody reads in it. While commits follow each other, whoever
 /// moves it beside them is always a little behind. So he does the bulk, again and again, until the rest is small enough to
 /// be moved between two commits. Somebody who reads for long keeps the log: then it is tried again from time to time.
+///
+/// Beside commits it is only moved while more than that rest is left. SQLite before 3.51.3 can lose pages when a move of a
+/// log that is all in the database runs beside the commit that begins it anew (https://sqlite.org/wal.html#walresetbug).
 struct LogPlan {
     struct Limits: Sendable {
         /// From here on it is moved: 8 MiB. Syncing much more at once would hold up the commits' own syncs.
