@@ -102,10 +102,9 @@ import XferTestSupport
     }
 
     @Test func aClosedPortCannotBeConnected() async throws {
-        let server = try await FaultServer()
-        let url = server.url("/file")
-        await server.stop()
-        let record = try await Harness().run(.get(url))
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let record = try await Harness().run(.get(closed.url("/file")))
         #expect(record.error?.reason == .connectFailed)
         #expect(record.error?.curlCode == 7)
     }

@@ -21,11 +21,15 @@ import XferTestSupport
 
     @Test func aNewTargetReplacesTheOld() async {
         let fired = Gate()
+        fired.open()
         var timer = WakeTimer()
-        timer.arm(for: now.advanced(by: .seconds(3600)), now: now) { _ in Issue.record("fired for the old target") }
+        timer.arm(for: now.advanced(by: .milliseconds(50)), now: now) { _ in Issue.record("fired for the old target") }
         timer.arm(for: now, now: now) { _ in await fired.wait() }
         await fired.arrived()
-        fired.open()
+        timer.onFired()
+        // The old target's time passes.
+        timer.arm(for: now.advanced(by: .milliseconds(150)), now: now) { _ in await fired.wait() }
+        await fired.arrived(2)
     }
 
     /// A target that has passed by the wall clock fires at once.

@@ -60,10 +60,11 @@ import XferTestSupport
         let command = ["\(try Command.productsDirectory)/xferd", "--config", daemon.configurationFile]
         let state = ["--state-dir", daemon.stateDirectory, "--foreground-log"]
         let process = try ChildProcess(activate, ["-l", socket] + kept + command + state, options: options)
-        try await eventually("the socket is there") { FileTree.exists(socket) }
+        // The file is there before anybody listens on it.
+        let session = try await eventually("the socket is listened on") { try? RPCSession(socket: socket) }
 
         // The connection that starts the daemon is answered, too.
-        let status = try await RPCSession(socket: socket).call("daemon.status")
+        let status = try await session.call("daemon.status")
         #expect(status["pid"]?.integerValue == Int64(process.pid))
         #expect(status["socket"]?.stringValue == socket)
         #expect(!FileTree.exists(daemon.socket))

@@ -36,8 +36,9 @@ import XferTestSupport
     }
 
     @Test func aRefusedConnectionIsNotCalledDenied() async throws {
-        let port = try FreePort.any()
-        let record = try await get("http://127.0.0.1:\(port)/", SessionSpec(admission: rules("10.0.0.0/8")))
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let record = try await get(closed.url("/"), SessionSpec(admission: rules("10.0.0.0/8")))
         #expect(record.error?.reason == .connectFailed)
     }
 

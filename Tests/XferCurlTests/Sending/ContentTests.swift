@@ -165,10 +165,9 @@ import XferTestSupport
     }
 
     @Test func aRequestThatNeverLeftWasNotSent() async throws {
-        let server = try await FaultServer()
-        let url = server.url("/x")
-        await server.stop()
-        let record = try await Harness().run(.exchange(.post, url, .bytes([1])))
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let record = try await Harness().run(.exchange(.post, closed.url("/x"), .bytes([1])))
         #expect(record.error?.reason == .connectFailed)
         #expect(!record.outcome.requestWasSent)
     }
@@ -185,8 +184,14 @@ import XferTestSupport
         #expect(record.outcome.requestWasSent)
     }
 
+    /// Other tests run in this process beside it and take memory of their own; the whole content would show each time.
     @Test func memoryStaysFlat() async throws {
         let length: Int64 = 256 << 20
+        for _ in 0..<3 where try await growth(sending: length) < length * 3 / 4 { return }
+        Issue.record("sending \(length) bytes took memory for most of them, three times")
+    }
+
+    private func growth(sending length: Int64) async throws -> Int64 {
         let directory = try TemporaryDirectory("xfer-sparse")
         try FileTree.write([], to: directory.file("sparse"))
         let descriptor = open(directory.file("sparse"), O_RDWR | O_CLOEXEC)
@@ -212,8 +217,7 @@ import XferTestSupport
         let record = try await harness.follow(handle)
         #expect(record.outcome.head?.status == 204)
         #expect(handle.progress.snapshot.sent == length)
-        // Other tests run beside this one; the whole content would still show.
-        #expect(highest.withLockedValue { $0 } - before < length * 3 / 4)
+        return highest.withLockedValue { $0 } - before
     }
 
     private static func residentBytes() throws -> Int64 {

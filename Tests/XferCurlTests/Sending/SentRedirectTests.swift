@@ -85,9 +85,9 @@ import XferTestSupport
     @Test(arguments: [(303, true), (307, false)])
     func whetherTheServerMayHaveActed(status: Int, mayHave: Bool) async throws {
         let server = try await FaultServer()
-        let gone = try await FaultServer()
-        let url = gone.url("/b")
-        await gone.stop()
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let url = closed.url("/b")
         server.on("/a") { _ in .redirect(to: url, status: status) }
         let record = try await Harness().run(.exchange(.post, server.url("/a"), .bytes([1])))
         #expect(record.error?.reason == .connectFailed)

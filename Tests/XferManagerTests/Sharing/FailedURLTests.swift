@@ -90,8 +90,9 @@ import XferTestSupport
         fixture.server.serve("/slow", .tagged(1, length: 1000)).always(.stallHead(until: gate))
         let manager = try await fixture.open()
         try await manager.start()
-        let closed = try FreePort.any()
-        let refused = try await fixture.add(url: "http://127.0.0.1:\(closed)/x", as: "a", to: manager) {
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let refused = try await fixture.add(url: closed.url("/x"), as: "a", to: manager) {
             $0.retry.maxRetries = 0
         }
         let late = try await fixture.add("/slow", as: "b", to: manager) {
