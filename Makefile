@@ -8,6 +8,8 @@ URL     ?=
 ARGS    ?=
 # What `make bench` measures anew, comma-separated; everything unless it says.
 ROW     ?=
+# Inputs per parser of `make fuzz`.
+INPUTS  ?= 100000
 # 1: the figures `make instructions` sees are the ones to hold from now on.
 UPDATE  ?=
 
@@ -17,7 +19,7 @@ PRIVATE := .build/run
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench soak clean packages-build packages-test packages-bench
+.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak clean packages-build packages-test packages-bench
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
@@ -27,6 +29,7 @@ help:
 	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
 	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (half an hour; ARGS=--small is a try)'
 	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
+	@echo 'make fuzz [INPUTS=100000]  every parser of outside input, with inputs made by libFuzzer (half an hour)'
 	@echo 'make soak                 power cuts, long property runs, ThreadSanitizer (hours; root for some)'
 	@echo 'make clean                removes .build'
 
@@ -64,6 +67,9 @@ bench: build packages-bench
 instructions: packages-build packages-test
 	$(SWIFT) build $(RELEASE) --product xferd
 	Benchmarks/instructions.py --programs .build/release $(if $(UPDATE),--update) $(ARGS)
+
+fuzz: packages-build
+	.ci/fuzz $(INPUTS)
 
 soak: build packages-test
 	.ci/soak

@@ -146,5 +146,23 @@ let package = Package(
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),
+        // Parsers of outside input, each as a function of bytes.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "StrictJSON", "JSONRPC", "XferProtocol", "XferModel", "XferCore", "XferCurl", "XferFiles", "XferTrust",
+                "XferNetwork", "XferDaemon", nioCore, nioHTTP1, nioEmbedded,
+            ],
+            path: "Tests/FuzzTargets", swiftSettings: house),
+        tests("FuzzTests", ["FuzzTargets", "XferTestSupport"], fixtures: ["Corpus"]),
     ]
 )
+
+// The fuzzer links only with -sanitize=fuzzer, so it is not part of an ordinary build (.ci/fuzz).
+if Context.environment["XFER_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+        .executableTarget(
+            name: "xfer-fuzz", dependencies: ["FuzzTargets", "CFuzzer"], path: "Tests/Fuzzer", swiftSettings: house),
+    ]
+}
