@@ -10,13 +10,13 @@ public enum Clocks {
     public static let wall: WallClock = {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
+        return Timestamp(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
     }
 
     /// CLOCK_BOOTTIME: never set, counts while the machine sleeps.
     public static func monotonic() -> MonotonicInstant {
         var now = timespec()
         clock_gettime(CLOCK_BOOTTIME, &now)
-        return MonotonicInstant(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
+        return MonotonicInstant(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
     }
 }

@@ -96,4 +96,18 @@ import XferTrust
             #expect(error?.description.contains(secret) == false)
         }
     }
+
+    /// OpenSSL parses such a certificate and leaves its dates as they are.
+    @Test func aCertificateWithUnreadableDatesIsValidAtNoTimeAndIsShown() throws {
+        var der = leaf.der
+        // UTCTime (tag 0x17) of thirteen characters: notBefore, then notAfter.
+        let dates = der.indices.dropLast(15).filter { der[$0] == 0x17 && der[$0 + 1] == 13 && der[$0 + 14] == 0x5A }
+        try #require(dates.count == 2)
+        for start in dates { der.replaceSubrange(start + 2..<start + 14, with: Array("999999999999".utf8)) }
+        let certificate = try #require(Certificate(der: der))
+        #expect(certificate.notAfter <= Timestamp(seconds: 0) && certificate.notBefore >= TrustFixture.now)
+        #expect(certificate.notBefore.description == "9999-12-31T23:59:59.999Z")
+        #expect(certificate.notAfter.description == "0000-01-01T00:00:00.000Z")
+        #expect(certificate.pin.notAfter == certificate.notAfter)
+    }
 }

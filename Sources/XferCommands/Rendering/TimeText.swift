@@ -32,6 +32,6 @@ extension Timestamp {
     static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+        return Timestamp(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
     }
 }

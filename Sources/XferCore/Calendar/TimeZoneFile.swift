@@ -58,6 +58,8 @@ public enum TimeZoneFile {
             try reader.skip(2)
         }
         guard indices.allSatisfy({ $0 < offsets.count }) else { throw Fault("a time has a type that is not there") }
+        // zic(8) writes the Big Bang into some files; far smaller numbers will do for adding offsets to them.
+        starts = starts.map { min(max($0, -TimeZoneRules.end), TimeZoneRules.end) }
         let changes = zip(starts, indices).map { TimeZoneRules.Change(start: $0, offset: offsets[$1]) }
         return TimeZoneRules(
             initialOffset: offsets[0], changes: changes, rules: footer, rulesStart: starts.last ?? .min)

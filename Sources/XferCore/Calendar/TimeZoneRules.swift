@@ -28,6 +28,10 @@ public struct TimeZoneRules: Hashable, Sendable {
 
     public static let utc = TimeZoneRules(initialOffset: 0)
 
+    /// No change begins after this second, or before its opposite: 70,000 years from 1970, so that offsets and days can
+    /// be added without overflow.
+    static let end: Int64 = 1 << 41
+
     /// Seconds that clocks there are ahead of UTC.
     public func offset(at second: Int64) -> Int64 {
         if let rules, second >= rulesStart { return rules.offset(at: second) }
@@ -46,7 +50,7 @@ public struct TimeZoneRules: Hashable, Sendable {
     }
 
     /// Seconds since 1970-01-01T00:00:00 by the clock on the wall there.
-    func wallClock(at second: Int64) -> Int64 { second + offset(at: second) }
+    func wallClock(at second: Int64) -> Int64 { second.addingSaturated(offset(at: second)) }
 }
 
 extension [TimeZoneRules.Change] {

@@ -61,6 +61,7 @@ struct YearlyRules: Hashable, Sendable {
     /// Of the year before to two years after, in order; of two at the same instant only the later one's counts.
     private func changes(around second: Int64) -> [TimeZoneRules.Change] {
         guard let summer else { return [] }
+        let second = min(max(second, -TimeZoneRules.end), TimeZoneRules.end)
         let year = CivilDate(daysSinceEpoch: (second + standard).dividedDown(by: 86_400)).year
         var found: [(change: TimeZoneRules.Change, rank: Int)] = []
         for year in year - 1...year + 2 {

@@ -5,7 +5,7 @@ public enum ContentRange: Hashable, Sendable {
     /// `bytes */complete`.
     case unsatisfied(complete: Int64)
 
-    /// Nil for another unit, other syntax, or numbers that contradict each other.
+    /// Nil for another unit, other syntax, numbers that contradict each other, or one beyond `ByteCount.greatest`.
     public init?(parsing text: String) {
         guard let space = text.firstIndex(of: " "), text[..<space].lowercased() == "bytes" else { return nil }
         let rest = text[text.index(after: space)...]
@@ -20,7 +20,7 @@ public enum ContentRange: Hashable, Sendable {
         }
         guard complete != nil || completeText == "*", let dash = range.firstIndex(of: "-"),
             let first = Decimal64.parse(range[..<dash]),
-            let last = Decimal64.parse(range[range.index(after: dash)...]), last >= first, last < .max
+            let last = Decimal64.parse(range[range.index(after: dash)...]), last >= first
         else { return nil }
         if let complete, complete <= last { return nil }
         self = .satisfied(first: first, last: last, complete: complete)

@@ -21,10 +21,11 @@ public enum HTTPDate {
         }
     }
 
-    /// IMF-fixdate, for `If-Modified-Since`; fractions of a second are dropped.
+    /// IMF-fixdate, for `If-Modified-Since`; fractions of a second are dropped, and years before 0000 and after 9999 are
+    /// written as these.
     public static func format(_ time: Timestamp) -> String {
-        let second = Int64((Double(time.rawValue) / 1_000_000).rounded(.down))
-        let day = Int64((Double(second) / 86_400).rounded(.down))
+        let second = time.writable.wholeSecond
+        let day = second.dividedDown(by: 86_400)
         let date = CivilDate(daysSinceEpoch: day)
         let inDay = second - day * 86_400
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

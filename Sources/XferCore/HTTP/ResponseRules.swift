@@ -75,7 +75,7 @@ public enum ResponseRules {
             return min(Int64(text) ?? longestRetryAfter, longestRetryAfter)
         }
         guard let date = HTTPDate.parse(text) else { return nil }
-        let seconds = (date.rawValue - now.rawValue + 999_999) / 1_000_000
+        let seconds = date.rawValue.subtractingSaturated(now.rawValue).addingSaturated(999_999) / 1_000_000
         return min(max(seconds, 0), longestRetryAfter)
     }
 

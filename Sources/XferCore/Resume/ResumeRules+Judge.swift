@@ -25,10 +25,16 @@ extension ResumeRules {
     /// What the clean end of a body means: the exact length counts, not that the server stopped sending.
     public static func judgeEnd(of body: BodyPlan, at offset: Int64, skipped: Int64, host: String) -> BodyEndVerdict {
         if skipped < body.skip {
-            return .fail(shortBody(expected: body.skip + (body.end ?? body.offset) - body.offset, got: skipped, host))
+            return .fail(
+                shortBody(
+                    expected: body.skip.addingSaturated((body.end ?? body.offset).subtractingSaturated(body.offset)),
+                    got: skipped, host))
         }
         if let end = body.end, offset < end {
-            return .fail(shortBody(expected: end - body.offset, got: offset - body.offset, host))
+            return .fail(
+                shortBody(
+                    expected: end.subtractingSaturated(body.offset), got: offset.subtractingSaturated(body.offset),
+                    host))
         }
         guard let goal = body.goal else { return .complete }
         if offset > goal {
@@ -38,7 +44,8 @@ extension ResumeRules {
         }
         if offset == goal { return .complete }
         // Asking on without having got anything could go on for ever.
-        return offset > body.offset ? .askOn : .fail(shortBody(expected: goal - offset, got: 0, host))
+        return offset > body.offset
+            ? .askOn : .fail(shortBody(expected: goal.subtractingSaturated(offset), got: 0, host))
     }
 
     private static func shortBody(expected: Int64, got: Int64, _ host: String) -> TransferError {
@@ -105,12 +112,13 @@ extension ResumeRules {
             return .startOver(.unusableRange("it starts at \(first), after \(plan.offset)"))
         }
         guard last >= plan.offset else { return .startOver(.unusableRange("it ends before \(plan.offset)")) }
-        if let length = head.contentLength, length != last - first + 1 {
+        if let length = head.contentLength, length != last.subtractingSaturated(first).addingSaturated(1) {
             return .startOver(.unusableRange("Content-Range and Content-Length contradict each other"))
         }
         return .write(
             BodyPlan(
-                skip: plan.offset - first, offset: plan.offset, end: last + 1, total: total, goal: plan.segment.end))
+                skip: plan.offset.subtractingSaturated(first), offset: plan.offset, end: last.addingSaturated(1),
+                total: total, goal: plan.segment.end))
     }
 
     /// What shows that the answer is of another version than the kept bytes; nil when nothing does.

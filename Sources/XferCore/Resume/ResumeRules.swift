@@ -23,7 +23,9 @@ public enum ResumeRules {
     ) -> RequestPlan {
         let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
         func plan(_ check: RequestPlan.Guard, _ reason: RestartReason? = nil) -> RequestPlan {
-            let range = check == .none ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0 - 1 })
+            let range =
+                check == .none
+                ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0.subtractingSaturated(1) })
             return RequestPlan(
                 kept: kept, segment: segment, range: range, check: check, reason: reason, digestIsKnown: digestIsKnown,
                 method: method, conditions: conditions, acceptedStatus: acceptedStatus, acceptedTypes: acceptedTypes)

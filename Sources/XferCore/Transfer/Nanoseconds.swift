@@ -2,7 +2,9 @@ import XferModel
 
 /// Plain sums for what is computed with every chunk that arrives: `Duration` computes with 128 bits.
 extension MonotonicInstant {
-    func advanced(nanoseconds count: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: nanoseconds &+ count) }
+    func advanced(nanoseconds count: Int64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: nanoseconds.addingSaturated(count))
+    }
 }
 
 extension Duration {

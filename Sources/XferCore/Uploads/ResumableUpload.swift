@@ -339,7 +339,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     private mutating func append(from offset: Int64) -> UploadStep {
-        let end = min(length, offset + (limits.largestAppend ?? length))
+        let end = min(length, offset.addingSaturated(limits.largestAppend ?? length))
         state = .appending(offset..<end)
         return patch(offset..<end)
     }

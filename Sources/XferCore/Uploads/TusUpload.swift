@@ -189,7 +189,7 @@ public struct TusUpload: UploadMachine {
             state = .ended
             return UploadStep(.completed(keepsResponse: true), record: record)
         }
-        let end = min(length, data.offset + (data.largestAppend ?? length))
+        let end = min(length, data.offset.addingSaturated(data.largestAppend ?? length))
         state = .appending(data, data.offset..<end)
         return UploadStep(
             .send(

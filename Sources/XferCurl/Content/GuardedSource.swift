@@ -77,7 +77,8 @@ struct GuardedSource {
         if Int64(facts.st_size) != source.length {
             throw Self.changed(file, "its size was \(source.length) bytes and is \(facts.st_size)")
         }
-        if Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec) != source.modifiedAt {
+        let modified = FileTime.nanoseconds(seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
+        if modified != source.modifiedAt {
             throw Self.changed(file, "it was modified")
         }
         if FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino)) != source.identity {

@@ -7,13 +7,13 @@ enum Clocks {
     static var now: MonotonicInstant {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
-        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        return MonotonicInstant(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
     }
 
     /// The wall clock: only for `Retry-After` dates.
     static var wall: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+        return Timestamp(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
     }
 }

@@ -1,5 +1,6 @@
 import JSONRPC
 import NIOConcurrencyHelpers
+import XferModel
 import XferProtocol
 
 /// The event streams of all connections: each is pumped by a task of its own, as fast as its client reads.
@@ -62,7 +63,7 @@ final class ConnectionSubscriptions: Sendable {
     /// Sends what the feed brings until it or the connection ends. A full connection is waited for: meanwhile events
     /// pile up in the feed's mailbox, whose bound is the overflow's.
     private static func pump(_ feed: EventFeed, as subscription: Int64, to connection: RPCConnection) async {
-        var prevSeq = feed.gapBefore.map { $0 - 1 } ?? 0
+        var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
         while let messages = try? await feed.next() {
             for message in messages {
                 var text: [UInt8] = []

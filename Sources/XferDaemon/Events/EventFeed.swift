@@ -34,7 +34,7 @@ actor EventFeed {
                 replayed = since
             case .gap(let firstSeq, _):
                 gapBefore = firstSeq
-                replayed = firstSeq - 1
+                replayed = firstSeq.subtractingSaturated(1)
             }
         } catch {
             manager.hub.unsubscribe(subscription)

@@ -92,6 +92,6 @@ extension Timestamp {
     fileprivate static func now() -> Timestamp {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
+        return Timestamp(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
     }
 }

@@ -32,8 +32,11 @@ struct HTTPRoutes: Sendable {
         let query = request.query?.split(separator: "&").first { $0.hasPrefix("since=") }?.dropFirst(6)
         let wanted = request.header("Last-Event-ID") ?? query.map(String.init)
         let since = wanted.flatMap { Int64($0) }
-        guard (wanted == nil) == (since == nil), since ?? 0 >= 0 else {
-            return .text("Last-Event-ID: expected a sequence number\n", status: 400)
+        guard (wanted == nil) == (since == nil), EventsSince.sequenceNumbers.contains(since ?? 0) else {
+            let range = EventsSince.sequenceNumbers
+            return .text(
+                "Last-Event-ID: expected a sequence number from \(range.lowerBound) to \(range.upperBound)\n",
+                status: 400)
         }
         do {
             let caller = try service.caller(connection.peer)

@@ -29,8 +29,6 @@ public struct FileStatus: Hashable, Sendable {
         length = Int64(facts.st_size)
         owner = facts.st_uid
         mode = UInt16(facts.st_mode & 0o7777)
-        let seconds = Int64(facts.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000)
-        modifiedAt = Timestamp(
-            microseconds: seconds.overflow ? 0 : seconds.partialValue &+ Int64(facts.st_mtim.tv_nsec / 1000))
+        modifiedAt = Timestamp(seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
     }
 }

@@ -11,10 +11,9 @@ extension FileFacts {
 }
 
 extension stat {
-    /// When content or status were last changed, in nanoseconds since 1970.
+    /// When content or status were last changed: see `FileTime`.
     fileprivate var changeNanoseconds: Int64 {
-        let (nanoseconds, overflow) = Int64(st_ctim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? 0 : nanoseconds &+ Int64(st_ctim.tv_nsec)
+        FileTime.nanoseconds(seconds: st_ctim.tv_sec, nanoseconds: st_ctim.tv_nsec)
     }
 }
 

@@ -65,9 +65,8 @@ public final class SendableFile: Sendable {
 }
 
 extension stat {
-    /// When the content was last changed, in nanoseconds since 1970.
+    /// When the content was last changed: see `FileTime`.
     var modificationNanoseconds: Int64 {
-        let (nanoseconds, overflow) = Int64(st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? 0 : nanoseconds &+ Int64(st_mtim.tv_nsec)
+        FileTime.nanoseconds(seconds: st_mtim.tv_sec, nanoseconds: st_mtim.tv_nsec)
     }
 }

@@ -87,6 +87,6 @@ extension ZoneFiles.Stamp {
     fileprivate init(_ status: stat) {
         identity = FileIdentity(status)
         size = Int64(status.st_size)
-        modifiedAt = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        modifiedAt = status.modificationNanoseconds
     }
 }

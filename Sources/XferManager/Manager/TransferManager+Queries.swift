@@ -110,8 +110,8 @@ extension TransferManager {
     public func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
         try await store.read { reader in
             let last = try reader.lastSeq()
-            let first = try reader.firstSeq() ?? last + 1
-            guard seq + 1 >= first else { return .gap(firstSeq: first, lastSeq: last) }
+            let first = try reader.firstSeq() ?? last.addingSaturated(1)
+            guard seq.addingSaturated(1) >= first else { return .gap(firstSeq: first, lastSeq: last) }
             let events = try reader.events(
                 since: seq, types: filter.types, taskIDs: filter.taskIDs, owner: filter.owner, limit: limit)
             return .events(events, lastSeq: last)

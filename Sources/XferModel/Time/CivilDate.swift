@@ -13,9 +13,13 @@ public struct CivilDate: Hashable, Sendable {
         self.day = day
     }
 
+    /// Beyond these dates are not told apart.
+    private static let mostDays: Int64 = 1 << 50
+    private static let mostYears: Int64 = 1 << 40
+
     /// The day that many days after 1970-01-01.
     public init(daysSinceEpoch: Int64) {
-        let shifted = daysSinceEpoch + 719_468
+        let shifted = min(max(daysSinceEpoch, -Self.mostDays), Self.mostDays) + 719_468
         let era = shifted.flooringQuotient(by: 146_097)
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -27,6 +31,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 
     public var daysSinceEpoch: Int64 {
+        let year = min(max(year, -Self.mostYears), Self.mostYears)
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = shiftedYear.flooringQuotient(by: 400)
         let yearOfEra = shiftedYear - era * 400

@@ -6,14 +6,22 @@ public struct MonotonicInstant: InstantProtocol, Hashable, Sendable {
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+    /// What clock_gettime(2) says.
+    public init(seconds: Int, nanoseconds: Int) {
+        self.nanoseconds = Int64(seconds).multipliedSaturated(by: 1_000_000_000).addingSaturated(Int64(nanoseconds))
+    }
+
     public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     public func advanced(by duration: Duration) -> MonotonicInstant {
         let (seconds, attoseconds) = duration.components
-        return MonotonicInstant(nanoseconds: nanoseconds &+ seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+        let count = seconds.multipliedSaturated(by: 1_000_000_000).addingSaturated(attoseconds / 1_000_000_000)
+        return MonotonicInstant(nanoseconds: nanoseconds.addingSaturated(count))
     }
 
-    public func duration(to other: MonotonicInstant) -> Duration { .nanoseconds(other.nanoseconds - nanoseconds) }
+    public func duration(to other: MonotonicInstant) -> Duration {
+        .nanoseconds(other.nanoseconds.subtractingSaturated(nanoseconds))
+    }
 }

@@ -4,18 +4,32 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
 
     public init(rawValue: Int64) { self.rawValue = rawValue }
     public init(microseconds: Int64) { rawValue = microseconds }
-    public init(seconds: Int64) { rawValue = seconds * 1_000_000 }
+    public init(seconds: Int64) { rawValue = seconds.multipliedSaturated(by: 1_000_000) }
+
+    /// What clock_gettime(2) and stat(2) say, fractions of a microsecond dropped.
+    public init(seconds: Int, nanoseconds: Int) {
+        rawValue = Int64(seconds).multipliedSaturated(by: 1_000_000).addingSaturated(Int64(nanoseconds) / 1000)
+    }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
 
     public func advanced(by duration: Duration) -> Timestamp {
-        Timestamp(rawValue: rawValue &+ duration.wholeMicroseconds)
+        Timestamp(rawValue: rawValue.addingSaturated(duration.wholeMicroseconds))
     }
 
-    public func duration(to other: Timestamp) -> Duration { .microseconds(other.rawValue - rawValue) }
+    public func duration(to other: Timestamp) -> Duration {
+        .microseconds(other.rawValue.subtractingSaturated(rawValue))
+    }
 
-    /// RFC 3339 §5.6 with milliseconds: `2026-01-02T03:04:05.678Z`.
+    /// The nearest time whose year has four digits, as RFC 3339 and HTTP want it: years 0000 to 9999.
+    public var writable: Timestamp {
+        Timestamp(rawValue: min(max(rawValue, -62_167_219_200_000_000), 253_402_300_799_999_999))
+    }
+
+    /// RFC 3339 §5.6 with milliseconds: `2026-01-02T03:04:05.678Z`. Years before 0000 and after 9999 are written as
+    /// these.
     public var description: String {
+        let rawValue = writable.rawValue
         let second = rawValue.flooringQuotient(by: 1_000_000)
         let day = second.flooringQuotient(by: 86_400)
         let date = CivilDate(daysSinceEpoch: day)
@@ -99,7 +113,8 @@ extension Duration {
     public var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000_000
+        return overflow
+            ? (seconds < 0 ? .min : .max) : product.addingSaturated(attoseconds / 1_000_000_000_000)
     }
 
     /// The duration in seconds.

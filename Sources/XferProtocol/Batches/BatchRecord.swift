@@ -71,13 +71,16 @@ public struct BatchRefusal: WireRecord, Hashable {
 extension BatchID: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .integer(let number) = value else { throw .wrongType(expected: "a batch's id, an integer") }
-        guard number > 0 else { throw WireError(.outOfRange, expected: "a batch's id, at least 1") }
+        guard WireID.range.contains(number) else { throw WireID.outOfRange("a batch's id") }
         self.init(number)
     }
     public var wire: JSONValue { .integer(rawValue) }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "BatchID") { _ in
-            ["description": "Names a batch; never reused.", "type": "integer", "minimum": 1]
+            [
+                "description": "Names a batch; never reused.", "type": "integer", "minimum": 1,
+                "maximum": .integer(WireID.range.upperBound),
+            ]
         }
     }
 }

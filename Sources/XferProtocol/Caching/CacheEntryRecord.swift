@@ -67,13 +67,16 @@ public struct CacheEntryRecord: WireRecord, Hashable {
 extension CacheEntryID: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .integer(let number) = value else { throw .wrongType(expected: "an entry's id, an integer") }
-        guard number > 0 else { throw WireError(.outOfRange, expected: "an entry's id, at least 1") }
+        guard WireID.range.contains(number) else { throw WireID.outOfRange("an entry's id") }
         self.init(number)
     }
     public var wire: JSONValue { .integer(rawValue) }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "CacheEntryID") { _ in
-            ["description": "Names an entry of the cache; never reused.", "type": "integer", "minimum": 1]
+            [
+                "description": "Names an entry of the cache; never reused.", "type": "integer", "minimum": 1,
+                "maximum": .integer(WireID.range.upperBound),
+            ]
         }
     }
 }

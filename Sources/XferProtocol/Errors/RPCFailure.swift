@@ -59,7 +59,8 @@ extension RPCFailure: WireValue {
             [
                 "description": "An error answer (JSON-RPC 2.0).", "type": "object",
                 "properties": [
-                    "code": ["type": "integer"], "message": ["type": "string"], "data": ErrorData.schema(in: &schemas),
+                    "code": Int32.schema(in: &schemas), "message": ["type": "string"],
+                    "data": ErrorData.schema(in: &schemas),
                 ],
                 "required": ["code", "message"],
             ]

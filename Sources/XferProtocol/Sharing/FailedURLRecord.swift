@@ -43,7 +43,7 @@ public struct FailedURLRecord: WireRecord, Hashable {
 extension FailedURLID: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .integer(let number) = value else { throw .wrongType(expected: "an entry's id, an integer") }
-        guard number > 0 else { throw WireError(.outOfRange, expected: "an entry's id, at least 1") }
+        guard WireID.range.contains(number) else { throw WireID.outOfRange("an entry's id") }
         self.init(number)
     }
     public var wire: JSONValue { .integer(rawValue) }
@@ -51,6 +51,7 @@ extension FailedURLID: WireValue {
         schemas.reference(to: "FailedURLID") { _ in
             [
                 "description": "Names an entry of the failed-URL list; never reused.", "type": "integer", "minimum": 1,
+                "maximum": .integer(WireID.range.upperBound),
             ]
         }
     }

@@ -155,7 +155,14 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ type: Value.Type, _ json: JSONValue, _ mode: WireMode, _ limits: [WireLimit]
     ) throws(WireError) -> Value {
         // The type first: "expected a string" says more than a length.
-        let value = try Value(wire: json, mode: mode)
+        let value: Value
+        do throws(WireError) {
+            value = try Value(wire: json, mode: mode)
+        } catch {
+            // The field's own range says more than its type's.
+            if mode == .strict, error.reason == .outOfRange { for limit in limits { try limit.check(json) } }
+            throw error
+        }
         if mode == .strict { for limit in limits { try limit.check(json) } }
         return value
     }

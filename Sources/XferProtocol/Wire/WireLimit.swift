@@ -15,11 +15,8 @@ public struct WireLimit: Sendable {
 
     /// An integer within the range.
     public static func range(_ range: ClosedRange<Int64>) -> WireLimit {
-        var keywords: JSONObject = ["minimum": .integer(range.lowerBound)]
-        keywords["maximum"] = range.upperBound == .max ? nil : .integer(range.upperBound)
-        let expected =
-            range.upperBound == .max
-            ? "an integer, at least \(range.lowerBound)" : "an integer from \(range.lowerBound) to \(range.upperBound)"
+        let keywords: JSONObject = ["minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
+        let expected = "an integer from \(range.lowerBound) to \(range.upperBound)"
         return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {
             $0.integerValue.map(range.contains) ?? true
         }

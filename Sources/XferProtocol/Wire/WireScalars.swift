@@ -1,4 +1,5 @@
 public import StrictJSON
+import XferModel
 
 extension String: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
@@ -19,20 +20,41 @@ extension Bool: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue { ["type": "boolean"] }
 }
 
-/// Integers are JSON numbers without fraction and exponent; what does not fit the type is out of range.
+/// Integers are JSON numbers without fraction and exponent, within `wireRange`.
+///
+/// Every schema of an integer states that range unless the field's own `WireLimit` states a narrower one, so no number
+/// enters without bounds.
 public protocol WireInteger: WireValue, FixedWidthInteger {}
 
 extension WireInteger {
+    /// The type's own range, and at most 2^60 on either side, as `ByteCount.greatest`: sums of what is read fit 64 bits.
+    static var wireRange: ClosedRange<Int64> {
+        let (least, most) = (Int64(clamping: Self.min), Int64(clamping: Self.max))
+        return Swift.max(least, -ByteCount.greatest)...Swift.min(most, ByteCount.greatest)
+    }
+
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .integer(let number) = value else { throw .wrongType(expected: "an integer") }
-        guard let fitting = Self(exactly: number) else {
-            throw WireError(.outOfRange, expected: "an integer from \(Self.min) to \(Self.max)")
+        let range = Self.wireRange
+        guard range.contains(number), let fitting = Self(exactly: number) else {
+            throw WireError(.outOfRange, expected: "an integer from \(range.lowerBound) to \(range.upperBound)")
         }
         self = fitting
     }
-    public var wire: JSONValue { .integer(Int64(clamping: self)) }
-    public func write(to output: inout [UInt8]) { output.appendJSON(Int64(clamping: self)) }
-    public static func schema(in schemas: inout WireSchemas) -> JSONValue { ["type": "integer"] }
+
+    /// A number beyond the range is written as its nearest bound.
+    private var written: Int64 {
+        Swift.min(Swift.max(Int64(clamping: self), Self.wireRange.lowerBound), Self.wireRange.upperBound)
+    }
+
+    public var wire: JSONValue { .integer(written) }
+    public func write(to output: inout [UInt8]) { output.appendJSON(written) }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        [
+            "type": "integer", "minimum": .integer(wireRange.lowerBound), "maximum": .integer(wireRange.upperBound),
+        ]
+    }
 }
 
 extension Int: WireInteger {}
@@ -41,6 +63,9 @@ extension Int32: WireInteger {}
 extension UInt32: WireInteger {}
 
 extension Double: WireValue {
+    /// Beyond 2^53 a double need not be the number it was read from.
+    private static let mostWhole = 9_007_199_254_740_992.0
+
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         switch value {
         case .integer(let number): self = Double(number)
@@ -51,12 +76,12 @@ extension Double: WireValue {
 
     /// Whole numbers are written without a fraction.
     public var wire: JSONValue {
-        // Beyond 2^53 a double need not be the number it was read from.
-        guard magnitude <= 9_007_199_254_740_992 else { return .number(self) }
-        let whole = Int64(self)
-        return Double(whole) == self ? .integer(whole) : .number(self)
+        guard magnitude <= Self.mostWhole, let whole = Int64(exactly: self) else { return .number(self) }
+        return .integer(whole)
     }
-    public static func schema(in schemas: inout WireSchemas) -> JSONValue { ["type": "number"] }
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        ["type": "number", "minimum": (-mostWhole).wire, "maximum": mostWhole.wire]
+    }
 }
 
 /// Any JSON, given back as it came.

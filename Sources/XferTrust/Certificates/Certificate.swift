@@ -44,7 +44,8 @@ public final class Certificate: @unchecked Sendable {
 
     public var pin: CertificatePin { CertificatePin(der: der, key: key, notAfter: notAfter) }
 
-    public var notBefore: Timestamp { Self.time(X509_get0_notBefore(pointer)) ?? Timestamp(rawValue: .min) }
+    /// Dates that cannot be read make the certificate valid at no time.
+    public var notBefore: Timestamp { Self.time(X509_get0_notBefore(pointer)) ?? Timestamp(rawValue: .max) }
     public var notAfter: Timestamp { Self.time(X509_get0_notAfter(pointer)) ?? Timestamp(rawValue: .min) }
 
     /// RFC 2253 text without control characters, at most 200 bytes.

@@ -10,7 +10,7 @@ enum Sample {
     static let digest: KeyedDigest = { $0 }
 
     static func time(_ seconds: Int64) -> Timestamp { epoch.advanced(by: .seconds(seconds)) }
-    static func date(_ seconds: Int64) -> String { HTTPDate.text(time(seconds)) }
+    static func date(_ seconds: Int64) -> String { HTTPDate.format(time(seconds)) }
 
     static func fields(_ pairs: [(String, String)]) -> [HeaderField] { pairs.map { HeaderField(name: $0, value: $1) } }
 

@@ -128,6 +128,29 @@ import XferTestSupport
         #expect(fault?.description == reason)
     }
 
+    static let times: [Int64] = [
+        .min, .min + 1, -1 << 62, -62_167_219_201, -1 << 40, 1 << 40, 253_402_300_800, 1 << 62, .max - 1, .max,
+    ]
+
+    /// Nothing on Earth changed at such times; a damaged file says so all the same.
+    @Test(arguments: times) func aTransitionAtAnyTimeIsRefusedOrReadWithoutOverflow(time: Int64) {
+        for footer in ["", "XXX-1YYY,M3.5.0,M10.5.0/3", "XXX-24YYY,M1.1.0/-167,M12.5.0/167"] {
+            let wide = TZif(version: 50, times: [(time, 1)], offsets: [-89_999, 93_599])
+            let narrow = TZif(version: 50, times: [], offsets: [0])
+            let bytes = narrow.block(wide: false) + wide.block(wide: true) + Array("\n\(footer)\n".utf8)
+            guard let zone = try? TimeZoneFile.read(bytes) else { continue }
+            for second in [Int64.min, time, 0, .max] {
+                _ = zone.offset(at: second)
+                _ = zone.nextChange(after: second)
+            }
+            let window = WindowCalendar(TimeWindow(times: [], days: [.monday]), in: zone)
+            for time in [Timestamp(rawValue: .min), at("2026-01-01T00:00:00Z"), Timestamp(rawValue: .max)] {
+                _ = window.isOpen(at: time)
+                _ = window.nextChange(after: time)
+            }
+        }
+    }
+
     /// Cut anywhere, or with any byte changed, a file is refused or read, and never brings the program down.
     @Test func damageIsSurvived() throws {
         let bytes = try FileTree.read("\(Zones.directory)/Europe/Berlin")

@@ -34,4 +34,13 @@ import XferTestSupport
         }
         #expect(XferCore.HTTPDate.format(Timestamp(seconds: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
+
+    @Test(
+        arguments: [
+            (Int64.min, "Sat, 01 Jan 0000 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+            (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] as [(Int64, String)]) func everyTimeIsWrittenAsTheNearestThatHTTPCanWrite(microseconds: Int64, text: String)
+    {
+        #expect(XferCore.HTTPDate.format(Timestamp(microseconds: microseconds)) == text)
+    }
 }

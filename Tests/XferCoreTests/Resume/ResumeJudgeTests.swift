@@ -243,4 +243,30 @@ import XferModel
         #expect(data.selectingHeaders.map(\.name) == ["Accept", "Accept-Language", "User-Agent"])
         #expect(data.segments == [Segment(start: 0, committed: 0)])
     }
+
+    // MARK: Numbers at the end of their range
+
+    @Test(arguments: [
+        "bytes 0-9223372036854775806/9223372036854775807", "bytes 0-9223372036854775805/9223372036854775806",
+        "bytes 100-9223372036854775806/*", "bytes 100-9223372036854775807/9223372036854775808",
+    ]) func aRangeLongerThanAnyFileIsNoValidRange(range: String) {
+        let fields = [("Content-Range", range), tag]
+        #expect(judge(206, fields, total: nil) == .startOver(.unusableRange("no valid Content-Range")))
+    }
+
+    @Test(arguments: [Int64.max, .max - 1, 1 << 62] as [Int64]) func theEndOfAnyBodyIsJudgedWithoutOverflow(end: Int64)
+    {
+        let skipping = BodyPlan(skip: end, offset: 0, end: end, total: end)
+        let verdict = ResumeRules.judgeEnd(of: skipping, at: 0, skipped: 10, host: "h")
+        guard case .fail(let error) = verdict else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(error.reason == .shortBody)
+        let backwards = BodyPlan(offset: -end, end: end, total: end)
+        guard case .fail = ResumeRules.judgeEnd(of: backwards, at: -end, skipped: 0, host: "h") else {
+            Issue.record("a body with an impossible offset was not refused")
+            return
+        }
+    }
 }

@@ -43,4 +43,17 @@ import XferTestSupport
         for name in ["Here", "Pipe", "Huge"] { #expect(throws: FileError.self) { try files.read(name) } }
         #expect(try files.read(nil) == nil)
     }
+
+    /// On tmpfs, whose times have 64 bits (ext4's stop at 1901 and 2446).
+    @Test(arguments: [16_725_225_600, -16_725_225_600, 1 << 40] as [Int])
+    func aFileOfAnotherMillenniumIsReadLikeAnyOther(seconds: Int) throws {
+        let directory = try TemporaryDirectory("zones", in: "/dev/shm")
+        try FileTree.write("zone", to: directory.file("Zone"))
+        let files = ZoneFiles(directory: directory.path, localFile: directory.file("none"))
+        let before = files.stamp(of: "Zone")
+        var times = [timespec(tv_sec: seconds, tv_nsec: 1), timespec(tv_sec: seconds, tv_nsec: 1)]
+        #expect(utimensat(AT_FDCWD, directory.file("Zone"), &times, 0) == 0)
+        #expect(try files.read("Zone")?.stamp == files.stamp(of: "Zone"))
+        #expect(files.stamp(of: "Zone") != before)
+    }
 }

@@ -48,6 +48,37 @@ struct OpenRPCDocumentTests {
         check(OpenRPCDocument.value)
     }
 
+    /// A number without bounds is one the daemon's arithmetic can overflow with.
+    @Test func everyNumberHasAMinimumAndAMaximum() throws {
+        var unbounded: [String] = []
+        func bound(_ schema: JSONObject, _ key: String) -> Double? {
+            switch schema[key] {
+            case .integer(let value): Double(value)
+            case .number(let value): value
+            default: nil
+            }
+        }
+        func check(_ value: JSONValue, _ path: String) {
+            switch value {
+            case .array(let elements):
+                for (index, element) in elements.enumerated() { check(element, "\(path)[\(index)]") }
+            case .object(let object):
+                let types = object["type"]?.arrayValue ?? object["type"].map { [$0] } ?? []
+                if types.contains("integer") || types.contains("number") {
+                    let (least, most) = (bound(object, "minimum"), bound(object, "maximum"))
+                    let isBounded = least.map { $0 >= -0x1p60 } ?? false && most.map { $0 <= 0x1p60 } ?? false
+                    if !isBounded { unbounded.append(path) }
+                }
+                for (key, value) in object.members { check(value, "\(path).\(key)") }
+            default: break
+            }
+        }
+        check(OpenRPCDocument.value["methods"] ?? .null, "methods")
+        check(OpenRPCDocument.value["components"] ?? .null, "components")
+        check(OpenRPCDocument.value["x-events"] ?? .null, "x-events")
+        #expect(unbounded == [])
+    }
+
     // MARK: Recorded messages
 
     @Test func aTranscriptThatKeepsToTheDocumentPasses() throws {

@@ -219,6 +219,6 @@ actor DownloadRun: TransferMember {
         }
         // A file this service knows nothing of: its time tells only if it is the server's.
         guard specification.destination.usesRemoteTime else { return [] }
-        return [HeaderField(name: "If-Modified-Since", value: HTTPDate.text(status.modifiedAt))]
+        return [HeaderField(name: "If-Modified-Since", value: HTTPDate.format(status.modifiedAt))]
     }
 }

@@ -5,6 +5,8 @@ public import XferModel
 public enum EventsSince: RPCMethod {
     public static let name = "events.since"
     public static let isBulk = true
+    /// Numbers after which events can be asked for.
+    public static let sequenceNumbers: ClosedRange<Int64> = 0...WireID.range.upperBound
     public static let summary = "Durable events after a sequence number, oldest first."
 
     public static let examples = [
@@ -34,7 +36,7 @@ public enum EventsSince: RPCMethod {
         public static let summary = "Which events."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "seq", \.seq, "Events after this sequence number; 0 is all that are kept.", .range(0...Int64.max)),
+                "seq", \.seq, "Events after this sequence number; 0 is all that are kept.", .sequenceNumber),
             .optional("types", \.types, "Types of events; default all.", .count(1...1000)),
             .optional(
                 "task_ids", \.taskIDs, "Only events about these tasks; default all.", .count(1...TaskLimits.batchSize)),

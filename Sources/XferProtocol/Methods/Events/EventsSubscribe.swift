@@ -38,7 +38,7 @@ public enum EventsSubscribe: RPCMethod {
                 "task_ids", \.taskIDs, "Only events about these tasks; default all.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "since", \.since, "Replay what came after this sequence number first; default nothing.",
-                .range(0...Int64.max)),
+                .sequenceNumber),
         ]
     }
 

@@ -17,7 +17,7 @@ public enum EventsUnsubscribe: RPCMethod {
 
         public static let summary = "Which subscription."
         public static let wireFields: WireFields<Self> = [
-            .required("subscription", \.subscription, "What events.subscribe answered.", .range(0...Int64.max))
+            .required("subscription", \.subscription, "What events.subscribe answered.", .sequenceNumber)
         ]
     }
 }

@@ -1,0 +1,54 @@
+/// Arithmetic for numbers from outside: a result that does not fit becomes the nearest number that does.
+///
+/// Swift's own operators trap, and a trap ends the daemon. Use these wherever a server, a client, a file, a certificate, a
+/// clock, the configuration or the database chooses an operand.
+extension FixedWidthInteger {
+    @inlinable
+    public func addingSaturated(_ other: Self) -> Self {
+        let (sum, overflow) = addingReportingOverflow(other)
+        guard overflow else { return sum }
+        return other < 0 ? .min : .max
+    }
+
+    @inlinable
+    public func subtractingSaturated(_ other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        guard overflow else { return difference }
+        return other < 0 ? .max : .min
+    }
+
+    @inlinable
+    public func multipliedSaturated(by other: Self) -> Self {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        guard overflow else { return product }
+        return (self < 0) == (other < 0) ? .max : .min
+    }
+
+    /// The number without its fraction; the nearest that fits, and 0 for NaN.
+    @inlinable
+    public init(saturating value: Double) {
+        self = Self(exactly: value.rounded(.towardZero)) ?? (value.isNaN ? 0 : value < 0 ? .min : .max)
+    }
+}
+
+extension Sequence where Element: FixedWidthInteger {
+    /// The sum of all elements, saturated at each step.
+    @inlinable
+    public var saturatedSum: Element { reduce(0) { $0.addingSaturated($1) } }
+}
+
+/// Lengths and offsets in bytes, as servers and clients state them.
+public enum ByteCount {
+    /// The greatest length or offset that is accepted, 2^60: a million times what ext4 can hold in one file, and the sum of
+    /// seven such numbers still fits into 64 bits.
+    public static let greatest: Int64 = 1 << 60
+}
+
+/// Times of files (stat(3type)).
+public enum FileTime {
+    /// Nanoseconds since 1970. Outside the years 1678 to 2261 the number wraps around: it is compared for equality only,
+    /// and wrapped numbers still tell two times apart, which saturated ones would not.
+    public static func nanoseconds(seconds: Int, nanoseconds: Int) -> Int64 {
+        Int64(truncatingIfNeeded: seconds &* 1_000_000_000 &+ nanoseconds)
+    }
+}
