@@ -78,7 +78,7 @@ let package = Package(
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
-        library("JSONRPC", ["StrictJSON", nioCore, nioPosix, nioHTTP1, nioLocks]),
+        library("JSONRPC", ["CLinux", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioLocks]),
 
         // The service.
         library(
@@ -148,3 +148,7 @@ let package = Package(
             fixtures: ["Fixtures"]),
     ]
 )
+
+if let only = Context.environment["XFER_SUITES"]?.split(separator: ",").map(String.init), !only.isEmpty {
+    package.targets.removeAll { $0.type == .test && !only.contains($0.name) }
+}
