@@ -55,7 +55,7 @@ extension JSONParser {
         }
         var digits = Digits()
         try requiredDigits(&digits)
-        let value = digits.overflowed ? 1_000_000 : Int(Swift.min(digits.value, 1_000_000))
+        let value = digits.overflowed ? 1_000_000 : Int(clamping: Swift.min(digits.value, 1_000_000))
         return isNegative ? -value : value
     }
 }
@@ -67,7 +67,7 @@ private struct Digits {
 
     mutating func append(_ digit: UInt8) {
         let (product, first) = value.multipliedReportingOverflow(by: 10)
-        let (sum, second) = product.addingReportingOverflow(UInt64(digit))
+        let (sum, second) = product.addingReportingOverflow(UInt64(clamping: digit))
         value = sum
         overflowed = overflowed || first || second
     }

@@ -72,7 +72,8 @@ extension JSONParser {
         else { throw failure(.invalidString) }
         let second = try hexadecimal(at: position + 6)
         guard 0xDC00...0xDFFF ~= second,
-            let scalar = Unicode.Scalar(0x10000 + (UInt32(first - 0xD800) << 10) + UInt32(second - 0xDC00))
+            let scalar = Unicode.Scalar(
+                0x10000 + (UInt32(clamping: first - 0xD800) << 10) + UInt32(clamping: second - 0xDC00))
         else { throw failure(.invalidString) }
         position += 12
         return scalar
@@ -90,7 +91,7 @@ extension JSONParser {
             case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
             default: throw JSONSyntaxError(.invalidString, offset: offset)
             }
-            value = value << 4 | UInt16(digit)
+            value = value << 4 | UInt16(clamping: digit)
         }
         return value
     }

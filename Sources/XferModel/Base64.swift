@@ -8,14 +8,14 @@ public enum Base64 {
         var buffer: UInt32 = 0
         var bits = 0
         for byte in bytes {
-            buffer = buffer << 8 | UInt32(byte)
+            buffer = buffer << 8 | UInt32(clamping: byte)
             bits += 8
             while bits >= 6 {
                 bits -= 6
-                output.append(alphabet[Int(buffer >> UInt32(bits) & 63)])
+                output.append(alphabet[Int(clamping: buffer >> UInt32(clamping: bits) & 63)])
             }
         }
-        if bits > 0 { output.append(alphabet[Int(buffer << UInt32(6 - bits) & 63)]) }
+        if bits > 0 { output.append(alphabet[Int(clamping: buffer << UInt32(clamping: 6 - bits) & 63)]) }
         while !output.count.isMultiple(of: 4) { output.append(UInt8(ascii: "=")) }
         return String(decoding: output, as: UTF8.self)
     }
@@ -35,18 +35,18 @@ public enum Base64 {
             bits += 6
             if bits >= 8 {
                 bits -= 8
-                output.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+                output.append(UInt8(truncatingIfNeeded: buffer >> UInt32(clamping: bits)))
             }
         }
-        guard buffer & (1 << UInt32(bits) - 1) == 0 else { return nil }
+        guard buffer & (1 << UInt32(clamping: bits) - 1) == 0 else { return nil }
         return output
     }
 
     private static func value(of character: UInt8) -> UInt32? {
         switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character) + 4
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(clamping: character) - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(clamping: character) - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(clamping: character) + 4
         case UInt8(ascii: "+"): 62
         case UInt8(ascii: "/"): 63
         default: nil

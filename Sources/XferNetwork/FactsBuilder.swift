@@ -6,7 +6,7 @@ struct FactsBuilder {
     private(set) var facts = NetworkFacts()
 
     mutating func take(_ message: NetlinkMessage) {
-        switch Int(message.type) {
+        switch Int(clamping: message.type) {
         case Int(RTM_NEWLINK): takeLink(message)
         case Int(RTM_NEWADDR): takeAddress(message)
         case Int(RTM_NEWROUTE): takeRoute(message)
@@ -31,26 +31,28 @@ struct FactsBuilder {
         guard let bytes = attributes[UInt16(IFA_LOCAL)] ?? attributes[UInt16(IFA_ADDRESS)],
             let address = IPAddress(bytes: Array(bytes)), address.isIPv6 == (body.ifa_family == Family.ipv6)
         else { return }
-        let flags = attributes[UInt16(IFA_FLAGS)]?.read(UInt32.self) ?? UInt32(body.ifa_flags)
+        let flags = attributes[UInt16(IFA_FLAGS)]?.read(UInt32.self) ?? UInt32(clamping: body.ifa_flags)
         facts.addresses.insert(
             NetworkFacts.Address(
-                link: link, address: address, prefixLength: Int(body.ifa_prefixlen),
+                link: link, address: address, prefixLength: Int(clamping: body.ifa_prefixlen),
                 isGlobal: body.ifa_scope < Scope.link, isUsable: flags & Flags.notYet == 0))
     }
 
     private mutating func takeRoute(_ message: NetlinkMessage) {
-        guard let body = message.payload.read(rtmsg.self), Int(body.rtm_type) == Int(RTN_UNICAST),
+        guard let body = message.payload.read(rtmsg.self), Int(clamping: body.rtm_type) == Int(RTN_UNICAST),
             body.rtm_family == Family.ipv4 || body.rtm_family == Family.ipv6, body.rtm_flags & Flags.cloned == 0
         else { return }
         let attributes = message.attributes(after: rtmsg.self)
-        let table = attributes[RTA_TABLE]?.read(UInt32.self) ?? UInt32(body.rtm_table)
+        let table = attributes[RTA_TABLE]?.read(UInt32.self) ?? UInt32(clamping: body.rtm_table)
         guard table != RT_TABLE_LOCAL.rawValue else { return }
         let metric = attributes[RTA_PRIORITY]?.read(UInt32.self) ?? 0
         var links = attributes[RTA_OIF]?.read(Int32.self).map { [$0] } ?? []
         if let hops = attributes[RTA_MULTIPATH] { links += Self.links(of: hops) }
         guard body.rtm_dst_len == 0 else {
             var digest = RouteDigest()
-            for value in [UInt32(body.rtm_family), UInt32(body.rtm_dst_len), table, metric] { digest.take(value) }
+            for value in [UInt32(clamping: body.rtm_family), UInt32(clamping: body.rtm_dst_len), table, metric] {
+                digest.take(value)
+            }
             for link in links { digest.take(UInt32(bitPattern: link)) }
             digest.take(attributes[RTA_DST] ?? [])
             digest.take(attributes[RTA_GATEWAY] ?? [])
@@ -70,7 +72,7 @@ struct FactsBuilder {
         var links: [Int32] = []
         var rest = hops
         while let hop = rest.read(rtnexthop.self) {
-            let length = Int(hop.rtnh_len)
+            let length = Int(clamping: hop.rtnh_len)
             guard length >= MemoryLayout<rtnexthop>.size, length <= rest.count else { break }
             links.append(hop.rtnh_ifindex)
             rest = rest.dropFirst(aligned(length))
@@ -101,7 +103,7 @@ struct FactsBuilder {
 }
 
 extension [UInt16: ArraySlice<UInt8>] {
-    fileprivate subscript(type: rtattr_type_t) -> ArraySlice<UInt8>? { self[UInt16(type.rawValue)] }
+    fileprivate subscript(type: rtattr_type_t) -> ArraySlice<UInt8>? { self[UInt16(clamping: type.rawValue)] }
 }
 
 /// FNV-1a, 64 bits.
@@ -109,7 +111,7 @@ private struct RouteDigest {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     mutating func take(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for byte in bytes { value = (value ^ UInt64(clamping: byte)) &* 0x100_0000_01B3 }
         value = (value ^ 0xFF) &* 0x100_0000_01B3
     }
 

@@ -12,7 +12,7 @@ struct NetlinkMessage {
         var found: [NetlinkMessage] = []
         var rest = datagram
         while let header = rest.read(nlmsghdr.self) {
-            let length = Int(header.nlmsg_len)
+            let length = Int(clamping: header.nlmsg_len)
             guard length >= MemoryLayout<nlmsghdr>.size, length <= rest.count else { break }
             found.append(
                 NetlinkMessage(
@@ -32,7 +32,7 @@ struct NetlinkMessage {
         var found: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = bytes
         while let header = rest.read(rtattr.self) {
-            let length = Int(header.rta_len)
+            let length = Int(clamping: header.rta_len)
             guard length >= MemoryLayout<rtattr>.size, length <= rest.count else { break }
             // The two upper bits are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
             found[header.rta_type & 0x3FFF] = rest.prefix(length).dropFirst(MemoryLayout<rtattr>.size)

@@ -53,7 +53,7 @@ struct NetlinkDump: ~Copyable {
         var isConsistent = true
         for type in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
             sequence &+= 1
-            guard xfer_netlink_request_dump(socket.descriptor, Int32(type), sequence) == 0 else {
+            guard xfer_netlink_request_dump(socket.descriptor, Int32(clamping: type), sequence) == 0 else {
                 throw NetworkMonitorError(call: "send", code: errno)
             }
             while let messages = try answer(&buffer) {
@@ -76,11 +76,11 @@ struct NetlinkDump: ~Copyable {
             throw NetworkMonitorError(call: "recv", code: errno)
         }
         let messages = NetlinkMessage.messages(in: buffer.prefix(count)).filter { $0.sequence == sequence }
-        for message in messages where Int(message.type) == Int(NLMSG_ERROR) {
+        for message in messages where Int(clamping: message.type) == Int(NLMSG_ERROR) {
             let code = message.payload.read(Int32.self) ?? -EPROTO
-            throw NetworkMonitorError(call: "dump", code: -code)
+            throw NetworkMonitorError(call: "dump", code: 0 &- code)
         }
-        return messages.contains { Int($0.type) == Int(NLMSG_DONE) } ? nil : messages
+        return messages.contains { Int(clamping: $0.type) == Int(NLMSG_DONE) } ? nil : messages
     }
 }
 

@@ -93,7 +93,9 @@ private final class Watch: @unchecked Sendable {
                 onChange(facts)
             }
             let took = (ContinuousClock.now - begin) * Self.restFactor
-            rest = Int32(max(.milliseconds(Int(Self.gathering)), min(took, .seconds(5))) / .milliseconds(1))
+            rest = Int32(
+                saturating: max(.milliseconds(Int(clamping: Self.gathering)), min(took, .seconds(5))) / .milliseconds(1)
+            )
         }
     }
 

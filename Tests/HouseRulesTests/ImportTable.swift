@@ -26,7 +26,7 @@ enum ImportTable {
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
         "JSONRPC": posix + [
-            "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers",
+            "CLinux", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers",
         ],
 
         // The service.

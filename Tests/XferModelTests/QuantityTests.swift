@@ -60,4 +60,12 @@ struct QuantityTests {
     func durationsReadBack(duration: Duration) {
         #expect(DurationText.parse(DurationText.format(duration)) == duration)
     }
+
+    @Test("Every number has a text", arguments: [Int64.min, -1, 0, .max])
+    func everyNumberIsWritten(number: Int64) {
+        #expect(!ByteSizeText.format(number).isEmpty)
+        for duration in [Duration.seconds(number), .milliseconds(number), .nanoseconds(number)] {
+            #expect(!DurationText.format(duration).isEmpty)
+        }
+    }
 }

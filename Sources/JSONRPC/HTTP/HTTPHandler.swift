@@ -102,7 +102,7 @@ final class HTTPHandler: ChannelInboundHandler {
 extension HTTPHandler {
     private func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         let target = HTTPTarget(head, routes: routes)
-        let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        let length = head.headers.first(name: "content-length").flatMap { Int($0, radix: 10) } ?? 0
         let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
         switch target {
         case .refused(let answer) where hasBody:

@@ -43,16 +43,17 @@ extension HTTPResponseHead {
 enum HTTPDate {
     static func now() -> String { text(for: time(nil)) }
 
-    /// `seconds` since 1970.
+    /// `seconds` since 1970; years before 1000 and after 9999, which have no four digits, are written as these.
     static func text(for seconds: time_t) -> String {
-        var seconds = seconds
+        var seconds = min(max(seconds, -30_610_224_000), 253_402_300_799)
         var date = tm()
         gmtime_r(&seconds, &date)
         let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let clock = [date.tm_hour, date.tm_min, date.tm_sec].map(twoDigits).joined(separator: ":")
         let year = 1900 + date.tm_year
-        return "\(days[Int(date.tm_wday)]), \(twoDigits(date.tm_mday)) \(months[Int(date.tm_mon)]) \(year) \(clock) GMT"
+        return
+            "\(days[Int(clamping: date.tm_wday)]), \(twoDigits(date.tm_mday)) \(months[Int(clamping: date.tm_mon)]) \(year) \(clock) GMT"
     }
 
     private static func twoDigits(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }

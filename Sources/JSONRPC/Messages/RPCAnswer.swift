@@ -21,7 +21,7 @@ enum RPCAnswer {
     /// An error. One longer than `limit` bytes is sent without its data and with its message cut.
     static func error(_ error: RPCError, id: JSONValue, limit: Int = .max) -> [UInt8] {
         var text = Array(#"{"jsonrpc":"2.0","error":{"code":"#.utf8)
-        text.appendJSON(Int64(error.code))
+        text.appendJSON(Int64(clamping: error.code))
         text.append(contentsOf: #","message":"#.utf8)
         text.appendJSON(error.message)
         if let data = error.data {

@@ -72,7 +72,7 @@ extension RPCError {
     private static func data(reason: String, path: String? = nil, limit: Int? = nil) -> JSONValue {
         var object: JSONObject = ["reason": .string(reason)]
         if let path, !path.isEmpty { object.append(newKey: "path", .string(path)) }
-        if let limit { object.append(newKey: "limit", .integer(Int64(limit))) }
+        if let limit { object.append(newKey: "limit", .integer(Int64(clamping: limit))) }
         return .object(object)
     }
 }

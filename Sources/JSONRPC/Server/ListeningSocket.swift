@@ -141,7 +141,7 @@ struct UnixAddress {
     /// A Unix stream socket, non-blocking and closed on exec.
     static func makeSocket() throws(RPCServerError) -> CInt {
         let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        let descriptor = socket(AF_UNIX, CInt(flags), 0)
+        let descriptor = socket(AF_UNIX, CInt(clamping: flags), 0)
         guard descriptor >= 0 else { throw .system(SystemCallError("socket")) }
         return descriptor
     }

@@ -19,6 +19,7 @@ public final class RPCServer: Sendable {
         /// One for each of the group's loops.
         var executors: [ObjectIdentifier: LoopExecutor] = [:]
         var listeners: [Listener] = []
+        var probe: WatchProbe?
         var isStopped = false
     }
 
@@ -43,11 +44,12 @@ public final class RPCServer: Sendable {
     /// Listens on `endpoint`. Can be called for several.
     public func start(on endpoint: RPCEndpoint) async throws(RPCServerError) {
         guard let group = eventLoops() else { throw .stopped }
+        let probe = try watchProbe()
         let socket = try ListeningSocket(endpoint)
         let bootstrap = ServerBootstrap(group: group)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture { try setUp(channel) }
+                channel.eventLoop.makeCompletedFuture { try setUp(channel, probe) }
             }
         let channel: any Channel
         do {
@@ -86,7 +88,7 @@ public final class RPCServer: Sendable {
     /// closes. Streams are ended at once. Afterwards everything the server held is given back.
     public func shutdown(grace: Duration = .seconds(5)) async {
         let (group, executors) = state.withLockedValue { state in
-            defer { (state.group, state.executors) = (nil, [:]) }
+            defer { (state.group, state.executors, state.probe) = (nil, [:], nil) }
             state.isStopped = true
             return (state.group, state.executors.values)
         }
@@ -100,6 +102,13 @@ public final class RPCServer: Sendable {
         patience.cancel()
         for executor in executors { await executor.end() }
         try? await group?.shutdownGracefully()
+    }
+
+    private func watchProbe() throws(RPCServerError) -> WatchProbe {
+        if let probe = state.withLockedValue(\.probe) { return probe }
+        let probe = try WatchProbe()
+        state.withLockedValue { $0.probe = probe }
+        return probe
     }
 
     private func eventLoops() -> MultiThreadedEventLoopGroup? {
@@ -118,7 +127,11 @@ public final class RPCServer: Sendable {
 
 extension RPCServer {
     /// Decides about a new connection, on its event loop, before the first byte is read.
-    private func setUp(_ channel: any Channel) throws {
+    private func setUp(_ channel: any Channel, _ probe: WatchProbe) throws {
+        let isWatchable = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { probe.canWatch($0) }
+        guard isWatchable != false else { throw RPCServerError.system(SystemCallError("epoll_ctl", on: "a client")) }
         let limits = dispatcher.limits
         switch clients.admit(channel) {
         case .shuttingDown:

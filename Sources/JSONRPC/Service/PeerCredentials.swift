@@ -35,12 +35,12 @@ extension PeerCredentials {
     private static func supplementaryGroups(ofSocket socket: CInt) throws(SystemCallError) -> [UInt32] {
         var groups = [UInt32](repeating: 0, count: 64)
         while true {
-            var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
+            var length = socklen_t(clamping: groups.count * MemoryLayout<UInt32>.stride)
             if getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) == 0 {
-                return Array(groups.prefix(Int(length) / MemoryLayout<UInt32>.stride))
+                return Array(groups.prefix(Int(clamping: length) / MemoryLayout<UInt32>.stride))
             }
             // ERANGE comes with the length that is needed.
-            let needed = Int(length) / MemoryLayout<UInt32>.stride
+            let needed = Int(clamping: length) / MemoryLayout<UInt32>.stride
             guard errno == ERANGE, needed > groups.count else { throw SystemCallError("getsockopt(SO_PEERGROUPS)") }
             groups = [UInt32](repeating: 0, count: needed)
         }

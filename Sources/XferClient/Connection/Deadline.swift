@@ -20,12 +20,12 @@ struct Deadline {
     private static func now() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return Int64(clamping: time.tv_sec) * 1_000_000_000 + Int64(clamping: time.tv_nsec)
     }
 
     /// Clamped to about a hundred years so that adding to a clock cannot overflow.
     private static func nanoseconds(of duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
-        return min(seconds, 3_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
+        return min(max(seconds, 0), 3_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

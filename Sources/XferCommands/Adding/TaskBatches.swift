@@ -1,4 +1,5 @@
 import StrictJSON
+import XferModel
 import XferProtocol
 
 /// Cuts many tasks into calls of `task.add`: small enough for the first to run while the next are being added, and well below
@@ -37,7 +38,8 @@ extension CommandFailure {
     func naming(_ start: Int, in tasks: [NewTask], added: Int) -> CommandFailure {
         var text = message
         if let open = message.firstRange(of: "tasks["), let close = message[open.upperBound...].firstIndex(of: "]"),
-            let index = Int(message[open.upperBound..<close]), tasks.indices.contains(start + index)
+            let index = Int(message[open.upperBound..<close], radix: 10),
+            tasks.indices.contains(start.addingSaturated(index))
         {
             text += "; this is URL number \(start + index + 1)"
         }

@@ -1,3 +1,5 @@
+import XferModel
+
 /// A non-negative decimal number without exponent, exact: `1`, `1.5`, `.25`.
 struct DecimalNumber: Hashable, Sendable {
     private let digits: Int64
@@ -11,7 +13,7 @@ struct DecimalNumber: Hashable, Sendable {
             return nil
         }
         let decimals = parts.count == 2 ? parts[1].utf8.count : 0
-        guard decimals <= 9, let digits = Int64(parts.joined()) else { return nil }
+        guard decimals <= 9, let digits = Int64(parts.joined(), radix: 10) else { return nil }
         self.digits = digits
         scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
     }
@@ -19,7 +21,7 @@ struct DecimalNumber: Hashable, Sendable {
     /// The product rounded down, nil when it does not fit.
     func times(_ factor: Int64) -> Int64? {
         let (whole, overflow) = (digits / scale).multipliedReportingOverflow(by: factor)
-        let fraction = Int64(Double(digits % scale) / Double(scale) * Double(factor))
+        let fraction = Int64(saturating: Double(digits % scale) / Double(scale) * Double(factor))
         let (sum, tooMuch) = whole.addingReportingOverflow(fraction)
         return overflow || tooMuch ? nil : sum
     }

@@ -20,7 +20,8 @@ enum FileText {
             guard count > 0 else { break }
             bytes += chunk[..<count]
             guard bytes.count <= limit else {
-                throw .usage("\(option): \(SafeText.sanitised(path)) is larger than \(ByteText.size(Int64(limit)))")
+                throw .usage(
+                    "\(option): \(SafeText.sanitised(path)) is larger than \(ByteText.size(Int64(clamping: limit)))")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -8,7 +8,8 @@ struct TaskIDArgument: Hashable, Sendable, ExpressibleByArgument {
 
     init?(argument: String) {
         let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
-        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits), number > 0 else {
+        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits, radix: 10), number > 0
+        else {
             return nil
         }
         id = TaskID(number)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 
 /// A span of time as people write it: `30` and `30s` are seconds, then `5m`, `2h`, `1d`, and sums: `1h30m`.
 struct TimeSpan: Hashable, Sendable {
@@ -25,7 +26,7 @@ struct TimeSpan: Hashable, Sendable {
     }
 
     /// Rounded up, so that a short span never becomes none.
-    var wholeSeconds: Int64 { Int64(seconds.rounded(.up)) }
+    var wholeSeconds: Int64 { Int64(saturating: seconds.rounded(.up)) }
 
     private static func factor(_ unit: Substring, isAlone: Bool) -> Double? {
         switch unit {

@@ -1,3 +1,5 @@
+import XferModel
+
 /// A bar that fills from left to right, in eighths of a column where the terminal can draw them.
 struct Bar: Sendable {
     let usesUnicode: Bool
@@ -10,7 +12,7 @@ struct Bar: Sendable {
     }
 
     private func blocks(_ fraction: Double, _ width: Int) -> String {
-        let eighths = Int(fraction * Double(width * 8))
+        let eighths = Int(saturating: fraction * Double(width) * 8)
         let full = eighths / 8
         let partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
         let rest = width - full - (partial.isEmpty ? 0 : 1)
@@ -18,7 +20,7 @@ struct Bar: Sendable {
     }
 
     private func ascii(_ fraction: Double, _ width: Int) -> String {
-        let full = Int(fraction * Double(width))
+        let full = Int(saturating: fraction * Double(width))
         let head = full > 0 && full < width ? ">" : ""
         return String(repeating: "=", count: full - head.count) + head + String(repeating: "-", count: width - full)
     }
@@ -27,6 +29,6 @@ struct Bar: Sendable {
     static func percent(_ received: Int64, of total: Int64?) -> String {
         guard let total else { return "" }
         guard total > 0 else { return "100%" }
-        return "\(Int(min(1, max(0, Double(received) / Double(total))) * 100))%"
+        return "\(Int(saturating: min(1, max(0, Double(received) / Double(total))) * 100))%"
     }
 }

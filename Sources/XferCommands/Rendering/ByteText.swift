@@ -1,3 +1,5 @@
+import XferModel
+
 /// Sizes and rates for people, in powers of 1024 with their IEC names: `1.2 GiB`, `640 KiB/s`.
 enum ByteText {
     private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
@@ -10,9 +12,12 @@ enum ByteText {
             value /= 1024
             unit += 1
         }
-        if unit == 0 { return "\(Int64(value)) B" }
+        if unit == 0 { return "\(Int64(saturating: value)) B" }
         let tenths = (value * 10).rounded()
-        let number = tenths < 100 ? "\(Int64(tenths) / 10).\(Int64(tenths) % 10)" : "\(Int64(value.rounded()))"
+        let number =
+            tenths < 100
+            ? "\(Int64(saturating: tenths) / 10).\(Int64(saturating: tenths) % 10)"
+            : "\(Int64(saturating: value.rounded()))"
         return "\(number) \(units[unit])"
     }
 

@@ -50,6 +50,6 @@ enum CacheText {
 
     /// Nil for what is a URL.
     static func id(_ argument: String) -> CacheEntryID? {
-        Int64(argument).flatMap { $0 > 0 ? CacheEntryID($0) : nil }
+        Int64(argument, radix: 10).flatMap { $0 > 0 ? CacheEntryID($0) : nil }
     }
 }

@@ -27,6 +27,6 @@ enum FailedURLText {
 
     /// Nil for what is a URL.
     static func id(_ argument: String) -> FailedURLID? {
-        Int64(argument).flatMap { $0 > 0 ? FailedURLID($0) : nil }
+        Int64(argument, radix: 10).flatMap { $0 > 0 ? FailedURLID($0) : nil }
     }
 }

@@ -47,7 +47,7 @@ struct TaskDetails: Sendable {
         case "max_recv_rate", "max_send_rate": [ByteText.limit(value.integerValue ?? 0)]
         case "ranges":
             (task.ranges ?? []).map { range in
-                "\(range.start)-\(range.end.map { "\($0 - 1)" } ?? ""), \(ByteText.size(range.committed - range.start))"
+                "\(range.start)-\(range.end.map { "\($0.subtractingSaturated(1))" } ?? ""), \(ByteText.size(range.committed.subtractingSaturated(range.start)))"
             }
         case "retry_for": [DurationText.short(value.integerValue ?? 0)]
         case "headers", "response_headers": headers(value)

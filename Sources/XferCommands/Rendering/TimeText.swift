@@ -18,7 +18,7 @@ enum TimeText {
     }
 
     private static func formatted(_ timestamp: Timestamp, _ format: String) -> String {
-        var seconds = time_t(timestamp.rawValue / 1_000_000)
+        var seconds = time_t(clamping: timestamp.rawValue / 1_000_000)
         var parts = tm()
         guard localtime_r(&seconds, &parts) != nil else { return timestamp.description }
         var buffer = [CChar](repeating: 0, count: 64)

@@ -4,7 +4,7 @@ import XferModel
 enum WaitText {
     /// - Parameter now: what a known end is counted from.
     static func sentence(reason: String, until: Timestamp?, failure: TaskGlance.Failure?, now: Timestamp) -> String {
-        let seconds = until.map { max(0, Int64(now.duration(to: $0).inSeconds.rounded(.up))) }
+        let seconds = until.map { max(0, Int64(saturating: now.duration(to: $0).inSeconds.rounded(.up))) }
         let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
         switch WaitReason(rawValue: reason) {
         case .retry:

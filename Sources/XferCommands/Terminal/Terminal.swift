@@ -29,7 +29,7 @@ struct Terminal: Sendable {
         guard ioctl(output.descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
             return Size(columns: 80, rows: 24)
         }
-        return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
+        return Size(columns: Int(clamping: window.ws_col), rows: Int(clamping: window.ws_row))
     }
 
     struct Size: Hashable, Sendable {

@@ -76,7 +76,8 @@ struct LimitArgument<Value: WireValue>: ExpressibleByArgument {
             patch = .clear
             return
         }
-        guard let value = try? Value(strict: Int64(argument).map { .integer($0) } ?? .string(argument)) else {
+        guard let value = try? Value(strict: Int64(argument, radix: 10).map { .integer($0) } ?? .string(argument))
+        else {
             return nil
         }
         patch = .set(value)

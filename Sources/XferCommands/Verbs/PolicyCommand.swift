@@ -113,7 +113,7 @@ struct HostAndPort: Hashable {
             host = text
             return
         }
-        guard let number = Int(text[text.index(after: colon)...]), (1...65_535).contains(number) else {
+        guard let number = Int(text[text.index(after: colon)...], radix: 10), (1...65_535).contains(number) else {
             throw .usage("\(SafeText.sanitised(text)): expected a port from 1 to 65535 after the colon")
         }
         host = String(text[..<colon])

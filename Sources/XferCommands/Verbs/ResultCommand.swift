@@ -56,7 +56,7 @@ struct ResultCommand: ParsableCommand {
             }
             try file.write(bytes)
             if page.eof || bytes.isEmpty { return try file.close() }
-            let next = page.offset + Int64(bytes.count)
+            let next = page.offset.addingSaturated(Int64(bytes.count))
             page = try daemon.call(TaskResult.self, TaskResult.Params(id: id, offset: next)).value
         }
     }

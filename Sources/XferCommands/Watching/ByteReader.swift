@@ -64,7 +64,7 @@ struct ByteReader {
                 version = found
             }
             try output.write(bytes)
-            offset += Int64(bytes.count)
+            offset = offset.addingSaturated(Int64(bytes.count))
             if page.eof { return page.state.value }
             if bytes.isEmpty {
                 // What was written is of bytes that are not there any more.

@@ -47,7 +47,7 @@ struct EventStream {
             switch answer.value {
             case .gap(let gap):
                 Self.tellGap(gap.firstSeq)
-                params.seq = max(gap.firstSeq - 1, params.seq + 1)
+                params.seq = max(gap.firstSeq.subtractingSaturated(1), params.seq.addingSaturated(1))
             case .events(let page):
                 for (event, raw) in zip(page.events, answer.raw["events"]?.arrayValue ?? []) { show(event, raw: raw) }
                 guard page.lastSeq > params.seq else { return }

@@ -35,7 +35,7 @@ struct WatchModel: Sendable {
     }
 
     /// Bytes per second over the running tasks that are known.
-    var rate: Int64 { active.reduce(0) { $0 + ($1.isRunning ? $1.rate : 0) } }
+    var rate: Int64 { active.filter(\.isRunning).map(\.rate).saturatedSum }
 
     /// Whether something on the screen counts down.
     var hasCountdown: Bool { active.contains { !$0.isRunning && $0.waitUntil != nil } }

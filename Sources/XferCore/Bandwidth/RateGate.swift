@@ -69,7 +69,8 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         if limits.isEmpty { return }
         for scope in scopes { _ = limits[scope]?.bucket.take(count, now: now) }
         guard let left = turns[id] else { return }
-        turns[id] = left > Int64(count) ? left - Int64(count) : nil
+        let rest = left.subtractingSaturated(Int64(clamping: count))
+        turns[id] = rest > 0 ? rest : nil
     }
 
     /// The transfer has ended, or does not want to take anything for a while.
@@ -90,7 +91,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
                 let rate = limits[scope]?.bucket.rate, let id = limits[scope]?.line.popFirst()
             else { continue }
             waiting[id] = nil
-            turns[id] = max(Self.smallestTurn, Int64(Double(rate) * Self.turnTime))
+            turns[id] = max(Self.smallestTurn, Int64(saturating: Double(rate) * Self.turnTime))
             return id
         }
         return nil

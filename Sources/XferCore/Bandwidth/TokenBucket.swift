@@ -51,7 +51,7 @@ public struct TokenBucket: Hashable, Sendable {
     /// Rounded up: at that instant nothing is owed any more.
     private var debtEnd: MonotonicInstant {
         let seconds = min(-balance / Double(rate), 1e9)
-        return updated.advanced(by: .nanoseconds(Int64((seconds * 1e9).rounded(.up))))
+        return updated.advanced(by: .nanoseconds(Int64(saturating: (seconds * 1e9).rounded(.up))))
     }
 
     private mutating func refill(_ now: MonotonicInstant) {

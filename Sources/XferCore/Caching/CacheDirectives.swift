@@ -46,7 +46,7 @@ public struct CacheDirectives: Hashable, Sendable {
 
     static func seconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return min(Int64(text) ?? mostSeconds, mostSeconds)
+        return min(Int64(text, radix: 10) ?? mostSeconds, mostSeconds)
     }
 
     // MARK: Syntax

@@ -30,7 +30,7 @@ extension BandwidthSchedule {
         var day = start.dividedDown(by: 86_400)
         while day * 86_400 < end {
             for entry in entries {
-                let wallClock = day * 86_400 + Int64(entry.start.minutes) * 60
+                let wallClock = day * 86_400 + Int64(clamping: entry.start.minutes) * 60
                 guard wallClock > start else { continue }
                 guard wallClock < end else { return nil }
                 if entry.limits != limits { return wallClock }

@@ -48,7 +48,7 @@ public enum TimeZoneFile {
         var starts: [Int64] = []
         for _ in 0..<header.times { starts.append(try reader.integer(timeSize)) }
         guard zip(starts, starts.dropFirst()).allSatisfy(<) else { throw Fault("its times are not in order") }
-        let indices = try reader.bytes(header.times).map { Int($0) }
+        let indices = try reader.bytes(header.times).map { Int(clamping: $0) }
         var offsets: [Int64] = []
         for _ in 0..<header.types {
             let offset = try reader.integer(4)
@@ -90,12 +90,12 @@ public enum TimeZoneFile {
 
         /// Big-endian, two's complement, 4 or 8 bytes.
         mutating func integer(_ size: Int) throws(Fault) -> Int64 {
-            let value = try bytes(size).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-            return size == 4 ? Int64(Int32(truncatingIfNeeded: value)) : Int64(bitPattern: value)
+            let value = try bytes(size).reduce(0 as UInt64) { $0 << 8 | UInt64(clamping: $1) }
+            return size == 4 ? Int64(clamping: Int32(truncatingIfNeeded: value)) : Int64(bitPattern: value)
         }
 
         mutating func count() throws(Fault) -> Int {
-            let value = Int(try integer(4))
+            let value = Int(clamping: try integer(4))
             guard (0...1 << 20).contains(value) else { throw Fault("a count in it is out of range") }
             return value
         }

@@ -12,7 +12,7 @@ public struct WindowCalendar: Sendable {
         times = window.times.isEmpty ? [.wholeDay] : window.times
         days = Set(window.days.isEmpty ? Weekday.allCases : window.days)
         self.zone = zone
-        boundaries = Set([0] + times.flatMap { [$0.start, $0.end] }.map { Int64($0.minutes) % 1440 }).sorted()
+        boundaries = Set([0] + times.flatMap { [$0.start, $0.end] }.map { Int64(clamping: $0.minutes) % 1440 }).sorted()
     }
 
     public func isOpen(at time: Timestamp) -> Bool { isOpen(wallClock: zone.wallClock(at: time.wholeSecond)) }
@@ -60,7 +60,7 @@ public struct WindowCalendar: Sendable {
         let minute = (wallClock - day * 86_400) / 60
         let (today, yesterday) = (Weekday(daysSinceEpoch: day), Weekday(daysSinceEpoch: day - 1))
         return times.contains { times in
-            let (start, end) = (Int64(times.start.minutes), Int64(times.end.minutes))
+            let (start, end) = (Int64(clamping: times.start.minutes), Int64(clamping: times.end.minutes))
             guard times.crossesMidnight else { return days.contains(today) && start <= minute && minute < end }
             return days.contains(today) && minute >= start || days.contains(yesterday) && minute < end
         }

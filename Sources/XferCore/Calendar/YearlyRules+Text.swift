@@ -43,7 +43,7 @@ private struct Reader {
         let digits = rest.prefix { $0 >= 48 && $0 <= 57 }
         guard (1...3).contains(digits.count) else { return nil }
         rest = rest.dropFirst(digits.count)
-        let value = digits.reduce(0) { $0 * 10 + Int64($1 - 48) }
+        let value = digits.reduce(0) { $0 * 10 + Int64(clamping: $1 - 48) }
         return range.contains(value) ? value : nil
     }
 

@@ -29,9 +29,9 @@ public enum HTTPDate {
         let date = CivilDate(daysSinceEpoch: day)
         let inDay = second - day * 86_400
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let weekday = weekdays[Int(((day + 4) % 7 + 7) % 7)]
+        let weekday = weekdays[Int(clamping: ((day + 4) % 7 + 7) % 7)]
         let year = String(repeating: "0", count: max(0, 4 - "\(date.year)".count)) + "\(date.year)"
-        return "\(weekday), \(two(date.day)) \(months[Int(date.month - 1)]) \(year) "
+        return "\(weekday), \(two(date.day)) \(months[Int(clamping: date.month - 1)]) \(year) "
             + "\(two(inDay / 3600)):\(two(inDay / 60 % 60)):\(two(inDay % 60)) GMT"
     }
 
@@ -40,7 +40,7 @@ public enum HTTPDate {
 
     private static func timestamp(day: Substring, month: Substring, year: Substring, time: Substring) -> Timestamp? {
         let clock = time.split(separator: ":", omittingEmptySubsequences: false)
-        guard let month = months.firstIndex(of: String(month)).map({ Int64($0 + 1) }), year.count == 4,
+        guard let month = months.firstIndex(of: String(month)).map({ Int64(clamping: $0 + 1) }), year.count == 4,
             let year = Decimal64.parse(year), let day = Decimal64.parse(day),
             (1...CivilDate.days(inMonth: month, of: year)).contains(day), clock.count == 3,
             clock.allSatisfy({ $0.count == 2 }), let hour = Decimal64.parse(clock[0]), hour < 24,

@@ -72,7 +72,7 @@ public enum ResponseRules {
     public static func retryAfter(_ head: ResponseHead, now: Timestamp) -> Int64? {
         guard let text = head.value("Retry-After") else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
-            return min(Int64(text) ?? longestRetryAfter, longestRetryAfter)
+            return min(Int64(text, radix: 10) ?? longestRetryAfter, longestRetryAfter)
         }
         guard let date = HTTPDate.parse(text) else { return nil }
         let seconds = date.rawValue.subtractingSaturated(now.rawValue).addingSaturated(999_999) / 1_000_000

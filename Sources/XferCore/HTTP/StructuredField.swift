@@ -146,7 +146,8 @@ struct StructuredFieldParser {
             rest = rest[fraction.endIndex...]
             return (1...12).contains(digits.count) && (1...3).contains(fraction.count) ? .other : nil
         }
-        guard (1...15).contains(digits.count), let value = Int64(String(decoding: digits, as: UTF8.self)) else {
+        guard (1...15).contains(digits.count), let value = Int64(String(decoding: digits, as: UTF8.self), radix: 10)
+        else {
             return nil
         }
         return .integer(sign * value)

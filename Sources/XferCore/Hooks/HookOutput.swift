@@ -1,3 +1,5 @@
+import XferModel
+
 /// Cuts what a hook writes into lines for the log, within limits: beyond them everything is thrown away, so that a hook
 /// that floods its output costs nothing but the reading.
 public struct HookOutput: Sendable {
@@ -22,7 +24,7 @@ public struct HookOutput: Sendable {
     /// Takes what was written next; answers the lines that are whole now, without their ends.
     public mutating func onBytes(_ bytes: some Collection<UInt8>) -> [String] {
         guard taken < limits.totalBytes else {
-            discarded += Int64(bytes.count)
+            discarded = discarded.addingSaturated(Int64(bytes.count))
             return []
         }
         var lines: [String] = []

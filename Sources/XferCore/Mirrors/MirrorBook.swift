@@ -82,6 +82,11 @@ public struct MirrorBook: Hashable, Sendable {
     ///   - use: as it is kept with the bytes.
     public init(count: Int, use: SourceUse = SourceUse()) {
         self.use = use
+        if !(0..<count).contains(use.described) {
+            // A damaged row: what is kept is of some source, so only a digest can make use of it.
+            self.use.described = 0
+            self.use.needsDigest = true
+        }
         // Somebody insists: there would be nobody to ask.
         if (0..<count).allSatisfy(use.condemned.contains) { self.use.condemned = [] }
         standings = Array(repeating: .ready, count: count)

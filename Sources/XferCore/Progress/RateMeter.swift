@@ -10,7 +10,7 @@ public struct RateMeter: Sendable {
     public init(window: Duration = .seconds(3)) { self.window = window }
 
     /// The present rate; 0 until two samples were taken.
-    public var rate: Int64 { Int64((smoothed ?? 0).rounded()) }
+    public var rate: Int64 { min(Int64(saturating: (smoothed ?? 0).rounded()), ByteCount.greatest) }
 
     /// Takes the count of bytes received so far; a count that fell (bytes were dropped) starts anew.
     public mutating func sample(_ bytes: Int64, at now: MonotonicInstant) {
@@ -22,7 +22,7 @@ public struct RateMeter: Sendable {
             smoothed = nil
             return
         }
-        let current = Double(bytes - last.bytes) / elapsed
+        let current = Double(bytes.subtractingSaturated(last.bytes)) / elapsed
         let weight = min(1, elapsed / window.inSeconds)
         smoothed = smoothed.map { $0 + (current - $0) * weight } ?? current
     }

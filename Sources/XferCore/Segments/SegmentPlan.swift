@@ -168,12 +168,12 @@ public struct SegmentPlan: Hashable, Sendable {
             return nil
         }
         if !isProven {
-            let rear = max((victim.end - victim.begun) / Int64(max(2, wantedLanes)), least(for: victim))
+            let rear = max((victim.end - victim.begun) / Int64(clamping: max(2, wantedLanes)), least(for: victim))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
-        let parts = Int64(min(Int64(max(1, idle)) + 1, victim.remaining / least(for: victim)))
+        let parts = min(Int64(clamping: max(1, idle)) + 1, victim.remaining / least(for: victim))
         let at = cut(victim, parts: parts, rate)
-        return .split(owner, at: at, parts: Int(parts))
+        return .split(owner, at: at, parts: Int(clamping: parts))
     }
 
     /// Whether the lane whose rear was wanted will stop there.
@@ -301,7 +301,7 @@ extension SegmentPlan {
             return aligned(piece.written + within(piece.evenShare(of: parts)), in: piece)
         }
         let others = (mean ?? own) * Double(parts - 1)
-        let front = within(Int64(Double(piece.remaining) * own / (own + others)))
+        let front = within(Int64(saturating: Double(piece.remaining) * own / (own + others)))
         return aligned(piece.written + front, in: piece)
     }
 
@@ -315,7 +315,9 @@ extension SegmentPlan {
         var pieces: [Piece] = []
         var start = range.lowerBound
         for number in 1...count {
-            let even = range.lowerBound + Int64(range.count) / Int64(count) * Int64(number)
+            let even =
+                range.lowerBound + (range.upperBound - range.lowerBound) / Int64(clamping: count)
+                * Int64(clamping: number)
             let end = number == count ? range.upperBound : even / alignment * alignment
             guard end > start else { continue }
             pieces.append(Piece(start: start, end: end, committed: start, written: start))

@@ -70,7 +70,7 @@ struct KeyWords {
     }
 
     private mutating func add(count: Int) {
-        withUnsafeBytes(of: Int64(count).littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: Int64(clamping: count).littleEndian) { bytes.append(contentsOf: $0) }
     }
 }
 

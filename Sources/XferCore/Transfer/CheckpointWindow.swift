@@ -17,7 +17,7 @@ public struct CheckpointWindow: Hashable, Sendable {
 
         /// Most bytes that are to be read at once: fewer calls for a fast transfer, as long as it is little beside what may
         /// be at stake.
-        public var readSize: Int { Int(min(max(pauseBytes / 64, 64 << 10), 240 << 10)) }
+        public var readSize: Int { Int(clamping: min(max(pauseBytes / 64, 64 << 10), 240 << 10)) }
 
         public init(
             dueBytes: Int64 = 8 << 20, dueAfter: Duration = .seconds(1), pauseBytes: Int64 = 16 << 20,
@@ -63,7 +63,7 @@ public struct CheckpointWindow: Hashable, Sendable {
 
     public init(limits: Limits, offset: Int64) {
         self.limits = limits
-        full = max(1, limits.pauseBytes - Int64(limits.readSize) - 64 << 10)
+        full = max(1, limits.pauseBytes - Int64(clamping: limits.readSize) - 64 << 10)
         dueAfter = limits.dueAfter.inNanoseconds
         pauseAfter = limits.pauseAfter.inNanoseconds
         committed = offset

@@ -9,7 +9,7 @@ public struct IdleDeadline: Hashable, Sendable {
 
     /// `timeout` in seconds; 0 is none. Nothing counts before the first `onActivity`.
     public init(timeout: Double) {
-        self.timeout = timeout > 0 ? Int64(min(timeout, 1e9) * 1e9) : nil
+        self.timeout = timeout > 0 ? Int64(saturating: min(timeout, 1e9) * 1e9) : nil
     }
 
     public mutating func onActivity(_ now: MonotonicInstant) {

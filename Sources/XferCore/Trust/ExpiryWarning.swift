@@ -12,7 +12,7 @@ public enum ExpiryWarning: Int, Hashable, Sendable, Comparable, CaseIterable {
 
     /// When this warning is due.
     public func instant(before expiry: Timestamp) -> Timestamp {
-        expiry.advanced(by: .seconds(-86_400 * Int64(rawValue)))
+        expiry.advanced(by: .seconds(-86_400 * Int64(clamping: rawValue)))
     }
 
     /// The most urgent warning that is due and has not been given; a service that slept tells it once, not three times.

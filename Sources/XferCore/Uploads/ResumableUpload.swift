@@ -241,7 +241,7 @@ public struct ResumableUpload: UploadMachine {
             // What it names now may be less than what it acknowledged only if the server has lost bytes.
             return goOn(at: stated)
         case 413:
-            return onTooLarge(Int64(range.count))
+            return onTooLarge(range.upperBound - range.lowerBound)
         case 404, 410:
             return onGone("is gone (\(head.status))")
         default:
@@ -339,7 +339,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     private mutating func append(from offset: Int64) -> UploadStep {
-        let end = min(length, offset.addingSaturated(limits.largestAppend ?? length))
+        let end = max(offset, min(length, offset.addingSaturated(max(1, limits.largestAppend ?? length))))
         state = .appending(offset..<end)
         return patch(offset..<end)
     }

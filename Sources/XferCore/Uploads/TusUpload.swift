@@ -151,7 +151,7 @@ public struct TusUpload: UploadMachine {
             }
             return ask(data)
         case 413:
-            guard let smaller = UploadJudgement.smallerPart(than: Int64(range.count)) else {
+            guard let smaller = UploadJudgement.smallerPart(than: range.upperBound - range.lowerBound) else {
                 return .fail("\(range.count) bytes in one request are too large for the server (413)")
             }
             largestAppend = smaller
@@ -189,7 +189,7 @@ public struct TusUpload: UploadMachine {
             state = .ended
             return UploadStep(.completed(keepsResponse: true), record: record)
         }
-        let end = min(length, data.offset.addingSaturated(data.largestAppend ?? length))
+        let end = min(length, data.offset.addingSaturated(max(1, data.largestAppend ?? length)))
         state = .appending(data, data.offset..<end)
         return UploadStep(
             .send(

@@ -43,7 +43,7 @@ extension EasyHandle {
         // A proxy's answer to CONNECT is not the origin's.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let login = spec.key.proxyLogin {
-            set(CURLOPT_PROXYAUTH, Int(login.isDigest ? xfer_auth_digest : xfer_auth_basic))
+            set(CURLOPT_PROXYAUTH, Int(clamping: login.isDigest ? xfer_auth_digest : xfer_auth_basic))
             set(CURLOPT_PROXYUSERNAME, login.user)
             set(CURLOPT_PROXYPASSWORD, login.password)
         }
@@ -64,7 +64,7 @@ extension IPAddress {
 
     /// Of one of getaddrinfo(3)'s results.
     static func read(_ address: UnsafePointer<sockaddr>) -> IPAddress? {
-        read(UnsafeRawPointer(address), family: Int32(address.pointee.sa_family)).0
+        read(UnsafeRawPointer(address), family: Int32(clamping: address.pointee.sa_family)).0
     }
 
     private static func read(_ raw: UnsafeRawPointer, family: Int32) -> (IPAddress?, port: UInt16) {

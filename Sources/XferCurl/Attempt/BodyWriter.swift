@@ -56,7 +56,7 @@ struct BodyWriter {
     private var most: Int64? {
         switch sink {
         case .file: nil
-        case .memory(let limit): Int64(limit)
+        case .memory(let limit): Int64(clamping: limit)
         case .spilling(_, let atMost, _): atMost
         }
     }
@@ -71,16 +71,16 @@ struct BodyWriter {
         }
         let wanted = min(plan.end ?? .max, plan.goal ?? .max)
         // Most chunks are all wanted, and more is to come.
-        if skipped == plan.skip, Int64(bytes.count) < wanted - offset {
+        if skipped == plan.skip, Int64(bytes.count) < wanted.subtractingSaturated(offset) {
             return store(bytes).map(Progress.failed) ?? .more
         }
         var rest = bytes[...]
-        let toSkip = min(Int64(rest.count), plan.skip - skipped)
+        let toSkip = min(Int64(rest.count), plan.skip.subtractingSaturated(skipped))
         skipped += toSkip
-        rest = rest.dropFirst(Int(toSkip))
-        let room = wanted - offset
+        rest = rest.dropFirst(Int(clamping: toSkip))
+        let room = wanted.subtractingSaturated(offset)
         let overflows = Int64(rest.count) > room
-        if overflows { rest = rest.prefix(Int(max(0, room))) }
+        if overflows { rest = rest.prefix(Int(clamping: max(0, room))) }
         if let failure = store(UnsafeRawBufferPointer(rebasing: rest)) { return .failed(failure) }
         // What comes after the segment is not waited for.
         if let goal = plan.goal, offset == goal, goal < plan.end ?? .max { return .reachedGoal }
@@ -95,7 +95,7 @@ struct BodyWriter {
     }
 
     private mutating func store(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
-        if let most, offset + Int64(bytes.count) > most { return Self.tooLarge(most) }
+        if let most, offset.addingSaturated(Int64(bytes.count)) > most { return Self.tooLarge(most) }
         switch sink {
         case .memory:
             memory.append(contentsOf: bytes)
@@ -127,12 +127,13 @@ struct BodyWriter {
     private mutating func append(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> TransferError? {
         var done = 0
         while done < bytes.count {
-            let count = pwrite(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset))
+            let count = pwrite(
+                descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(clamping: offset))
             if count < 0 {
                 if errno == EINTR { continue }
                 return Self.failure(errno)
             }
-            offset += Int64(count)
+            offset += Int64(clamping: count)
             done += count
         }
         return nil

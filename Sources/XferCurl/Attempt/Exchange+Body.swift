@@ -47,7 +47,7 @@ extension Exchange {
         let deadline = run.core.now.advanced(by: Self.drainTime)
         stage = .draining(next, until: deadline)
         run.core.schedule(run, at: deadline)
-        return (head.contentLength ?? 0) <= Int64(Self.drainLimit)
+        return (head.contentLength ?? 0) <= Int64(clamping: Self.drainLimit)
     }
 
     /// The exact length counts: a connection that broke after the last byte took nothing away.

@@ -147,7 +147,7 @@ struct Pacing {
     /// The same for a limit of this rate; nil is unlimited.
     static func sendChunk(_ rate: Int64?) -> Int {
         guard let rate else { return .max }
-        return Int(min(max(rate / 8, 256), 64 << 10))
+        return Int(clamping: min(max(rate / 8, 256), 64 << 10))
     }
 
     mutating func onSent(_ count: Int, now: MonotonicInstant) {

@@ -29,7 +29,7 @@ final class ContentReader {
     /// How many bytes were put into the buffer; 0 only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
         let count = try source.read(at: position, into: buffer)
-        position += Int64(count)
+        position += Int64(clamping: count)
         return count
     }
 }

@@ -57,6 +57,6 @@ extension Exchange {
     func lastAcknowledgement(_ now: MonotonicInstant) -> MonotonicInstant? {
         guard content != nil, let seen = handle?.acknowledgement, seen.bytes > acknowledged else { return nil }
         acknowledged = seen.bytes
-        return now.advanced(by: .milliseconds(-Int64(seen.age)))
+        return now.advanced(by: .milliseconds(-Int64(clamping: seen.age)))
     }
 }

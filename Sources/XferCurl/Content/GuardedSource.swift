@@ -25,7 +25,8 @@ struct GuardedSource {
     /// Whether the file is what it is said to be and holds the stretch.
     func check() throws(TransferError) {
         guard case .file(let file) = origin else { return }
-        guard file.offset >= 0, file.length >= 0, file.length <= file.source.length - file.offset else {
+        guard file.offset >= 0, file.length >= 0, file.length <= file.source.length.subtractingSaturated(file.offset)
+        else {
             throw Self.changed(file, "it has \(file.source.length) bytes, too few for what is to be sent")
         }
         try check(file)
@@ -34,16 +35,16 @@ struct GuardedSource {
     /// Fills the buffer from this position on, as far as there is anything; what it says it read may be sent. A file is
     /// looked at after it was read, so that what is read of another version is found out in time.
     func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
-        let count = Int(min(Int64(buffer.count), max(0, length - position)))
+        let count = Int(clamping: min(Int64(buffer.count), max(0, length.subtractingSaturated(position))))
         guard count > 0 else { return 0 }
         let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
         switch origin {
         case .bytes(let bytes):
             bytes.withUnsafeBytes {
-                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(position)...].prefix(count)))
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(clamping: position)...].prefix(count)))
             }
         case .file(let file):
-            try Self.fill(target, from: file, at: file.offset + position)
+            try Self.fill(target, from: file, at: file.offset.addingSaturated(position))
             try check(file)
         }
         return count
@@ -56,7 +57,7 @@ struct GuardedSource {
         while !rest.isEmpty {
             let count = pread(
                 file.descriptor, UnsafeMutableRawBufferPointer(rebasing: rest).baseAddress, rest.count,
-                off_t(offset) + rest.startIndex)
+                off_t(clamping: offset) + rest.startIndex)
             if count == 0 { throw changed(file, "it ends too early") }
             if count < 0 {
                 if errno == EINTR { continue }
@@ -74,14 +75,16 @@ struct GuardedSource {
                 .bodyNotRewindable, "\(file.source.path) is not a regular file and cannot be sent a second time")
         }
         let source = file.source
-        if Int64(facts.st_size) != source.length {
+        if Int64(clamping: facts.st_size) != source.length {
             throw Self.changed(file, "its size was \(source.length) bytes and is \(facts.st_size)")
         }
         let modified = FileTime.nanoseconds(seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
         if modified != source.modifiedAt {
             throw Self.changed(file, "it was modified")
         }
-        if FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino)) != source.identity {
+        if FileIdentity(device: UInt64(clamping: facts.st_dev), inode: UInt64(clamping: facts.st_ino))
+            != source.identity
+        {
             throw Self.changed(file, "it is another file")
         }
     }

@@ -58,7 +58,8 @@ final class MultipartForm {
         // The form holds the reader, so it lives as long as libcurl may ask for it.
         let context = Unmanaged.passUnretained(reader).toOpaque()
         codes.append(
-            curl_mime_data_cb(added, curl_off_t(reader.length), curlPartCallback, curlPartSeekCallback, nil, context))
+            curl_mime_data_cb(
+                added, curl_off_t(clamping: reader.length), curlPartCallback, curlPartSeekCallback, nil, context))
         if let list = fields.release() { codes.append(curl_mime_headers(added, list, 1)) }
         if codes.contains(where: { $0 != CURLE_OK }) { throw outOfMemory }
     }

@@ -147,7 +147,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     /// Bytes per second each attempt can receive under the limits of these scopes; nil when there is none.
     func rateShare(of scopes: [RateScope]) -> Int64? {
         guard isLimited, let rate = shared.rates.lowestRate(.receive, in: scopes) else { return nil }
-        return max(1, rate / Int64(max(1, shared.attemptCount)))
+        return max(1, rate / Int64(clamping: max(1, shared.attemptCount)))
     }
 
     /// Whether the limits the attempt shares let it go on; if not, it stands in line.

@@ -14,7 +14,7 @@ struct LoopLoad {
     ///
     /// - Parameter hash: of its origin.
     mutating func begin(hash: Int) -> Int {
-        let home = Int(UInt(bitPattern: hash) % UInt(counts.count))
+        let home = Int(clamping: UInt(bitPattern: hash) % UInt(counts.count))
         var best = home
         for step in 1..<max(2, counts.count) {
             let loop = (home + step) % counts.count

@@ -37,5 +37,5 @@ func curlPartSeekCallback(_ context: UnsafeMutableRawPointer?, _ offset: curl_of
 }
 
 private func seek(_ reader: ContentReader, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
-    origin == SEEK_SET && reader.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    origin == SEEK_SET && reader.seek(to: Int64(clamping: offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }

@@ -10,7 +10,7 @@ extension EasyHandle {
             let context = UnsafeMutableRawPointer(bitPattern: id)
             // Without the form's Content-Type that CURLOPT_POST would add.
             set(CURLOPT_UPLOAD, 1)
-            xfer_easy_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(reader.length))
+            xfer_easy_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(clamping: reader.length))
             xfer_easy_set_data_function(easy, CURLOPT_READFUNCTION, curlContentCallback)
             set(CURLOPT_READDATA, pointer: context)
             xfer_easy_set_seek_function(easy, curlContentSeekCallback)
@@ -71,6 +71,6 @@ extension EasyHandle {
 
     private func offset(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = 0
-        return xfer_easy_get_offset(easy, info, &value) == CURLE_OK ? Int64(value) : nil
+        return xfer_easy_get_offset(easy, info, &value) == CURLE_OK ? Int64(clamping: value) : nil
     }
 }

@@ -95,7 +95,7 @@ final class EasyHandle {
         }
         // 0 would be libcurl's own 300 s.
         let connectTimeout = request.connectTimeout > 0 ? request.connectTimeout : 86_400
-        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(connectTimeout, 86_400) * 1000)))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(saturating: max(1, min(connectTimeout, 86_400) * 1000)))
         set(CURLOPT_BUFFERSIZE, request.bufferSize)
         if request.maxReceiveRate > 0 || request.spec.key.hasSecureProxy {
             xfer_easy_set_sockopt_function(easy, curlSocketOptionCallback)
@@ -171,7 +171,7 @@ final class EasyHandle {
     }
 
     private static func version(_ request: Request) -> Int {
-        Int(request.isHTTP1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS)
+        Int(clamping: request.isHTTP1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS)
     }
 
     // MARK: While the request runs

@@ -58,7 +58,7 @@ struct HeadParser {
     private static func statusLine(_ line: String) -> ResponseHead {
         let words = line.dropFirst(5).split(separator: " ", maxSplits: 2)
         let major = words.first?.first?.wholeNumberValue ?? 1
-        let status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        let status = words.count > 1 ? Int(words[1], radix: 10) ?? 0 : 0
         return ResponseHead(status: status, majorVersion: major)
     }
 

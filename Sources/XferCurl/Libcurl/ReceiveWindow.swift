@@ -5,6 +5,6 @@ enum ReceiveWindow {
     /// About a second's worth, 4 KiB … 4 MiB; without a limit as much as the kernel likes. `TCP_WINDOW_CLAMP` (tcp(7)), not
     /// `SO_RCVBUF`: it can grow again.
     static func clamp(_ socket: Int32, rate: Int64) {
-        _ = xfer_clamp_tcp_window(socket, rate > 0 ? Int32(min(max(rate, 4 << 10), 4 << 20)) : 1 << 30)
+        _ = xfer_clamp_tcp_window(socket, rate > 0 ? Int32(clamping: min(max(rate, 4 << 10), 4 << 20)) : 1 << 30)
     }
 }

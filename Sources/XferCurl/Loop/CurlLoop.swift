@@ -148,7 +148,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private func timeoutOrNilWhenDone() -> Int32? {
         var timeout: Int32 = -1
         if let next = deadlines.earliest {
-            let milliseconds = (clock().duration(to: next).wholeMicroseconds + 999) / 1000
+            let milliseconds = clock().duration(to: next).wholeMicroseconds.addingSaturated(999) / 1000
             timeout = Int32(clamping: max(0, milliseconds))
         }
         return inbox.withLockedValue { inbox in

@@ -32,9 +32,9 @@ struct Epoll: ~Copyable {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.batch) { masks in
             withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.batch) { tokens in
                 let count = xfer_epoll_wait(
-                    descriptor, masks.baseAddress, tokens.baseAddress, Int32(Self.batch), milliseconds)
+                    descriptor, masks.baseAddress, tokens.baseAddress, Int32(clamping: Self.batch), milliseconds)
                 precondition(count >= 0 || errno == EINTR, "epoll_wait failed with errno \(errno)")
-                for index in 0..<max(0, Int(count)) { body(Ready(token: tokens[index], mask: masks[index])) }
+                for index in 0..<max(0, Int(clamping: count)) { body(Ready(token: tokens[index], mask: masks[index])) }
             }
         }
     }

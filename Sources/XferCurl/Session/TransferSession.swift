@@ -35,7 +35,7 @@ final class TransferSession {
         self.key = key
         self.core = core
         self.multi = multi
-        let context = UnsafeMutableRawPointer(bitPattern: UInt(id))
+        let context = UnsafeMutableRawPointer(bitPattern: UInt(clamping: id))
         xfer_multi_set_socket_function(multi, curlSocketCallback)
         xfer_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
         xfer_multi_set_timer_function(multi, curlTimerCallback)
@@ -137,7 +137,8 @@ final class TransferSession {
         var mask: UInt32 = 0
         if what & CURL_POLL_IN != 0 { mask |= xfer_epoll_in }
         if what & CURL_POLL_OUT != 0 { mask |= xfer_epoll_out }
-        core.loop.watch(socket, mask: mask, token: UInt64(id) << 32 | UInt64(UInt32(bitPattern: socket)))
+        core.loop.watch(
+            socket, mask: mask, token: UInt64(clamping: id) << 32 | UInt64(clamping: UInt32(bitPattern: socket)))
     }
 
     func onTimer(milliseconds: Int) {

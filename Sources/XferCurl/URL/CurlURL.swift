@@ -105,7 +105,8 @@ private struct URLHandle: ~Copyable {
         // libcurl lets more through than a name, or an address, is made of.
         let isName = host.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._~".utf8.contains($0) }
         guard isName || host.hasPrefix("[") else { throw .badHost }
-        guard let text = try part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)), let port = UInt16(text), port > 0
+        guard let text = try part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)),
+            let port = UInt16(text, radix: 10), port > 0
         else { throw .badPort }
         let path = try part(CURLUPART_PATH) ?? "/"
         let query = try part(CURLUPART_QUERY).map { "?" + $0 } ?? ""

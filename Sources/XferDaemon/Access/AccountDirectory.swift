@@ -71,7 +71,7 @@ extension AccessPolicy {
         ) -> [UInt32: Settings.Grant] {
             var resolved: [UInt32: Settings.Grant] = [:]
             for (name, grant) in grants.sorted(by: { $0.key < $1.key }) {
-                guard let id = number(name) ?? UInt32(name) else {
+                guard let id = number(name) ?? UInt32(name, radix: 10) else {
                     warnings.append("access.\(kind)s.\(name): there is no such \(kind), the entry is left out")
                     continue
                 }

@@ -16,6 +16,7 @@ public enum Daemon {
     /// asynchronous itself.
     public static func run(_ options: DaemonOptions) -> DaemonExit {
         MemoryCare.keepHeapSmall()
+        DescriptorLimit.raise()
         do {
             return try ServiceExecutors.run { await service(options) } ?? .failure
         } catch {

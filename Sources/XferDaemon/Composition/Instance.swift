@@ -75,7 +75,7 @@ struct Instance: Sendable {
         guard paths.kind == .user else { return 0o640 }
         let mask = umask(0o077)
         umask(mask)
-        return UInt16(0o666 & ~mask)
+        return UInt16(clamping: 0o666 & ~mask)
     }
 
     /// The environment of this process.

@@ -13,7 +13,7 @@ extension RPCEndpoint {
             if !access.isConfigured {
                 self = .path(path, mode: 0o600)
             } else if access.users.isEmpty, access.groups.count == 1, let name = access.groups.keys.first,
-                let group = AccountDirectory.system.gid(name) ?? UInt32(name)
+                let group = AccountDirectory.system.gid(name) ?? UInt32(name, radix: 10)
             {
                 self = .path(path, mode: 0o660, group: group)
             } else {
@@ -26,7 +26,7 @@ extension RPCEndpoint {
 extension RPCLimits {
     init(_ settings: Settings) {
         self.init()
-        messageBytes = Int(settings.rpc.maxLine)
+        messageBytes = Int(clamping: settings.rpc.maxLine)
         clients = settings.rpc.maxClients
         requestsInFlight = settings.rpc.maxInFlight
     }

@@ -37,7 +37,8 @@ final class DelayTimer: Sendable {
     }
 
     func add(_ job: UnownedJob, after delay: Swift.Duration) {
-        let due = now + max(delay, .zero)
+        // A century is as good as for ever, and its seconds fit the timer.
+        let due = now + min(max(delay, .zero), .seconds(3_155_760_000))
         state.withLockedValue { state in
             let isNearest = state.waiting.min.map { due < $0.due } ?? true
             state.waiting.insert(Entry(due: due, number: state.added, job: job))
@@ -71,6 +72,6 @@ final class DelayTimer: Sendable {
     /// Wakes the thread at `instant`; zero would disarm the timer, and is long past.
     private func arm(_ instant: Swift.Duration) {
         let (seconds, attoseconds) = instant.components
-        _ = xfer_timerfd_set(descriptor, Int(seconds), Int(attoseconds / 1_000_000_000))
+        _ = xfer_timerfd_set(descriptor, Int(clamping: seconds), Int(clamping: attoseconds / 1_000_000_000))
     }
 }

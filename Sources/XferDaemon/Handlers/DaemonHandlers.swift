@@ -27,8 +27,8 @@ struct DaemonHandlers: Sendable {
         let stats = try await manager.stats(for: context.caller.principal)
         var result = DaemonStatus.Result()
         result.version = version
-        result.pid = Int64(getpid())
-        result.uptime = Int64(startedAt.duration(to: Clocks.monotonic()).inSeconds)
+        result.pid = Int64(clamping: getpid())
+        result.uptime = startedAt.duration(to: Clocks.monotonic()).components.seconds
         result.stateDirectory = stateDirectory
         result.socket = socket
         result.storeID = manager.storeID

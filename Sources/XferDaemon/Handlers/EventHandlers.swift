@@ -30,7 +30,7 @@ struct EventHandlers: Sendable {
             let limit = ConnectionSubscriptions.mostPerConnection
             throw RPCFailure(
                 .limitExceeded, "a connection can have \(limit) subscriptions",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
         }
         return EventsSubscribe.Result(subscription: id, lastSeq: feed.startSeq, firstSeq: feed.gapBefore)
     }

@@ -43,7 +43,7 @@ struct GroupHandlers: Sendable {
 
     private static func key(_ cursor: String) throws -> GroupKey {
         let parts = cursor.split(separator: ":", maxSplits: 1)
-        guard parts.count == 2, let uid = UInt32(parts[0]) else {
+        guard parts.count == 2, let uid = UInt32(parts[0], radix: 10) else {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it belongs to no list of groups", expected: "next_cursor of an answer")
         }

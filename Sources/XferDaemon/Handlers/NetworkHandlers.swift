@@ -16,7 +16,7 @@ struct NetworkHandlers: Sendable {
         result.interfaces = report.interfaces.map { interface in
             var record = NetworkStatus.Interface()
             record.name = interface.link.name
-            record.index = Int(interface.link.index)
+            record.index = Int(clamping: interface.link.index)
             record.running = interface.link.isRunning
             record.metered = interface.isMetered
             record.defaultRoute = interface.hasDefaultRoute

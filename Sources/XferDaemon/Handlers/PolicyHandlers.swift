@@ -82,7 +82,7 @@ extension ServerReportRecord {
     init(_ report: TransferManager.ServerReport) {
         self.init()
         host = report.origin.host
-        port = Int(report.origin.port)
+        port = Int(clamping: report.origin.port)
         verdict = OpenEnum(report.isAccepted ? .accepted : report.chain.isEmpty ? .unreachable : .refused)
         error = report.failure
         tlsVersion = report.tlsVersion

@@ -88,7 +88,7 @@ struct TaskHandlers: Sendable {
 
     private func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
         let page = try await manager.result(
-            of: params.id, offset: params.offset, length: Int(params.length), for: context.caller.principal)
+            of: params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskResult.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length,
             object: page.object.flatMap { try? JSONValue(parsing: $0) })
@@ -96,7 +96,7 @@ struct TaskHandlers: Sendable {
 
     private func read(_ params: TaskRead.Params, _ context: CallContext) async throws -> TaskRead.Result {
         let page = try await manager.read(
-            params.id, offset: params.offset, length: Int(params.length), for: context.caller.principal)
+            params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskRead.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length, state: page.state,
             version: page.version)

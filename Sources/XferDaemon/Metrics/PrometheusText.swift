@@ -17,7 +17,7 @@ enum PrometheusText {
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        return abs(value) < 1e15 ? Int64(exactly: value).map { "\($0)" } ?? "\(value)" : "\(value)"
     }
 
     /// Backslashes and line breaks escaped.

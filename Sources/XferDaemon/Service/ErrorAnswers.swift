@@ -18,7 +18,7 @@ enum ErrorAnswers {
     }
 
     private static func answer(_ failure: RPCFailure) -> RPCError {
-        RPCError(Int(failure.code), failure.message, data: failure.data?.wire)
+        RPCError(Int(clamping: failure.code), failure.message, data: failure.data?.wire)
     }
 
     static func failure(_ error: ManagerError) -> RPCFailure {
@@ -72,7 +72,7 @@ enum ErrorAnswers {
         case .limitExceeded(let reason, let limit):
             RPCFailure(
                 .limitExceeded, "more than \(limit) \(reason)",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
         case .policyNotFound(let name):
             RPCFailure(
                 .notFound, "there is no trust policy \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))

@@ -31,7 +31,7 @@ struct HTTPRoutes: Sendable {
     private func events(_ request: HTTPRequest, _ connection: RPCConnection) async -> HTTPAnswer {
         let query = request.query?.split(separator: "&").first { $0.hasPrefix("since=") }?.dropFirst(6)
         let wanted = request.header("Last-Event-ID") ?? query.map(String.init)
-        let since = wanted.flatMap { Int64($0) }
+        let since = wanted.flatMap { Int64($0, radix: 10) }
         guard (wanted == nil) == (since == nil), EventsSince.sequenceNumbers.contains(since ?? 0) else {
             let range = EventsSince.sequenceNumbers
             return .text(

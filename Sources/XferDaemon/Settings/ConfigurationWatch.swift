@@ -57,7 +57,7 @@ public struct ConfigurationWatch: ~Copyable {
             var offset = 0
             while offset + headerSize <= count {
                 let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
-                let end = offset + headerSize + Int(event.len)
+                let end = offset + headerSize + Int(clamping: event.len)
                 guard end <= count else { break }
                 // The name is padded with zeros.
                 let found = buffer[(offset + headerSize)..<end].prefix { $0 != 0 }

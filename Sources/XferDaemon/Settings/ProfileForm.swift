@@ -106,7 +106,9 @@ extension ConfigurationNode {
                 guard let member = members.first(where: { $0.key.text.map { $0[...] } == step }) else { return node }
                 node = member.value.position == nil ? member.key : member.value
             case .sequence(let nodes):
-                guard let index = Int(step.prefix { $0 != "]" }), nodes.indices.contains(index) else { return node }
+                guard let index = Int(step.prefix { $0 != "]" }, radix: 10), nodes.indices.contains(index) else {
+                    return node
+                }
                 node = nodes[index]
             case .scalar: return node
             }

@@ -40,7 +40,8 @@ extension SettingForm where Value == Int {
     static func integer(_ range: ClosedRange<Int>) -> SettingForm {
         let expected = "an integer from \(range.lowerBound) to \(range.upperBound)"
         return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
-            guard case .scalar(let text, isPlain: true) = node.content, let value = Int(text), range.contains(value)
+            guard case .scalar(let text, isPlain: true) = node.content, let value = Int(text, radix: 10),
+                range.contains(value)
             else { throw SettingMismatch(expected: expected, found: node) }
             return value
         } write: {

@@ -1,4 +1,5 @@
 import Glibc
+import XferModel
 
 /// Tells the service manager how the service is doing: the protocol of sd_notify(3), spoken directly.
 ///
@@ -68,6 +69,7 @@ public struct ServiceNotifier: Sendable {
     public func sendReloading() -> Bool {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
-        return send(.reloading(monotonicMicroseconds: UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000))
+        let instant = MonotonicInstant(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
+        return send(.reloading(monotonicMicroseconds: UInt64(clamping: instant.nanoseconds / 1000)))
     }
 }

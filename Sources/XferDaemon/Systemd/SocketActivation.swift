@@ -21,15 +21,15 @@ public enum SocketActivation {
         environment: [String: String], processID: Int32 = getpid(), firstDescriptor: Int32 = firstDescriptor
     ) throws(SocketActivationError) -> [InheritedSocket] {
         guard let countText = environment["LISTEN_FDS"], let processText = environment["LISTEN_PID"],
-            Int32(processText) == processID
+            Int32(processText, radix: 10) == processID
         else { return [] }
-        guard let count = Int32(countText), (0...64).contains(count) else { throw .badCount(countText) }
+        guard let count = Int32(countText, radix: 10), (0...64).contains(count) else { throw .badCount(countText) }
         let names = environment["LISTEN_FDNAMES"]?.split(separator: ":", omittingEmptySubsequences: false) ?? []
         var sockets: [InheritedSocket] = []
         for index in 0..<count {
             let descriptor = firstDescriptor + index
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .notOpen(descriptor) }
-            let name = names.indices.contains(Int(index)) ? String(names[Int(index)]) : "unknown"
+            let name = names.indices.contains(Int(clamping: index)) ? String(names[Int(clamping: index)]) : "unknown"
             let path = try boundPath(descriptor)
             sockets.append(InheritedSocket(descriptor: descriptor, name: name, path: path))
         }

@@ -22,7 +22,9 @@ struct UnixAddress: Hashable, Sendable {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
         // An abstract name ends where the length says; a path carries its zero.
         let terminator = name.first == 0 ? 0 : 1
-        let length = socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2) + socklen_t(name.count + terminator)
+        let length =
+            socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2)
+            + socklen_t(clamping: name.count + terminator)
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }

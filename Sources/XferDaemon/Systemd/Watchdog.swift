@@ -10,8 +10,8 @@ public struct Watchdog: Sendable {
 
     /// Nil when the manager watches nobody or another process (`WATCHDOG_PID`).
     public init?(environment: [String: String], processID: Int32 = getpid()) {
-        guard let text = environment["WATCHDOG_USEC"], let microseconds = Int64(text), microseconds > 0,
-            environment["WATCHDOG_PID"].map({ Int32($0) == processID }) ?? true
+        guard let text = environment["WATCHDOG_USEC"], let microseconds = Int64(text, radix: 10), microseconds > 0,
+            environment["WATCHDOG_PID"].map({ Int32($0, radix: 10) == processID }) ?? true
         else { return nil }
         notifier = ServiceNotifier(environment: environment)
         guard notifier.isEnabled else { return nil }

@@ -62,7 +62,7 @@ public final class CacheDirectory: Sendable {
     /// The content, which has to be small, checked as `handOut` does.
     public func read(_ name: String, length: Int64, digest: [UInt8]) throws(FileError) -> [UInt8] {
         let handle = try open(name, length: length)
-        let bytes = try readAll(handle, path: directory.path(of: name), at: 0, upTo: Int(length))
+        let bytes = try readAll(handle, path: directory.path(of: name), at: 0, upTo: Int(clamping: length))
         var context = try DigestContext(.sha256)
         bytes.withUnsafeBytes { context.update($0) }
         guard Int64(bytes.count) == length, try context.finish().bytes == digest else {
@@ -87,7 +87,7 @@ public final class CacheDirectory: Sendable {
         } catch .missing {
             throw damage(name, "it is gone")
         }
-        let found = Int64(try status(of: handle.raw, path: directory.path(of: name)).st_size)
+        let found = Int64(clamping: try status(of: handle.raw, path: directory.path(of: name)).st_size)
         guard found == length else { throw damage(name, "it has \(found) bytes instead of \(length)") }
         return handle
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import XferModel
 
 /// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs nothing
 /// and parts when either is written), else a copy. Never a hard link: what is handed out belongs to somebody else.
@@ -27,11 +28,11 @@ public enum FileCopy {
         guard length > 0 else { return .copy }
         if isCancelled() { throw .cancelled }
         if xfer_clone_file(target, source) == 0 {
-            let found = Int64(try status(of: target, path: pathOfDescriptor(target)).st_size)
+            let found = Int64(clamping: try status(of: target, path: pathOfDescriptor(target)).st_size)
             guard found >= length else {
                 throw .lengthMismatch(path: pathOfDescriptor(source), expected: length, found: found)
             }
-            try perform("cut", on: pathOfDescriptor(target)) { ftruncate(target, Int(length)) }
+            try perform("cut", on: pathOfDescriptor(target)) { ftruncate(target, Int(clamping: length)) }
             return .reflink
         }
         let copied = try copyInKernel(from: source, to: target, length: length, isCancelled)
@@ -48,13 +49,13 @@ public enum FileCopy {
         var offset: Int64 = 0
         while offset < length {
             if isCancelled() { throw .cancelled }
-            let wanted = Int(min(stretch, length - offset))
-            let position = Int(offset)
-            switch retryingInterrupts({ xfer_copy_range(source, target, position, UInt(wanted)) }) {
+            let wanted = Int(clamping: min(stretch, length - offset))
+            let position = Int(clamping: offset)
+            switch retryingInterrupts({ xfer_copy_range(source, target, position, UInt(clamping: wanted)) }) {
             // Also where a file system only says that it copied (copy_file_range(2), BUGS): reading tells whether this is
             // the end.
             case .value(let count) where count <= 0: return offset
-            case .value(let count): offset += Int64(count)
+            case .value(let count): offset += Int64(clamping: count)
             case .failure(let code) where [ENOSPC, EDQUOT, EIO, EFBIG].contains(code):
                 throw .system(operation: "write", path: pathOfDescriptor(target), code: code)
             case .failure: return offset
@@ -72,8 +73,8 @@ public enum FileCopy {
         var offset = start
         while offset < end {
             if offset % stretch == 0, isCancelled() { throw .cancelled }
-            let wanted = Int(min(Int64(buffer.count), end - offset))
-            let position = Int(offset)
+            let wanted = Int(clamping: min(Int64(buffer.count), end - offset))
+            let position = Int(clamping: offset)
             let count = try perform("read", on: pathOfDescriptor(source)) {
                 pread(source, buffer.baseAddress, wanted, position)
             }
@@ -81,7 +82,7 @@ public enum FileCopy {
                 throw .lengthMismatch(path: pathOfDescriptor(source), expected: end, found: offset)
             }
             try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: target, at: offset)
-            offset += Int64(count)
+            offset += Int64(clamping: count)
         }
     }
 
@@ -90,7 +91,7 @@ public enum FileCopy {
     ) throws(FileError) {
         var written = 0
         while written < bytes.count {
-            let (rest, position) = (bytes.count - written, Int(offset) + written)
+            let (rest, position) = (bytes.count - written, Int(clamping: offset).addingSaturated(written))
             written += try perform("write", on: pathOfDescriptor(target)) {
                 pwrite(target, bytes.baseAddress.map { $0 + written }, rest, position)
             }

@@ -14,17 +14,19 @@ public enum FileDigest {
         isCancelled: () -> Bool = { false }
     ) throws(FileError) -> Checksum {
         var context = try DigestContext(algorithm)
-        posix_fadvise(descriptor, 0, Int(length), POSIX_FADV_SEQUENTIAL)
+        posix_fadvise(descriptor, 0, Int(clamping: length), POSIX_FADV_SEQUENTIAL)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readSize, alignment: 4096)
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while offset < length {
             if isCancelled() { throw .cancelled }
-            let wanted = Int(min(Int64(readSize), length - offset))
-            let count = try perform("read", on: path) { pread(descriptor, buffer.baseAddress, wanted, Int(offset)) }
+            let wanted = Int(clamping: min(Int64(clamping: readSize), length - offset))
+            let count = try perform("read", on: path) {
+                pread(descriptor, buffer.baseAddress, wanted, Int(clamping: offset))
+            }
             guard count > 0 else { throw .lengthMismatch(path: path, expected: length, found: offset) }
             context.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += Int64(count)
+            offset += Int64(clamping: count)
         }
         return try context.finish()
     }

@@ -42,8 +42,8 @@ public final class DirectoryHandle: Sendable {
     public func freeSpace() throws(FileError) -> Int64 {
         var facts = statvfs()
         try perform("measure free space in", on: path) { fstatvfs(descriptor, &facts) }
-        let (bytes, overflow) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
-        return overflow ? .max : Int64(clamping: bytes)
+        return Int64(
+            clamping: UInt64(clamping: facts.f_bavail).multipliedSaturated(by: UInt64(clamping: facts.f_frsize)))
     }
 
     /// Makes entries made, renamed and removed so far durable (fsync(2)).

@@ -26,7 +26,7 @@ public struct FileStatus: Hashable, Sendable {
             case S_IFLNK: .symbolicLink
             default: .other
             }
-        length = Int64(facts.st_size)
+        length = Int64(clamping: facts.st_size)
         owner = facts.st_uid
         mode = UInt16(facts.st_mode & 0o7777)
         modifiedAt = Timestamp(seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)

@@ -32,5 +32,5 @@ extension FileName {
 }
 
 extension UInt8 {
-    fileprivate var hexDigit: UInt8? { Character(UnicodeScalar(self)).hexDigitValue.map { UInt8($0) } }
+    fileprivate var hexDigit: UInt8? { Character(UnicodeScalar(self)).hexDigitValue.map { UInt8(clamping: $0) } }
 }

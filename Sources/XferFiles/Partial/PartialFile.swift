@@ -120,13 +120,13 @@ extension PartialFile {
     /// Length in bytes.
     public func length() throws(FileError) -> Int64 {
         let handle = try handle()
-        return Int64(try status(of: handle.raw, path: path).st_size)
+        return Int64(clamping: try status(of: handle.raw, path: path).st_size)
     }
 
     /// Cuts the file back or lengthens it with zeros. Not while the engine writes.
     public func truncate(to length: Int64) throws(FileError) {
         let handle = try handle()
-        try perform("cut", on: path) { ftruncate(handle.raw, Int(length)) }
+        try perform("cut", on: path) { ftruncate(handle.raw, Int(clamping: length)) }
     }
 
     /// What `sync` makes durable beside the bytes.
@@ -201,7 +201,9 @@ extension PartialFile {
     @discardableResult
     public func preallocate(upTo length: Int64) -> Bool {
         guard length > 0, let handle = try? handle(), xfer_profits_from_reserving(handle.raw) else { return false }
-        guard case .value = retryingInterrupts({ xfer_reserve_blocks(handle.raw, Int(length)) }) else { return false }
+        guard case .value = retryingInterrupts({ xfer_reserve_blocks(handle.raw, Int(clamping: length)) }) else {
+            return false
+        }
         return true
     }
 

@@ -62,7 +62,7 @@ public struct Publisher: Sendable {
         let found = try part.length()
         guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
         let handle = try part.handle()
-        try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(mode & 0o777)) }
+        try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(clamping: mode & 0o777)) }
         guard let modifiedAt else { return }
         let times = [timespec(tv_sec: 0, tv_nsec: Int(XFER_UTIME_OMIT)), timespec(modifiedAt)]
         try perform("set the time of", on: part.path) { futimens(handle.raw, times) }
@@ -151,6 +151,6 @@ extension timespec {
     fileprivate init(_ timestamp: Timestamp) {
         var (seconds, microseconds) = timestamp.rawValue.quotientAndRemainder(dividingBy: 1_000_000)
         if microseconds < 0 { (seconds, microseconds) = (seconds - 1, microseconds + 1_000_000) }
-        self.init(tv_sec: Int(seconds), tv_nsec: Int(microseconds) * 1000)
+        self.init(tv_sec: Int(clamping: seconds), tv_nsec: Int(clamping: microseconds) * 1000)
     }
 }

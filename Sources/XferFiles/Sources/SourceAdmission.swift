@@ -122,7 +122,7 @@ extension SourceAdmission.Reader {
 extension SourceFile {
     init(path: String, _ facts: stat) {
         self.init(
-            path: path, identity: FileIdentity(facts), length: Int64(facts.st_size),
+            path: path, identity: FileIdentity(facts), length: Int64(clamping: facts.st_size),
             modifiedAt: facts.modificationNanoseconds)
     }
 }

@@ -45,9 +45,9 @@ public struct SpaceLedger: Sendable {
     public func shortfall(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
     ) -> Int64 {
-        var needed = max(0, remaining).addingClamped(reserve)
+        var needed = max(0, remaining).addingSaturated(reserve)
         for (other, claim) in claims where other != transfer && claim.fileSystem == fileSystem {
-            needed = needed.addingClamped(claim.remaining)
+            needed = needed.addingSaturated(claim.remaining)
         }
         return max(0, needed - max(0, free))
     }
@@ -78,13 +78,5 @@ public struct SpaceLedger: Sendable {
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
     ) -> Bool {
         shortfall(remaining: remaining, for: transfer, on: fileSystem, free: free) == 0
-    }
-}
-
-extension Int64 {
-    /// The sum of two numbers that are not negative, or the greatest number.
-    fileprivate func addingClamped(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }

@@ -34,7 +34,7 @@ public final class SendableFile: Sendable {
         if FileIdentity(facts) != source.identity {
             throw .sourceChanged(path: source.path, problem: "another file has its name now")
         }
-        if Int64(facts.st_size) != source.length {
+        if Int64(clamping: facts.st_size) != source.length {
             throw .sourceChanged(
                 path: source.path, problem: "it had \(source.length) bytes and has \(facts.st_size) now")
         }
@@ -53,7 +53,7 @@ public final class SendableFile: Sendable {
             throw .sourceChanged(path: source.path, problem: "its copy in the spool directory is gone")
         }
         let facts = try status(of: handle.raw, path: spool.directory.path(of: name))
-        guard Int64(facts.st_size) == source.length else {
+        guard Int64(clamping: facts.st_size) == source.length else {
             throw .sourceChanged(
                 path: source.path, problem: "its copy has \(facts.st_size) bytes instead of \(source.length)")
         }

@@ -108,7 +108,7 @@ func readAll(
     var bytes = [UInt8](repeating: 0, count: max(0, length))
     var count = 0
     while count < bytes.count {
-        let position = Int(offset) + count
+        let position = Int(clamping: offset).addingSaturated(count)
         let wanted = bytes.count - count
         let read = try perform("read", on: path()) {
             bytes.withUnsafeMutableBytes { pread(handle.raw, $0.baseAddress.map { $0 + count }, wanted, position) }

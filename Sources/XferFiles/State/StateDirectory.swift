@@ -106,6 +106,6 @@ extension StateDirectory {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = pread(lock.raw, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
-        return Int32(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+        return Int32(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self), radix: 10)
     }
 }

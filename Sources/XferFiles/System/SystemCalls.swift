@@ -37,7 +37,7 @@ func openDescriptor(
 }
 
 extension FileIdentity {
-    init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
+    init(_ status: stat) { self.init(device: UInt64(clamping: status.st_dev), inode: UInt64(clamping: status.st_ino)) }
 
     /// Of what a path leads to, symbolic links followed; nil when it cannot be reached.
     init?(ofPath path: String) {

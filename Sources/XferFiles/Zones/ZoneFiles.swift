@@ -52,9 +52,10 @@ public struct ZoneFiles: Sendable {
         let status = try status(of: descriptor.raw, path: path)
         guard status.st_mode & S_IFMT == S_IFREG else { throw .isADirectory(path: path) }
         guard status.st_size <= Self.largestSize else {
-            throw .lengthMismatch(path: path, expected: Int64(Self.largestSize), found: Int64(status.st_size))
+            throw .lengthMismatch(
+                path: path, expected: Int64(clamping: Self.largestSize), found: Int64(clamping: status.st_size))
         }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var bytes = [UInt8](repeating: 0, count: Int(clamping: status.st_size))
         var filled = 0
         while filled < bytes.count {
             let count = try perform("read", on: path) {
@@ -86,7 +87,7 @@ public struct ZoneFiles: Sendable {
 extension ZoneFiles.Stamp {
     fileprivate init(_ status: stat) {
         identity = FileIdentity(status)
-        size = Int64(status.st_size)
+        size = Int64(clamping: status.st_size)
         modifiedAt = status.modificationNanoseconds
     }
 }

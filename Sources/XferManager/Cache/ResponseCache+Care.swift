@@ -82,7 +82,7 @@ extension ResponseCache {
         let totals = try await store.read { try $0.cacheTotals() }
         estimate.withLockedValue { $0 = totals.byteCount }
         guard totals.byteCount > limits.maxBytes else { return removed }
-        let tooMuch = totals.byteCount - limits.goal
+        let tooMuch = totals.byteCount.subtractingSaturated(limits.goal)
         try await removeOldest(&removed) { _, byteCount in byteCount < tooMuch }
         return removed
     }
@@ -102,16 +102,16 @@ extension ResponseCache {
                     if inUse.contains(blob.id) { continue }
                     guard isUnwanted(blob, sum) else { break }
                     unwanted.append(blob.id)
-                    sum += blob.length
+                    sum = sum.addingSaturated(blob.length)
                 }
                 return unwanted.isEmpty ? [] : try tx.removeCacheEntries(unwanted)
             }
             guard !batch.isEmpty else { return }
             forget(batch)
-            let bytes = batch.reduce(0) { $0 + $1.length }
-            gone += bytes
+            let bytes = batch.map(\.length).saturatedSum
+            gone = gone.addingSaturated(bytes)
             removed.count += Int64(batch.count)
-            removed.byteCount += bytes
+            removed.byteCount = removed.byteCount.addingSaturated(bytes)
         }
     }
 
@@ -126,7 +126,7 @@ extension ResponseCache {
             guard !batch.isEmpty else { return removed }
             forget(batch)
             removed.count += Int64(batch.count)
-            removed.byteCount += batch.reduce(0) { $0 + $1.length }
+            removed.byteCount = removed.byteCount.addingSaturated(batch.map(\.length).saturatedSum)
         }
     }
 }

@@ -267,7 +267,7 @@ final class ResponseCache: Sendable {
         // Until the row names it, it is the run's: a sweep passes it over.
         withExtendedLifetime(incoming) {}
         let isTooMuch = estimate.withLockedValue { bytes in
-            bytes += response.length
+            bytes = bytes.addingSaturated(response.length)
             return bytes > limits.withLockedValue(\.maxBytes)
         }
         if isTooMuch { startTrimming() }
@@ -315,7 +315,7 @@ final class ResponseCache: Sendable {
     /// Removes the files of entries that are gone. Who is being handed one out gets all of it.
     func forget(_ blobs: [CachedBlob]) {
         guard !blobs.isEmpty else { return }
-        estimate.withLockedValue { $0 -= blobs.reduce(0) { $0 + $1.length } }
+        estimate.withLockedValue { $0 = $0.subtractingSaturated(blobs.map(\.length).saturatedSum) }
         let (directory, logger) = (directory, logger)
         Task {
             do {

@@ -41,7 +41,7 @@ struct CookieChanges: Hashable {
 
         init?(_ line: String) {
             let fields = line.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
-            guard fields.count == 7, let expiry = Int64(fields[4]) else { return nil }
+            guard fields.count == 7, let expiry = Int64(fields[4], radix: 10) else { return nil }
             let httpOnly = "#HttpOnly_"
             let domain = fields[0].hasPrefix(httpOnly) ? fields[0].dropFirst(httpOnly.utf8.count) : fields[0]
             key = Key(domain: String(domain), path: String(fields[2]), name: String(fields[5]))

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import XferCore
+import XferModel
 
 /// One run of a program, from its start until nothing of it is left. Blocks: run it on a `BlockingPool`.
 ///
@@ -119,7 +120,7 @@ struct HookProcess {
         var milliseconds: Int32 = -1
         if let deadline {
             let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-            milliseconds = Int32(clamping: Int64((left / .milliseconds(1)).rounded(.up)))
+            milliseconds = Int32(saturating: (left / .milliseconds(1)).rounded(.up))
         }
         guard poll(&polls, nfds_t(polls.count), milliseconds) > 0 else { return [] }
         return Set(polls.filter { $0.revents != 0 }.map(\.fd))

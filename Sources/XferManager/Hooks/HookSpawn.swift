@@ -71,7 +71,7 @@ enum HookSpawn {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setsigmask(&attributes, &none)
         let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | Int32(XFER_SPAWN_SETSID)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        posix_spawnattr_setflags(&attributes, Int16(clamping: flags))
 
         return withCStrings(command.arguments) { arguments in
             withCStrings(command.environment) { environment in

@@ -226,7 +226,7 @@ extension TransferManager {
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try tx.counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
-        guard unfinished <= Int64(maxTasks) else {
+        guard unfinished <= Int64(clamping: maxTasks) else {
             throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
         }
     }

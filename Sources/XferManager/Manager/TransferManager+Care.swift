@@ -114,7 +114,7 @@ extension TransferManager {
         repeat {
             trimmed = try await store.write(.bulky) { tx in
                 try tx.trimHistory(
-                    maxCount: Int64(retention.maxHistory), olderThan: ago(retention.maxHistoryAge)
+                    maxCount: Int64(clamping: retention.maxHistory), olderThan: ago(retention.maxHistoryAge)
                 ).count
             }
             hasForgottenTasks = hasForgottenTasks || trimmed > 0

@@ -17,7 +17,8 @@ extension TransferManager {
         try await store.write { tx in
             try tx.capWaits(at: now)
             let queued = try tx.counts()[.queued] ?? 0
-            try tx.append(.daemonStarted(version: version, queued: queued, restored: Int64(restored)), at: now)
+            try tx.append(
+                .daemonStarted(version: version, queued: queued, restored: Int64(clamping: restored)), at: now)
             try tx.append(.networkChanged(state: state), at: now)
         }
         wakeWaitingForNetwork()

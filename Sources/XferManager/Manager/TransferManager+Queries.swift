@@ -88,7 +88,7 @@ extension TransferManager {
         let owner = principal.visibleOwner
         let counts = try await store.read { try $0.counts(owner: owner) }
         return QueueStats(
-            counts: counts, rate: progressOfAll(visibleTo: owner).reduce(0) { $0 + $1.rate },
+            counts: counts, rate: progressOfAll(visibleTo: owner).map(\.rate).saturatedSum,
             activeCount: scheduler.activeCount, maxActive: scheduler.limits.maxActive,
             maxActivePerHost: scheduler.limits.maxActivePerHost, order: scheduler.limits.order,
             rates: rateLimits, isPaused: scheduler.holds.contains(.pausedByOperator))

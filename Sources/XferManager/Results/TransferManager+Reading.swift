@@ -45,13 +45,17 @@ extension TransferManager {
                 bytes = []
             }
             // What is read is right only if it was not given up meanwhile: that is committed before a byte is overwritten.
-            guard try await byteSource(of: id, for: principal).isWhole(source, upTo: offset + Int64(bytes.count)) else {
+            guard
+                try await byteSource(of: id, for: principal).isWhole(
+                    source, upTo: offset.addingSaturated(Int64(bytes.count)))
+            else {
                 continue
             }
             let hasEnded = source.task.state.isTerminal || source.task.state == .staged
             return BytePage(
                 bytes: bytes, offset: offset, length: source.length,
-                isLast: hasEnded && offset + Int64(bytes.count) >= source.length, state: source.task.state,
+                isLast: hasEnded && offset.addingSaturated(Int64(bytes.count)) >= source.length,
+                state: source.task.state,
                 version: source.version)
         }
         // It changes faster than it can be read: nothing of it is right for long.
@@ -133,7 +137,7 @@ extension TransferManager {
     }
 
     private func read(_ source: ByteSource, offset: Int64, length: Int) async throws -> [UInt8] {
-        let count = Int(max(0, min(Int64(length), source.length - offset)))
+        let count = min(length, Int(clamping: max(0, source.length.subtractingSaturated(offset))))
         guard count > 0 else { return [] }
         let (id, state) = (source.task.id, source.task.state)
         do {

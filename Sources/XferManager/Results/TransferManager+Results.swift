@@ -32,11 +32,12 @@ extension TransferManager {
             return (task, try reader.result(of: id))
         }
         guard let stored else { throw ManagerError.noResult(id, task.state) }
-        let wanted = Int(max(0, min(Int64(min(length, Self.largestResultPage)), stored.length - offset)))
+        let rest = max(0, stored.length.subtractingSaturated(offset))
+        let wanted = min(length, Self.largestResultPage, Int(clamping: rest))
         let bytes: [UInt8]
         switch stored.content {
         case .inline(let content):
-            bytes = wanted == 0 ? [] : Array(content[Int(offset)..<Int(offset) + wanted])
+            bytes = Array(content.dropFirst(Int(clamping: offset)).prefix(max(0, wanted)))
         case .file(let name):
             let spool = services.spool
             do {
@@ -49,7 +50,8 @@ extension TransferManager {
             }
         }
         return ResultPage(
-            bytes: bytes, offset: offset, length: stored.length, isLast: offset + Int64(bytes.count) >= stored.length,
+            bytes: bytes, offset: offset, length: stored.length,
+            isLast: offset.addingSaturated(Int64(bytes.count)) >= stored.length,
             object: offset == 0 ? stored.object : nil)
     }
 

@@ -123,7 +123,7 @@ extension AttemptMaker {
     }
 
     private func ratesOfEach(besides more: Int = 0) -> BandwidthLimits {
-        let count = Int64(max(1, control.attempts.count + more))
+        let count = Int64(clamping: max(1, control.attempts.count + more))
         func part(_ rate: Int64) -> Int64 { rate > 0 ? max(1, rate / count) : 0 }
         return BandwidthLimits(receive: part(course.maxRates.receive), send: part(course.maxRates.send))
     }

@@ -32,7 +32,7 @@ final class RunControl: Sendable {
         /// What it receives counts from this offset on.
         let origin: Int64
 
-        var received: Int64 { max(0, handle.progress.snapshot.offset - origin) }
+        var received: Int64 { max(0, handle.progress.snapshot.offset.subtractingSaturated(origin)) }
     }
 
     private let kind: TaskKind

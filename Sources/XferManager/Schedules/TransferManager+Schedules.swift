@@ -60,13 +60,13 @@ extension AdmittedTask {
         var specification = specification
         specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
             guard id.rawValue < 0 else { return id }
-            let place = Int64(added.count) + id.rawValue
+            let place = Int64(added.count).addingSaturated(id.rawValue)
             guard place >= 0 else {
                 throw ManagerError.invalidField(
                     path: "\(path)after[\(index)]", reason: "there are not so many tasks before it in this call",
                     expected: "a task's id, or −1 for the task before this one in the same call, −2 …")
             }
-            return added[Int(place)].id
+            return added[Int(clamping: place)].id
         }
         var resolved = self
         resolved.insertion = try insertion.changing(specification: specification)

@@ -30,6 +30,6 @@ public struct ProgressSnapshot: Hashable, Sendable {
     /// Seconds until the end at the present rate, nil while unknown.
     public var eta: Int64? {
         guard let total, rate > 0 else { return nil }
-        return max(0, total - (kind == .upload ? sent : received)) / rate
+        return max(0, total.subtractingSaturated(kind == .upload ? sent : received)) / rate
     }
 }

@@ -16,7 +16,7 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
         if parts.count == 2 {
             let digits = parts[1]
             guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }),
-                let number = Int(digits), number <= length
+                let number = Int(digits, radix: 10), number <= length
             else { return nil }
             length = number
         }
@@ -51,7 +51,7 @@ extension IPAddress {
     fileprivate func masked(to length: Int) -> IPAddress {
         let masked = bytes.enumerated().map { index, byte in
             let kept = min(max(length - index * 8, 0), 8)
-            return kept == 0 ? 0 : byte & (0xff << UInt8(8 - kept))
+            return kept == 0 ? 0 : byte & (0xff << UInt8(clamping: 8 - kept))
         }
         return IPAddress(bytes: masked) ?? self
     }

@@ -55,5 +55,5 @@ public enum DurationText {
 /// ASCII digits only: `Int64.init` would take a sign as well.
 private func wholeNumber(_ digits: some StringProtocol) -> Int64? {
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-    return Int64(digits)
+    return Int64(digits, radix: 10)
 }

@@ -63,7 +63,7 @@ public struct TimeOfDay: Hashable, Comparable, Sendable, Codable, CustomStringCo
     public init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == UInt8(ascii: ":") else { return nil }
-        let digits = [bytes[0], bytes[1], bytes[3], bytes[4]].map { Int($0) - 48 }
+        let digits = [bytes[0], bytes[1], bytes[3], bytes[4]].map { Int(clamping: $0) - 48 }
         guard digits.allSatisfy((0...9).contains), digits[2] < 6 else { return nil }
         self.init(minutes: (digits[0] * 10 + digits[1]) * 60 + digits[2] * 10 + digits[3])
     }
@@ -94,6 +94,6 @@ public enum Weekday: String, Sendable, Codable, CaseIterable, Hashable {
     /// The weekday of the day that many days after 1970-01-01, a Thursday.
     public init(daysSinceEpoch: Int64) {
         let index = (daysSinceEpoch % 7 + 10) % 7
-        self = Self.allCases[Int(index)]
+        self = Self.allCases[Int(clamping: index)]
     }
 }

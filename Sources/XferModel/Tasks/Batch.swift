@@ -40,5 +40,5 @@ public struct Batch: Hashable, Sendable {
     }
 
     /// Members that have ended, however: completed, failed, cancelled or superseded.
-    public var finished: Int64 { total - counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value } }
+    public var finished: Int64 { total.subtractingSaturated(counts.filter { !$0.key.isTerminal }.values.saturatedSum) }
 }

@@ -50,14 +50,15 @@ public struct Checksum: Hashable, Sendable, Codable {
     /// The digest in lower-case hex.
     public var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(
+            decoding: bytes.flatMap { [digits[Int(clamping: $0 >> 4)], digits[Int(clamping: $0 & 15)]] }, as: UTF8.self)
     }
 
     private static func hex(_ digits: Substring) -> [UInt8]? {
         let nibbles = digits.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
         guard !nibbles.isEmpty, nibbles.count.isMultiple(of: 2), !nibbles.contains(nil) else { return nil }
         let values = nibbles.compactMap(\.self)
-        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+        return stride(from: 0, to: values.count, by: 2).map { UInt8(clamping: values[$0] << 4 | values[$0 + 1]) }
     }
 }
 

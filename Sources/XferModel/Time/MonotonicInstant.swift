@@ -8,7 +8,8 @@ public struct MonotonicInstant: InstantProtocol, Hashable, Sendable {
 
     /// What clock_gettime(2) says.
     public init(seconds: Int, nanoseconds: Int) {
-        self.nanoseconds = Int64(seconds).multipliedSaturated(by: 1_000_000_000).addingSaturated(Int64(nanoseconds))
+        self.nanoseconds = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000_000).addingSaturated(
+            Int64(clamping: nanoseconds))
     }
 
     public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {

@@ -8,7 +8,8 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
 
     /// What clock_gettime(2) and stat(2) say, fractions of a microsecond dropped.
     public init(seconds: Int, nanoseconds: Int) {
-        rawValue = Int64(seconds).multipliedSaturated(by: 1_000_000).addingSaturated(Int64(nanoseconds) / 1000)
+        rawValue = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000).addingSaturated(
+            Int64(clamping: nanoseconds) / 1000)
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
@@ -64,7 +65,7 @@ extension Timestamp {
             var value: Int64 = 0
             for byte in bytes[range] {
                 guard (48...57).contains(byte) else { return nil }
-                value = value * 10 + Int64(byte - 48)
+                value = value * 10 + Int64(clamping: byte - 48)
             }
             return value
         }

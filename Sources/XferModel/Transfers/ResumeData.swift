@@ -25,7 +25,9 @@ public struct ResumeData: Hashable, Sendable {
     }
 
     /// Durable bytes over all segments.
-    public var committedByteCount: Int64 { segments.reduce(0) { $0 + $1.committed - $1.start } }
+    public var committedByteCount: Int64 {
+        segments.reduce(0) { $0.addingSaturated($1.committed.subtractingSaturated($1.start)) }
+    }
 }
 
 /// What tells one version of a source from another (RFC 9110 §8.8), verbatim as received.

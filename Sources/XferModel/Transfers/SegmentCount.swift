@@ -22,7 +22,7 @@ public enum SegmentCount: Hashable, Sendable {
         if text == "auto" {
             self = .automatic
         } else {
-            guard let number = Int(text), let count = SegmentCount(number) else { return nil }
+            guard let number = Int(text, radix: 10), let count = SegmentCount(number) else { return nil }
             self = count
         }
     }

@@ -58,7 +58,7 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
         if colons == 0 { return (text, nil) }
         guard colons == 1, let colon = text[start...].firstIndex(of: ":") else { throw fault(.unbracketedAddress) }
         let digits = text[text.index(after: colon)...]
-        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(digits), port > 0 else {
+        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(digits, radix: 10), port > 0 else {
             throw fault(.badPort)
         }
         return (text[..<colon], port)

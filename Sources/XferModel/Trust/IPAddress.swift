@@ -38,7 +38,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// RFC 5952 §4 for IPv6.
     public var description: String {
         guard isIPv6 else { return bytes.map(String.init).joined(separator: ".") }
-        let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+        let groups = stride(from: 0, to: 16, by: 2).map {
+            UInt16(clamping: bytes[$0]) << 8 | UInt16(clamping: bytes[$0 + 1])
+        }
         let texts = groups.map { String($0, radix: 16) }
         guard let zeros = Self.longestZeros(groups) else { return texts.joined(separator: ":") }
         return texts[..<zeros.lowerBound].joined(separator: ":") + "::"
@@ -64,10 +66,10 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             switch byte {
             case UInt8(ascii: "."):
                 guard let value = number, bytes.count < 3 else { return nil }
-                bytes.append(UInt8(value))
+                bytes.append(UInt8(clamping: value))
                 number = nil
             case 48...57 where number != 0:
-                let value = (number ?? 0) * 10 + UInt16(byte - 48)
+                let value = (number ?? 0) * 10 + UInt16(clamping: byte - 48)
                 guard value <= 255 else { return nil }
                 number = value
             default:
@@ -75,7 +77,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             }
         }
         guard let number, bytes.count == 3 else { return nil }
-        return bytes + [UInt8(number)]
+        return bytes + [UInt8(clamping: number)]
     }
 
     private static func parse6(_ text: some StringProtocol) -> [UInt8]? {
@@ -114,7 +116,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             guard (1...4).contains(part.utf8.count), part.utf8.first != UInt8(ascii: "+"),
                 let value = UInt16(part, radix: 16)
             else { return nil }
-            bytes += [UInt8(value >> 8), UInt8(value & 0xff)]
+            bytes += [UInt8(clamping: value >> 8), UInt8(clamping: value & 0xff)]
         }
         return bytes
     }

@@ -28,7 +28,7 @@ public struct CacheKeyInput: WireValue, Hashable {
             [
                 "description": "What stands for a URL in the cache: a text in its place, or what of it does not count.",
                 "oneOf": [
-                    ["type": "string", "minLength": 1, "maxLength": .integer(Int64(TaskLimits.urlLength))],
+                    ["type": "string", "minLength": 1, "maxLength": .integer(Int64(clamping: TaskLimits.urlLength))],
                     CacheKeyRecord.schema(in: &schemas),
                 ],
             ]

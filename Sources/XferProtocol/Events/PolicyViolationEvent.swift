@@ -18,10 +18,10 @@ public struct PolicyViolationEvent: WireEvent, Hashable {
         policy = failure.policy
         version = failure.policyVersion
         host = failure.host
-        port = Int(failure.port)
+        port = Int(clamping: failure.port)
         reason = failure.reason.rawValue
         problem = failure.problem
-        verifyError = failure.code == 0 ? nil : Int(failure.code)
+        verifyError = failure.code == 0 ? nil : Int(clamping: failure.code)
         chain = failure.chain.map { ShownCertificateRecord($0) }
     }
 

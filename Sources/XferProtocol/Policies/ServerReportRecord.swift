@@ -111,7 +111,7 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         let told = failure ?? violation
         reason = told.map { OpenEnum($0.reason) }
         problem = told?.problem
-        verifyError = told.flatMap { $0.code == 0 ? nil : Int($0.code) }
+        verifyError = told.flatMap { $0.code == 0 ? nil : Int(clamping: $0.code) }
         reportOnly = failure == nil && violation != nil
         self.expired = expired
     }

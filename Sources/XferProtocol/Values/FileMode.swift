@@ -24,7 +24,7 @@ public struct FileMode: WireValue, Hashable {
 
     public var wire: JSONValue {
         let digits = String(bits, radix: 8)
-        return .string(String(repeating: "0", count: 4 - digits.count) + digits)
+        return .string(String(repeating: "0", count: max(0, 4 - digits.count)) + digits)
     }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {

@@ -38,7 +38,7 @@ extension Owner: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         self.init(uid: try UInt32(wire: value, mode: mode))
     }
-    public var wire: JSONValue { .integer(Int64(rawValue)) }
+    public var wire: JSONValue { .integer(Int64(clamping: rawValue)) }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "Owner") { _ in
             [

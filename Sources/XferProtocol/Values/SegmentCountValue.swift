@@ -18,13 +18,15 @@ extension SegmentCount: WireValue {
 
     public var wire: JSONValue {
         switch self {
-        case .exactly(let count): .integer(Int64(count))
+        case .exactly(let count): .integer(Int64(clamping: count))
         case .automatic: "auto"
         }
     }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        let (least, most) = (JSONValue.integer(Int64(range.lowerBound)), JSONValue.integer(Int64(range.upperBound)))
+        let (least, most) = (
+            JSONValue.integer(Int64(clamping: range.lowerBound)), JSONValue.integer(Int64(clamping: range.upperBound))
+        )
         return [
             "oneOf": [["type": "integer", "minimum": least, "maximum": most], ["type": "string", "enum": ["auto"]]]
         ]

@@ -36,7 +36,7 @@ public struct StateCounts: WireRecord, Hashable {
     }
 
     /// Tasks that have not come to an end.
-    public var unfinished: Int64 { queued + waiting + running + paused + staged }
+    public var unfinished: Int64 { [queued, waiting, running, paused, staged].saturatedSum }
 
     public static let summary = "How many tasks are in each state."
     public static let wireFields: WireFields<Self> = [

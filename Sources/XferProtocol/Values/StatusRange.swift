@@ -18,7 +18,7 @@ public struct StatusRange: WireValue, Hashable {
     }
 
     private static func code(_ text: Substring) -> Int? {
-        guard text.utf8.count == 3, text.utf8.allSatisfy({ (48...57).contains($0) }), let code = Int(text),
+        guard text.utf8.count == 3, text.utf8.allSatisfy({ (48...57).contains($0) }), let code = Int(text, radix: 10),
             (100...599).contains(code)
         else { return nil }
         return code

@@ -10,7 +10,7 @@ public struct TaskReference: WireValue, Hashable {
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .integer(let number) = value else { throw .wrongType(expected: "a task id, an integer") }
-        guard WireID.range.contains(number) || number >= -Int64(TaskLimits.batchSize) && number < 0 else {
+        guard WireID.range.contains(number) || number >= -Int64(clamping: TaskLimits.batchSize) && number < 0 else {
             throw WireError(
                 .outOfRange,
                 expected: "a task id, at least 1, or −1 for the task before this one in the same call, −2 …")
@@ -25,7 +25,7 @@ public struct TaskReference: WireValue, Hashable {
             [
                 "description":
                     "A task's id; negative, within one task.add, it counts back from the task's own place in tasks.",
-                "type": "integer", "minimum": .integer(-Int64(TaskLimits.batchSize)),
+                "type": "integer", "minimum": .integer(-Int64(clamping: TaskLimits.batchSize)),
                 "maximum": .integer(WireID.range.upperBound), "not": ["const": 0],
             ]
         }

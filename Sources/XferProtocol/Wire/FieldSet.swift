@@ -5,9 +5,9 @@ struct FieldSet: Hashable, Sendable {
 
     private var bits: UInt128 = 0
 
-    func contains(_ position: Int) -> Bool { bits & 1 << UInt128(position) != 0 }
+    func contains(_ position: Int) -> Bool { bits & 1 << UInt128(clamping: position) != 0 }
 
-    mutating func insert(_ position: Int) { bits |= 1 << UInt128(position) }
+    mutating func insert(_ position: Int) { bits |= 1 << UInt128(clamping: position) }
 
     /// The first that is not in `other`.
     func first(notIn other: FieldSet) -> Int? {

@@ -38,7 +38,8 @@ public struct WireLimit: Sendable {
     /// A string with so many characters (Unicode scalars, as JSON Schema counts them).
     public static func length(_ range: ClosedRange<Int>) -> WireLimit {
         let keywords: JSONObject = [
-            "minLength": .integer(Int64(range.lowerBound)), "maxLength": .integer(Int64(range.upperBound)),
+            "minLength": .integer(Int64(clamping: range.lowerBound)),
+            "maxLength": .integer(Int64(clamping: range.upperBound)),
         ]
         let expected =
             range.lowerBound == 0
@@ -51,7 +52,8 @@ public struct WireLimit: Sendable {
     /// An array with so many elements; one bare value where that is allowed counts as one.
     public static func count(_ range: ClosedRange<Int>) -> WireLimit {
         let keywords: JSONObject = [
-            "minItems": .integer(Int64(range.lowerBound)), "maxItems": .integer(Int64(range.upperBound)),
+            "minItems": .integer(Int64(clamping: range.lowerBound)),
+            "maxItems": .integer(Int64(clamping: range.upperBound)),
         ]
         let expected = "\(range.lowerBound) to \(range.upperBound) elements"
         return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {

@@ -13,7 +13,7 @@ extension StoreReader {
         ) { row in
             (
                 owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), group: row.text(1),
-                total: row.integer(2), removedFailed: row.integer(3), createdAt: row.time(4),
+                total: row.amount(2), removedFailed: row.amount(3), createdAt: row.time(4),
                 completedAt: row.optionalTime(5)
             )
         }
@@ -21,7 +21,7 @@ extension StoreReader {
         let counts = try batchCounts(of: id)
         return Batch(
             id: id, owner: row.owner, group: row.group, total: row.total,
-            skipped: row.removedFailed + (counts[.failed] ?? 0), counts: counts, createdAt: row.createdAt,
+            skipped: row.removedFailed.addingSaturated(counts[.failed] ?? 0), counts: counts, createdAt: row.createdAt,
             completedAt: row.completedAt)
     }
 
@@ -49,9 +49,9 @@ extension StoreReader {
         let rows = try connection.all(
             "SELECT state, count FROM batch_count WHERE batch_id = ?1 AND count > 0", Value(id)
         ) { row throws(StoreError) in
-            (try row.word(TaskState.self, 0, table: "batch_count", id: id.rawValue, name: "state"), row.integer(1))
+            (try row.word(TaskState.self, 0, table: "batch_count", id: id.rawValue, name: "state"), row.amount(1))
         }
-        return Dictionary(uniqueKeysWithValues: rows)
+        return Dictionary(rows) { $0.addingSaturated($1) }
     }
 }
 

@@ -52,7 +52,7 @@ extension StoreReader {
     public func cacheTotals(of owner: Owner? = nil) throws(StoreError) -> CacheTotals {
         try connection.first(
             "SELECT count(*), coalesce(sum(length), 0) FROM cache_entry WHERE ?1 IS NULL OR owner = ?1", Value(owner)
-        ) { CacheTotals(count: $0.integer(0), byteCount: $0.integer(1)) } ?? CacheTotals()
+        ) { CacheTotals(count: $0.integer(0), byteCount: $0.amount(1)) } ?? CacheTotals()
     }
 
     /// The entries used the longest ago.
@@ -104,7 +104,7 @@ public struct CachedBlob: Hashable, Sendable {
     init(_ row: ResultRow) {
         id = CacheEntryID(row.integer(0))
         name = row.text(1)
-        length = row.integer(2)
+        length = row.amount(2)
         lastUsedAt = row.time(3)
     }
 }
@@ -120,10 +120,10 @@ extension CacheEntry {
             url: try decoded(HTTPURL(stored: row.text(3)), "url"),
             finalURL: try decoded(HTTPURL(stored: row.text(4)), "final_url"), requestTime: row.time(8),
             responseTime: row.time(9))
-        response.status = Int(row.integer(5))
+        response.status = Int(clamping: row.integer(5))
         response.fields = try decoded(JSONText.decodeHeaders(row.optionalText(6)), "fields")
         response.variant = try decoded(JSONText.decodeHeaders(row.optionalText(7)), "variant")
-        response.length = row.integer(10)
+        response.length = row.amount(10)
         response.digest = row.optionalBlob(11) ?? []
         self.init(
             id: CacheEntryID(id), owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(1))), blob: row.text(2),

@@ -48,7 +48,7 @@ extension StoreTransaction {
                 INSERT INTO cache_source (entry_id, scheme, host, port, chain, tls, judgement)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                 """, .integer(id.rawValue), Value(source.origin.scheme), .text(source.origin.host),
-                Value(Int(source.origin.port)), .text(source.chainText), Value(source.tls?.rawValue),
+                Value(Int(clamping: source.origin.port)), .text(source.chainText), Value(source.tls?.rawValue),
                 .text(source.judgement))
         }
     }

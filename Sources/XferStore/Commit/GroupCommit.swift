@@ -203,7 +203,7 @@ final class GroupCommit: @unchecked Sendable {
         guard let transaction, !isClosed else { return }
         do throws(StoreError) {
             try transaction.begin()
-            let count = try transaction.setting("probe").flatMap { Int64($0) } ?? 0
+            let count = try transaction.setting("probe").flatMap { Int64($0, radix: 10) } ?? 0
             try transaction.setSetting("probe", String(count &+ 1))
             try transaction.commit()
         } catch {

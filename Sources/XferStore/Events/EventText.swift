@@ -13,10 +13,10 @@ enum EventText {
             object.add("label", label)
             object.add("group", group)
         case .taskStarted(let attempt, let offset):
-            object.add("attempt", Int64(attempt))
+            object.add("attempt", Int64(clamping: attempt))
             object.add("offset", offset)
         case .taskResponse(let status, let total, let etag, let resumed):
-            object.add("status", Int64(status))
+            object.add("status", Int64(clamping: status))
             object.add("total", total)
             object.add("etag", etag)
             object.add("resumed", resumed)

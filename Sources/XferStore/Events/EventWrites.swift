@@ -39,7 +39,7 @@ extension StoreTransaction {
         var last = new[new.startIndex].numbered(first, at: time)
         remember(last)
         for index in new.indices.dropFirst() {
-            last = new[index].numbered(first + Int64(index - new.startIndex), at: time)
+            last = new[index].numbered(first + Int64(clamping: index - new.startIndex), at: time)
             remember(last)
         }
         return last
@@ -55,7 +55,7 @@ extension StoreTransaction {
         maxCount: Int64, olderThan: Timestamp, now: Timestamp, step: Int = 1000
     ) throws(StoreError) -> Int {
         let untouchable = now.advanced(by: .seconds(-86_400))
-        let beyondCount = try lastSeq() - maxCount
+        let beyondCount = try lastSeq().subtractingSaturated(maxCount)
         // An event is at least as old as one that came after it, whatever the clock said then: one time in the future
         // does not keep its successors.
         let last = try connection.first(

@@ -20,7 +20,7 @@ extension StoreTransaction {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             """, .blob(key), .blob(urlDigest), .text(request.url.description), Value(request.method), Value(task.owner),
             Value(task.id), .text(try JSONText.encode(error)), Value(time))
-        let oldest = connection.lastInsertedID - maxCount
+        let oldest = connection.lastInsertedID.subtractingSaturated(maxCount)
         try connection.run(
             "DELETE FROM failed_url WHERE id IN (SELECT id FROM failed_url WHERE id <= ?1 ORDER BY id LIMIT 16)",
             .integer(oldest))

@@ -144,8 +144,8 @@ extension TaskGroup {
         self.init(
             key: GroupKey(owner: Owner(uid: UInt32(truncatingIfNeeded: row.integer(0))), name: row.text(1)),
             limits: GroupLimits(
-                maxActive: row.optionalInteger(2).map { Int($0) }, maxReceiveRate: row.optionalInteger(5),
-                maxSendRate: row.optionalInteger(6)),
+                maxActive: row.optionalAmount(2).map { Int(clamping: $0) }, maxReceiveRate: row.optionalAmount(5),
+                maxSendRate: row.optionalAmount(6)),
             isPaused: row.flag(3), batch: row.optionalInteger(4).map { BatchID($0) })
     }
 }

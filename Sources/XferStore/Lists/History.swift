@@ -20,7 +20,8 @@ extension StoreTransaction {
     /// `orphanedTransfers`.
     public func trimHistory(maxCount: Int64, olderThan: Timestamp, step: Int = 200) throws(StoreError) -> [TaskID] {
         let counts = try counts()
-        let excess = TaskState.allCases.filter(\.isTerminal).reduce(0) { $0 + (counts[$1] ?? 0) } - maxCount
+        let excess = TaskState.allCases.filter(\.isTerminal).compactMap { counts[$0] }.saturatedSum
+            .subtractingSaturated(maxCount)
         let oldest = try connection.all(
             """
             SELECT id, finished_at FROM task INDEXED BY task_finished

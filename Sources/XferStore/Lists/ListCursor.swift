@@ -26,7 +26,7 @@ struct ListCursor {
     private static func binding(_ words: [String]) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for word in words {
-            for byte in word.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            for byte in word.utf8 { hash = (hash ^ UInt64(clamping: byte)) &* 0x100_0000_01B3 }
             hash = hash &* 0x100_0000_01B3
         }
         return hash

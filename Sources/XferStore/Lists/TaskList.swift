@@ -86,18 +86,18 @@ extension StoreReader {
     }
 
     private func size(of restriction: Restriction, _ filter: TaskQuery) throws(StoreError) -> Int64 {
-        let total = try counts().values.reduce(0, +)
+        let total = try counts().values.saturatedSum
         switch restriction.dimension {
         case .state:
             let counts = try counts()
-            return (filter.states ?? []).reduce(0) { $0 + (counts[$1] ?? 0) }
+            return (filter.states ?? []).compactMap { counts[$0] }.saturatedSum
         case .group:
             var sum: Int64 = 0
-            for group in filter.groups ?? [] { sum += try counts(group: group).values.reduce(0, +) }
+            for group in filter.groups ?? [] { sum = sum.addingSaturated(try counts(group: group).values.saturatedSum) }
             return sum
         case .owner:
             var sum: Int64 = 0
-            for owner in filter.owners ?? [] { sum += try counts(owner: owner).values.reduce(0, +) }
+            for owner in filter.owners ?? [] { sum = sum.addingSaturated(try counts(owner: owner).values.saturatedSum) }
             return sum
         case .host: return total / 10
         case .label, .slot: return total / 100

@@ -86,14 +86,14 @@ final class GatheredLog {
     }
 
     private func write(_ file: File?, _ source: UnsafeRawPointer?, _ length: Int32, _ offset: Int64) -> Int32 {
-        let length = Int(length)
-        if offset != start + Int64(count) || length > bytes.count - count {
+        let length = Int(clamping: length)
+        if offset != start + Int64(clamping: count) || length > bytes.count - count {
             let code = flush(file)
             guard code == SQLITE_OK else { return code }
             start = offset
         }
         guard length <= bytes.count, let source else {
-            return original.pointee.xWrite?(file, source, Int32(length), offset) ?? SQLITE_ERROR
+            return original.pointee.xWrite?(file, source, Int32(clamping: length), offset) ?? SQLITE_ERROR
         }
         bytes.baseAddress?.advanced(by: count).copyMemory(from: source, byteCount: length)
         count += length
@@ -104,7 +104,7 @@ final class GatheredLog {
     /// written, so a sync must not succeed without it.
     private func flush(_ file: File?) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
-        let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(count), start) ?? SQLITE_ERROR
+        let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(clamping: count), start) ?? SQLITE_ERROR
         if code == SQLITE_OK { count = 0 }
         return code
     }

@@ -89,6 +89,6 @@ private final class LogLength {
 private nonisolated func noteLogLength(
     _ length: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
 ) -> Int32 {
-    if let length { Unmanaged<LogLength>.fromOpaque(length).takeUnretainedValue().pages = Int(pages) }
+    if let length { Unmanaged<LogLength>.fromOpaque(length).takeUnretainedValue().pages = Int(clamping: pages) }
     return SQLITE_OK
 }

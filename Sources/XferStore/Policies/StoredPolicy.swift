@@ -24,6 +24,6 @@ extension StoredPolicy {
             throw .unreadable(table: "policy", id: version, column: "policy")
         }
         policy.version = version
-        self.init(policy: policy, isConfigured: row.flag(2), warned: row.optionalInteger(4).map { Int($0) })
+        self.init(policy: policy, isConfigured: row.flag(2), warned: row.optionalInteger(4).map { Int(clamping: $0) })
     }
 }

@@ -37,7 +37,8 @@ extension StoreTransaction {
             .text(host), Value(until != nil)
         ) {
             LineKey(
-                priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, group: $0.integer(1), profile: $0.text(2))
+                priority: Priority(rawValue: Int(clamping: $0.integer(0))) ?? .normal, group: $0.integer(1),
+                profile: $0.text(2))
         }
         for line in lines {
             let (priority, group, profile) = line.values

@@ -64,15 +64,21 @@ extension StoreTransaction {
             // What is added later comes above every rank given so far; nothing lies below the lowest.
             let top: Int64 = if let ceiling { ceiling } else { try wall() }
             let lowest = min(top, lows.last?.rank ?? top)
-            let bottom = floor ?? (lowest - Self.spacing * Int64(moved.count + 1))
-            let step = (top - bottom) / Int64(moved.count + 1)
+            let bottom =
+                floor ?? (lowest.subtractingSaturated(Self.spacing.multipliedSaturated(by: Int64(moved.count) + 1)))
+            let step = top.subtractingSaturated(bottom) / (Int64(moved.count) + 1)
             if step >= (reach == 1 ? 1 : 1024) {
                 for (index, id) in moved.enumerated() {
-                    try setRank(bottom + step * Int64(index + 1), of: id)
+                    try setRank(
+                        bottom.addingSaturated(step.multipliedSaturated(by: Int64(clamping: index) + 1)), of: id)
                 }
                 return try rank(of: id)
             }
             reach *= 8
+            // More neighbours than there can be tasks: a damaged row's rank leaves no room at all.
+            guard reach < 1 << 40 else {
+                throw StoreError.unreadable(table: "task", id: id.rawValue, column: "moved_rank")
+            }
         }
     }
 
@@ -102,7 +108,9 @@ extension StoreTransaction {
     private static var spacing: Int64 { 1 << 20 }
 
     /// The rank of the next task that will be added.
-    private func wall() throws(StoreError) -> Int64 { ((try maxTaskID()?.rawValue ?? 0) + 1) * Self.spacing }
+    private func wall() throws(StoreError) -> Int64 {
+        (try maxTaskID()?.rawValue ?? 0).addingSaturated(1).multipliedSaturated(by: Self.spacing)
+    }
 
     private func lane(of id: TaskID) throws(StoreError) -> HostKey {
         let found = try connection.first(
@@ -110,7 +118,7 @@ extension StoreTransaction {
         ) {
             HostKey(
                 line: LineKey(
-                    priority: Priority(rawValue: Int($0.integer(0))) ?? .normal, group: $0.integer(1),
+                    priority: Priority(rawValue: Int(clamping: $0.integer(0))) ?? .normal, group: $0.integer(1),
                     profile: $0.optionalText(2) ?? ""),
                 host: $0.text(3))
         }

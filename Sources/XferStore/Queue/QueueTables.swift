@@ -83,8 +83,8 @@ extension StoreReader {
             "SELECT state, count FROM task_count WHERE owner = ?1 AND group_name = ?2 AND count > 0",
             .integer(owner.map { Int64($0.rawValue) } ?? CountScope.everybody), .text(group ?? CountScope.allGroups)
         ) { row throws(StoreError) in
-            (try row.word(TaskState.self, 0, table: "task_count", id: 0, name: "state"), row.integer(1))
+            (try row.word(TaskState.self, 0, table: "task_count", id: 0, name: "state"), row.amount(1))
         }
-        return Dictionary(uniqueKeysWithValues: rows)
+        return Dictionary(rows) { $0.addingSaturated($1) }
     }
 }

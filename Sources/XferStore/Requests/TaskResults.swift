@@ -35,7 +35,7 @@ extension StoreReader {
             } else {
                 throw .unreadable(table: "task_result", id: id.rawValue, column: "content")
             }
-            return StoredResult(content: content, length: row.integer(0), object: row.optionalText(3))
+            return StoredResult(content: content, length: row.amount(0), object: row.optionalText(3))
         }
     }
 

@@ -68,7 +68,7 @@ final class Connection {
     }
 
     /// Rows the last statement inserted, updated or deleted.
-    var changeCount: Int { Int(sqlite3_changes(handle)) }
+    var changeCount: Int { Int(clamping: sqlite3_changes(handle)) }
     var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// Lets go of the statements and of who hears of changes, so that the connection can be closed.
@@ -128,7 +128,7 @@ final class Connection {
 
     private func bind(_ values: [Value], to statement: OpaquePointer) throws(StoreError) -> OpaquePointer {
         for (index, value) in values.enumerated() {
-            guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else { throw failure() }
+            guard value.bind(to: statement, at: Int32(clamping: index + 1)) == SQLITE_OK else { throw failure() }
         }
         return statement
     }

@@ -15,7 +15,7 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     init(_ value: [UInt8]?) { self = value.map(Value.blob) ?? .null }
     init(_ value: String?) { self = value.map(Value.text) ?? .null }
     init(_ value: Int64?) { self = value.map(Value.integer) ?? .null }
-    init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    init(_ value: Int?) { self = value.map { .integer(Int64(clamping: $0)) } ?? .null }
     init(_ value: Bool) { self = .integer(value ? 1 : 0) }
     init(_ value: Timestamp?) { self.init(value?.rawValue) }
     init(_ value: TaskID?) { self.init(value?.rawValue) }
@@ -62,6 +62,10 @@ struct ResultRow {
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
     func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    /// A length, an offset or a count of something. A number that a damaged row alone can hold becomes the nearest possible one,
+    /// so that sums cannot overflow.
+    func amount(_ column: Int32) -> Int64 { min(max(integer(column), 0), ByteCount.greatest) }
+    func optionalAmount(_ column: Int32) -> Int64? { isNull(column) ? nil : amount(column) }
     func flag(_ column: Int32) -> Bool { integer(column) != 0 }
     func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
     func time(_ column: Int32) -> Timestamp { Timestamp(rawValue: integer(column)) }
@@ -71,13 +75,13 @@ struct ResultRow {
 
     func optionalText(_ column: Int32) -> String? {
         guard let start = sqlite3_column_text(pointer, column) else { return nil }
-        let length = Int(sqlite3_column_bytes(pointer, column))
+        let length = Int(clamping: sqlite3_column_bytes(pointer, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
     func optionalBlob(_ column: Int32) -> [UInt8]? {
         guard !isNull(column) else { return nil }
-        let length = Int(sqlite3_column_bytes(pointer, column))
+        let length = Int(clamping: sqlite3_column_bytes(pointer, column))
         guard let start = sqlite3_column_blob(pointer, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: length))
     }
@@ -89,7 +93,7 @@ struct ResultRow {
         case .integer(let value): return !isNull(column) && integer(column) == value
         case .text(var value):
             guard let start = sqlite3_column_text(pointer, column) else { return false }
-            let length = Int(sqlite3_column_bytes(pointer, column))
+            let length = Int(clamping: sqlite3_column_bytes(pointer, column))
             return value.withUTF8 { bytes in
                 bytes.count == length
                     && (length == 0 || bytes.baseAddress.map { memcmp($0, start, length) == 0 } ?? false)

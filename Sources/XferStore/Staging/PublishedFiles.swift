@@ -8,7 +8,7 @@ extension StoreReader {
             "SELECT device, inode, length, version FROM published_file WHERE task_id = ?1", Value(id)
         ) {
             PublishedFile(
-                identity: FileIdentity(device: $0.bits(0), inode: $0.bits(1)), length: $0.integer(2),
+                identity: FileIdentity(device: $0.bits(0), inode: $0.bits(1)), length: $0.amount(2),
                 version: $0.text(3))
         }
     }

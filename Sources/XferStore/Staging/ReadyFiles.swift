@@ -30,7 +30,7 @@ extension StoreReader {
 
     private static func readyFile(_ row: ResultRow) throws(StoreError) -> ReadyFile {
         var file = ReadyFile(name: row.text(0), finalName: row.text(1), isProcessed: row.flag(2))
-        if let length = row.optionalInteger(5), row.optionalInteger(4) != nil {
+        if let length = row.optionalAmount(5), row.optionalInteger(4) != nil {
             file.facts = FileFacts(
                 identity: FileIdentity(device: row.bits(3), inode: row.bits(4)), length: length,
                 modifiedAt: row.integer(6), changedAt: row.integer(7))

@@ -60,7 +60,9 @@ struct SpecificationColumns {
             case .null: take(0)
             case .integer(let value):
                 take(1)
-                for shift in stride(from: 0, to: 64, by: 8) { take(UInt8(truncatingIfNeeded: value >> Int64(shift))) }
+                for shift in stride(from: 0, to: 64, by: 8) {
+                    take(UInt8(truncatingIfNeeded: value >> Int64(clamping: shift)))
+                }
             case .text(let text):
                 take(2)
                 for byte in text.utf8 { take(byte) }
@@ -86,5 +88,5 @@ struct Fingerprint {
 
     var value: Int64 { Int64(bitPattern: hash) }
 
-    mutating func take(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    mutating func take(_ byte: UInt8) { hash = (hash ^ UInt64(clamping: byte)) &* 0x100_0000_01B3 }
 }

@@ -132,9 +132,9 @@ extension StoreTransaction {
             try connection.run("tasks", composed: TaskRowText.insertion(of: insertions.count), values)
         }
         let first = connection.lastInsertedID - Int64(insertions.count) + 1
-        for (text, index) in bodies { try insertBody(text, of: TaskID(first + Int64(index))) }
+        for (text, index) in bodies { try insertBody(text, of: TaskID(first + Int64(clamping: index))) }
         for (index, insertion) in insertions.enumerated() {
-            let (id, content) = (first + Int64(index), insertion.content)
+            let (id, content) = (first + Int64(clamping: index), insertion.content)
             var task = TransferTask(
                 id: TaskID(id), asked: content.task, state: content.state, rank: id << 20,
                 createdAt: time)

@@ -33,15 +33,15 @@ struct TaskRow {
         }
         task.transferID = row.optionalInteger(TaskColumn.transfer_id.rawValue).map { TransferID($0) }
         task.batchID = row.optionalInteger(TaskColumn.batch_id.rawValue).map { BatchID($0) }
-        task.attempts = Int(integer(.attempts))
-        task.furthest = integer(.furthest)
+        task.attempts = Int(clamping: amount(.attempts))
+        task.furthest = amount(.furthest)
         task.lastProgressAt = time(.last_progress_at)
         task.outcome = try outcome()
         task.startedAt = time(.started_at)
         task.finishedAt = time(.finished_at)
-        task.received = integer(.received)
-        task.sent = integer(.sent)
-        task.total = row.optionalInteger(TaskColumn.total.rawValue)
+        task.received = amount(.received)
+        task.sent = amount(.sent)
+        task.total = row.optionalAmount(TaskColumn.total.rawValue)
         task.coalesceKey = row.optionalBlob(TaskColumn.coalesce_key.rawValue)
         return task
     }
@@ -51,7 +51,8 @@ struct TaskRow {
         var specification = TaskSpecification(
             owner: Owner(uid: UInt32(truncatingIfNeeded: integer(.owner))), request: TransferRequest(url: url),
             destination: Destination(directory: row.text(TaskColumn.directory.rawValue), name: text(.name)),
-            kind: try word(.kind), priority: try decoded(Priority(rawValue: Int(integer(.priority))), .priority),
+            kind: try word(.kind),
+            priority: try decoded(Priority(rawValue: Int(clamping: integer(.priority))), .priority),
             group: text(.group_name), label: text(.label), clientKey: text(.client_key), meta: text(.meta),
             policy: text(.policy), profile: text(.profile), slot: text(.slot))
         if let device = row.optionalInteger(TaskColumn.directory_device.rawValue),
@@ -73,7 +74,7 @@ struct TaskRow {
         var outcome = TaskOutcome()
         outcome.finalPath = text(.final_path)
         if let url = text(.final_url) { outcome.finalURL = try decoded(HTTPURL(stored: url), .final_url) }
-        outcome.httpStatus = row.optionalInteger(TaskColumn.http_status.rawValue).map { Int($0) }
+        outcome.httpStatus = row.optionalInteger(TaskColumn.http_status.rawValue).map { Int(clamping: $0) }
         outcome.etag = text(.etag)
         outcome.contentEncoding = text(.content_encoding)
         outcome.skipped = row.flag(TaskColumn.skipped.rawValue)
@@ -84,6 +85,7 @@ struct TaskRow {
     }
 
     private func integer(_ column: TaskColumn) -> Int64 { row.integer(column.rawValue) }
+    private func amount(_ column: TaskColumn) -> Int64 { row.amount(column.rawValue) }
     private func text(_ column: TaskColumn) -> String? { row.optionalText(column.rawValue) }
     private func time(_ column: TaskColumn) -> Timestamp? { row.optionalTime(column.rawValue) }
 
@@ -114,7 +116,7 @@ extension HTTPURL {
                 String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
             }
             var port: UInt16? = scheme.defaultPort
-            if let colon { port = UInt16(word(colon + 1..<slash)) }
+            if let colon { port = UInt16(word(colon + 1..<slash), radix: 10) }
             guard let port else { return nil }
             return HTTPURL(
                 scheme: scheme, host: word(start..<(colon ?? slash)), port: port, target: word(slash..<bytes.count))

@@ -48,7 +48,7 @@ extension StoreReader {
         }
         return AbandonedUpload(
             id: id, taskID: TaskID(row.integer(1)), url: try decoded(HTTPURL(stored: row.text(2)), "upload_url"),
-            specification: specification, abandonedAt: row.time(3), attempts: Int(row.integer(4)))
+            specification: specification, abandonedAt: row.time(3), attempts: Int(clamping: row.amount(4)))
     }
 }
 

@@ -32,7 +32,7 @@ extension StoreReader {
     func segments(of id: TransferID) throws(StoreError) -> [Segment] {
         try connection.all(
             "SELECT start, \"end\", committed FROM segment WHERE transfer_id = ?1 ORDER BY start", Value(id)
-        ) { Segment(start: $0.integer(0), end: $0.optionalInteger(1), committed: $0.integer(2)) }
+        ) { Segment(start: $0.amount(0), end: $0.optionalAmount(1), committed: $0.amount(2)) }
     }
 }
 
@@ -47,7 +47,7 @@ struct TransferRow {
         var data = ResumeData(
             validators: Validators(
                 etag: row.optionalText(4), lastModified: row.optionalText(5), date: row.optionalText(6)),
-            totalLength: row.optionalInteger(7), contentEncoding: row.optionalText(8))
+            totalLength: row.optionalAmount(7), contentEncoding: row.optionalText(8))
         if let url = row.optionalText(9) { data.finalURL = try decoded(HTTPURL(stored: url), "final_url") }
         data.selectingHeaders = try decoded(JSONText.decodeHeaders(row.optionalText(10)), "selecting_headers")
         var transfer = Transfer(
@@ -56,7 +56,7 @@ struct TransferRow {
                 directory: row.text(1), identity: FileIdentity(device: row.bits(2), inode: row.bits(3))),
             resumeData: data, createdAt: row.time(14))
         transfer.sourceUse = SourceUse(
-            described: Int(row.integer(16)), senders: row.sources(17), needsDigest: row.integer(18) != 0,
+            described: Int(clamping: row.integer(16)), senders: row.sources(17), needsDigest: row.integer(18) != 0,
             suspects: row.sources(19), condemned: row.sources(20))
         if let name = row.optionalText(11) {
             transfer.publishIntent = PublishIntent(

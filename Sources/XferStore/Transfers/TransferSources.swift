@@ -11,7 +11,8 @@ extension StoreTransaction {
                     INSERT INTO transfer_source (transfer_id, scheme, host, port, chain, tls, judgement)
                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                     """,
-                    Value(id), Value(source.origin.scheme), .text(source.origin.host), Value(Int(source.origin.port)),
+                    Value(id), Value(source.origin.scheme), .text(source.origin.host),
+                    Value(Int(clamping: source.origin.port)),
                     .text(source.chainText), Value(source.tls?.rawValue),
                     .text(source.judgement))
             } catch {

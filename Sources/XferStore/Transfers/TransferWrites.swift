@@ -53,8 +53,9 @@ extension StoreTransaction {
             UPDATE transfer SET source = ?2, senders = ?3, needs_digest = ?4, suspects = ?5, condemned = ?6
             WHERE id = ?1
             """,
-            Value(id), Value(use.described), .integer(Int64(use.senders.bits)), .integer(use.needsDigest ? 1 : 0),
-            .integer(Int64(use.suspects.bits)), .integer(Int64(use.condemned.bits)))
+            Value(id), Value(use.described), .integer(Int64(clamping: use.senders.bits)),
+            .integer(use.needsDigest ? 1 : 0),
+            .integer(Int64(clamping: use.suspects.bits)), .integer(Int64(clamping: use.condemned.bits)))
         try requireChange(of: id)
     }
 

@@ -11,7 +11,7 @@ extension StoreReader {
                 throw .unreadable(table: "upload", id: id.rawValue, column: "url")
             }
             return UploadResumeData(
-                url: url, offset: row.integer(1), expiresAt: row.optionalTime(2), largestAppend: row.optionalInteger(3))
+                url: url, offset: row.amount(1), expiresAt: row.optionalTime(2), largestAppend: row.optionalAmount(3))
         }
     }
 }

@@ -93,9 +93,9 @@ private struct FileIdentity: Hashable {
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        device = UInt(status.st_dev)
-        inode = UInt(status.st_ino)
-        size = Int(status.st_size)
+        device = UInt(clamping: status.st_dev)
+        inode = UInt(clamping: status.st_ino)
+        size = Int(clamping: status.st_size)
         changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 }

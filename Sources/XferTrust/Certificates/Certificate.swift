@@ -85,10 +85,10 @@ public final class Certificate: @unchecked Sendable {
     private static func encoded(
         _ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) -> [UInt8] {
-        let count = max(0, Int(write(nil)))
+        let count = Int(clamping: max(0, write(nil)))
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             var next = buffer.baseAddress
-            filled = count > 0 ? max(0, Int(write(&next))) : 0
+            filled = count > 0 ? Int(clamping: max(0, write(&next))) : 0
         }
     }
 
@@ -96,8 +96,10 @@ public final class Certificate: @unchecked Sendable {
         var parts = tm()
         guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
         let date = CivilDate(
-            year: Int64(parts.tm_year) + 1900, month: Int64(parts.tm_mon) + 1, day: Int64(parts.tm_mday))
-        let seconds = Int64(parts.tm_hour) * 3600 + Int64(parts.tm_min) * 60 + Int64(parts.tm_sec)
+            year: Int64(clamping: parts.tm_year) + 1900, month: Int64(clamping: parts.tm_mon) + 1,
+            day: Int64(clamping: parts.tm_mday))
+        let seconds =
+            Int64(clamping: parts.tm_hour) * 3600 + Int64(clamping: parts.tm_min) * 60 + Int64(clamping: parts.tm_sec)
         return Timestamp(seconds: date.daysSinceEpoch * 86_400 + seconds)
     }
 
@@ -106,7 +108,7 @@ public final class Certificate: @unchecked Sendable {
         defer { BIO_free(bio) }
         X509_NAME_print_ex(bio, name, 0, xfer_name_flags_rfc2253)
         var bytes = [UInt8](repeating: 0, count: 200)
-        let count = max(0, Int(BIO_read(bio, &bytes, Int32(bytes.count))))
+        let count = Int(clamping: max(0, BIO_read(bio, &bytes, Int32(clamping: bytes.count))))
         // RFC 2253 escapes control characters and all that is not ASCII; what is cut is cut.
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
@@ -124,7 +126,8 @@ extension Certificate {
             let name = value.assumingMemoryBound(to: GENERAL_NAME.self)
             guard let octets = xfer_general_name_octets(name, &isAddress) else { return nil }
             let bytes = [UInt8](
-                UnsafeBufferPointer(start: ASN1_STRING_get0_data(octets), count: Int(ASN1_STRING_length(octets))))
+                UnsafeBufferPointer(
+                    start: ASN1_STRING_get0_data(octets), count: Int(clamping: max(0, ASN1_STRING_length(octets)))))
             if isAddress != 0 { return IPAddress(bytes: bytes)?.description }
             return bytes.allSatisfy { (0x21...0x7e).contains($0) } ? String(decoding: bytes, as: UTF8.self) : nil
         }

@@ -54,8 +54,8 @@ enum ChainVerifier {
         let code = X509_STORE_CTX_get_error(context)
         let known = code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code
         return ChainFault(
-            code: known, text: OpenSSLError.text(ofVerification: Int(known)),
-            depth: Int(X509_STORE_CTX_get_error_depth(context)), lacksAnchor: anchorless.contains(known))
+            code: known, text: OpenSSLError.text(ofVerification: Int(clamping: known)),
+            depth: Int(clamping: X509_STORE_CTX_get_error_depth(context)), lacksAnchor: anchorless.contains(known))
     }
 
     /// The ways in which a chain leads to nobody; the last one is an impostor under an anchor's name.

@@ -11,9 +11,9 @@ public struct ConnectedServer: Sendable {
     public init(tls: UnsafeMutableRawPointer) {
         let ssl = OpaquePointer(tls)
         let stack = SSL_get_peer_cert_chain(ssl)
-        let count = min(TrustFailure.maxChain, Int(max(0, stack.map { OPENSSL_sk_num($0) } ?? 0)))
+        let count = min(TrustFailure.maxChain, Int(clamping: max(0, stack.map { OPENSSL_sk_num($0) } ?? 0)))
         chain = (0..<count).compactMap { index in
-            OPENSSL_sk_value(stack, Int32(index)).map { Certificate.der(of: OpaquePointer($0)) }
+            OPENSSL_sk_value(stack, Int32(clamping: index)).map { Certificate.der(of: OpaquePointer($0)) }
         }
         version =
             switch SSL_version(ssl) {

@@ -1,6 +1,7 @@
 import Glibc
 import StrictJSON
 import Testing
+import XferModel
 import XferTestSupport
 
 /// Numbers at the ends of their range, from everybody who can send one: the daemon answers, and goes on.
@@ -80,5 +81,26 @@ import XferTestSupport
         }
         #expect(server.requests.count == uploads.count)
         #expect(server.requests.first?.body == version.bytes)
+    }
+
+    /// OpenSSL parses such a certificate and leaves its dates as they are.
+    @Test func aPinnedCertificateWithUnreadableDatesIsRefused() async throws {
+        var der = try TestCA().issue().der
+        // UTCTime (tag 0x17) of thirteen characters that end in Z.
+        let dates = der.indices.dropLast(15).filter { der[$0] == 0x17 && der[$0 + 1] == 13 && der[$0 + 14] == 0x5A }
+        try #require(dates.count == 2)
+        for start in dates { der.replaceSubrange(start + 2..<start + 14, with: Array("999999999999".utf8)) }
+        let text = Base64.encode(der)
+        let lines = stride(from: 0, to: text.count, by: 64).map { String(text.dropFirst($0).prefix(64)) }
+        let pem = (["-----BEGIN CERTIFICATE-----"] + lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+        let policy: JSONObject = ["name": "a", "mode": "certificate", "hosts": ["a.test"], "pins": [.string(pem)]]
+        try await withDaemon { daemon in
+            let pid = try await daemon.call("daemon.status")["pid"]
+            let refusal = await #expect(throws: RPCRefusal.self) {
+                try await daemon.call("policy.set", ["policy": .object(policy)])
+            }
+            #expect(refusal?.path?.hasPrefix("policy.pins") == true, "\(String(describing: refusal))")
+            try await expectAlive(daemon, since: pid)
+        }
     }
 }

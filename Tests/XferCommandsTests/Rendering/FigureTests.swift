@@ -49,4 +49,28 @@ import XferModel
             #expect(bar.text(Double(step) / 64, width: 17).count == 17)
         }
     }
+
+    static let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
+    static let fractions: [Double] = [
+        .nan, .infinity, -.infinity, -1, 0, 0.5, 1, 2, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+    ]
+
+    @Test(arguments: extremes) func `every number has a figure`(number: Int64) {
+        #expect(!ByteText.size(number).isEmpty && !ByteText.rate(number).isEmpty && !ByteText.limit(number).isEmpty)
+        #expect(!DurationText.short(number).isEmpty)
+        for total in Self.extremes { #expect(Bar.percent(number, of: total).hasSuffix("%")) }
+        #expect(!TimeText.local(Timestamp(rawValue: number)).isEmpty)
+        #expect(!TimeText.clock(Timestamp(seconds: number)).isEmpty)
+        for until in Self.extremes {
+            let (now, end) = (Timestamp(rawValue: number), Timestamp(rawValue: until))
+            #expect(!WaitText.sentence(reason: "retry", until: end, failure: nil, now: now).isEmpty)
+        }
+    }
+
+    @Test(arguments: fractions) func `every fraction has a bar of the width asked for`(fraction: Double) {
+        for bar in [Bar(usesUnicode: true), Bar(usesUnicode: false)] {
+            #expect(bar.text(fraction, width: 17).count == 17)
+        }
+        #expect(TimeSpan(seconds: fraction).wholeSeconds >= .min)
+    }
 }

@@ -238,4 +238,13 @@ import XferModel
         set.remove(3)
         #expect(!set.contains(3) && set == SourceSet(bits: set.bits))
     }
+
+    // MARK: Damage
+
+    @Test(arguments: [-1, 2, 16, Int.max]) func bytesOfASourceThatIsNotThereNeedADigest(described: Int) {
+        var book = MirrorBook(count: 2, use: SourceUse(described: described))
+        #expect(book.use.described == 0 && book.use.needsDigest)
+        book.onFailure(of: 0, Self.lost)
+        _ = next(book, hasBytes: true)
+    }
 }

@@ -29,4 +29,13 @@ import XferModel
         meter.sample(700, at: instant(3))
         #expect(meter.rate == 700)
     }
+
+    @Test func ratesBeyondAllBoundsAreTheGreatest() {
+        var meter = RateMeter()
+        meter.sample(.min, at: instant(0))
+        meter.sample(.max, at: MonotonicInstant(nanoseconds: 1))
+        #expect(meter.rate == ByteCount.greatest)
+        meter.sample(.min, at: MonotonicInstant(nanoseconds: .max))
+        #expect(meter.rate == 0)
+    }
 }

@@ -105,4 +105,26 @@ struct ValueTests {
         try check(QueueOrder.self)
         try check(EventName.self)
     }
+
+    @Test(arguments: [Int64.min, -1, (1 << 53) + 1, .max] as [Int64])
+    func aSequenceNumberOutOfRangeIsRefusedByNameWithTheRange(number: Int64) {
+        let error = #expect(throws: WireError.self) { try EventsSince.Params(strict: ["seq": .integer(number)]) }
+        #expect(error?.path == "seq" && error?.reason == .outOfRange)
+        #expect(error?.expected == "an integer from 0 to 9007199254740992")
+    }
+
+    @Test(arguments: [Int64.min, 0, -1, (1 << 53) + 1, .max] as [Int64])
+    func anIDOutOfRangeIsRefusedWithTheRange(number: Int64) {
+        for type in [TaskID.self, BatchID.self, CacheEntryID.self, FailedURLID.self] as [any WireValue.Type] {
+            let error = #expect(throws: WireError.self) { _ = try type.init(strict: .integer(number)) }
+            #expect(error?.expected.hasSuffix("from 1 to 9007199254740992") == true)
+        }
+    }
+
+    @Test func integersAreReadAndWrittenWithinTheBoundsTheirSchemaStates() throws {
+        #expect(try Int64(strict: .integer(1 << 60)) == 1 << 60)
+        #expect(throws: WireError.self) { try Int64(strict: .integer(.max)) }
+        #expect(throws: WireError.self) { try Int(strict: .integer(.min)) }
+        #expect(Int64.max.wire == .integer(1 << 60) && Int64.min.wire == .integer(-1 << 60))
+    }
 }

@@ -85,7 +85,7 @@ extension AnsweredRun {
                     nil, TransferError(.parseFailed, "the body has \(length) bytes, and at most \(limit) are parsed")
                 )
             }
-            body = try await services.pool.run { () throws(FileError) in try spill.read(upTo: Int(length)) }
+            body = try await services.pool.run { () throws(FileError) in try spill.read(upTo: Int(clamping: length)) }
         } else {
             body = ended.body ?? []
             keptResponse = KeptResponse(result: StoredResult(content: .inline(body), length: Int64(body.count)))

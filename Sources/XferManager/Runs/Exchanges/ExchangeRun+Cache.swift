@@ -65,7 +65,7 @@ extension ExchangeRun {
             head.contentEncoding == nil
         else { return }
         let control = control
-        let length = ended.spilledLength ?? Int64(ended.body?.count ?? 0)
+        let length = ended.spilledLength ?? Int64(clamping: ended.body?.count ?? 0)
         await services.cache.keep(
             ResponseCache.Received(
                 head: head, finalURL: ended.finalURL, requestTime: times.asked, responseTime: times.answered,

@@ -12,7 +12,7 @@ extension SharedTransfer {
     /// Waits for space when the rest is known not to fit.
     func makeRoom(for part: PartialFile, in directory: DirectoryHandle) async throws {
         guard reserve != .whole, let total = described.totalLength else { return }
-        let remaining = max(0, total - committed)
+        let remaining = max(0, total.subtractingSaturated(committed))
         let id = transfer.id
         try await claim(remaining, by: id, in: directory, for: "the remaining \(remaining) and the reserve")
         guard remaining >= Self.leastReserved else { return }
@@ -31,7 +31,7 @@ extension SharedTransfer {
     /// So much has been written and is not free any more.
     func noteRoom() {
         guard reserve != .whole, let total = described.totalLength else { return }
-        services.space.withLockedValue { $0.advance(transfer.id, to: total - committed) }
+        services.space.withLockedValue { $0.advance(transfer.id, to: total.subtractingSaturated(committed)) }
     }
 
     /// Fetches; whoever does not go on gives back what was reserved for the rest.

@@ -55,11 +55,13 @@ extension OpenedContent {
     /// A stretch of the content; nil when it is none of which stretches can be sent.
     func part(_ range: Range<Int64>) -> AttemptContent? {
         switch content {
-        case .bytes(let bytes): .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+        case .bytes(let bytes):
+            .bytes(Array(bytes.prefix(Int(clamping: range.upperBound)).dropFirst(Int(clamping: range.lowerBound))))
         case .file(let file):
             .file(
                 AttemptFile(
-                    descriptor: file.descriptor, offset: file.offset + range.lowerBound, length: Int64(range.count),
+                    descriptor: file.descriptor, offset: file.offset.addingSaturated(range.lowerBound),
+                    length: range.upperBound.subtractingSaturated(range.lowerBound),
                     source: file.source))
         case .parts, nil: nil
         }

@@ -1,0 +1,27 @@
+/// Integer conversions in `Sources` that trap when the number does not fit, and are right nevertheless.
+///
+/// A trap ends the daemon, so the rest is written `clamping:`, `exactly:`, `truncatingIfNeeded:`, `bitPattern:` or
+/// `saturating:`, or with `radix:` where text is read. A row is a decision: say why the number always fits.
+enum ConversionTable {
+    struct Row: Hashable {
+        /// Relative to the project.
+        let path: String
+        /// As the code has it, for example `Int64(facts.st_size)`.
+        let code: String
+        let reason: String
+    }
+
+    static let rows: [Row] = [
+        Row(
+            path: "Sources/XferManager/Manager/TransferManager+Care.swift", code: "Int64(retention.maxEvents)",
+            reason: "Int has 64 bits"),
+        Row(
+            path: "Sources/XferFiles/Directories/FileStatus.swift", code: "UInt16(facts.st_mode & 0o7777)",
+            reason: "masked to 12 bits"),
+        Row(
+            path: "Sources/XferFiles/Reading/FileFacts+Status.swift", code: "Int64(facts.st_size)",
+            reason: "off_t has 64 bits"),
+        Row(
+            path: "Sources/XferStore/Lists/History.swift", code: "Int64($0.offset)", reason: "Int has 64 bits"),
+    ]
+}
