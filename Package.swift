@@ -60,6 +60,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CCodings", providers: [.apt(["zlib1g-dev"])]),
 
         // Values and decisions.
         library("StrictJSON"),
@@ -72,7 +73,7 @@ let package = Package(
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
         library("XferCurl", ["CCurl", "CLinux", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
-        library("XferFiles", ["CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
+        library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
         library("XferStore", ["CSQLite", "XferThreads", "XferModel", grdb, sqlite]),
         library("XferNetwork", ["CLinux", "XferThreads", "XferModel"]),
 

@@ -45,10 +45,6 @@ static inline CURLcode xfer_easy_set_ssl_ctx_function(CURL *easy, curl_ssl_ctx_c
     return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
 }
 
-static inline CURLcode xfer_easy_set_debug_function(CURL *easy, curl_debug_callback function) {
-    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
-}
-
 static inline CURLcode xfer_easy_set_open_socket_function(CURL *easy, curl_opensocket_callback function) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }

@@ -35,6 +35,9 @@ public struct ManagerSettings: Hashable, Sendable {
     public var largestInlineResult = 256 << 10
     /// Bytes of a response that are kept at all; a larger one fails with `length_mismatch`.
     public var largestResult: Int64 = 1 << 30
+    /// Bytes of a response for each byte received, once its content coding is undone; beyond 1 MiB, a response that is
+    /// denser fails with `expansion_limit`.
+    public var largestResultRatio: Int64 = 200
     /// Bytes of a response that `parse` makes an object of; a larger one fails with `parse_failed`.
     public var largestParsedResult: Int64 = 1 << 20
     /// PEM bundle of the certificate authorities that are trusted; nil is the system's.

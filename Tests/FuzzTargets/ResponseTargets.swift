@@ -93,7 +93,8 @@ extension FuzzTarget {
                 response, by: head, from: url, key: nil, requestTime: requested, responseTime: now)
             _ = response.head(usedAt: now)
         }
-        _ = Storability.combined(head, length: .max)
+        _ = (head.framing, head.wholeLength)
+        _ = Storability.combined(head, length: .max, isCombined: true)
     }
 
     static let contentRange = FuzzTarget(

@@ -19,7 +19,7 @@ enum ImportTable {
             "CCurl", "CLinux", "XferThreads", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers",
             "HeapModule",
         ],
-        "XferFiles": posix + ["CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
+        "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
         "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "XferThreads", "XferModel"],
         "XferNetwork": posix + ["CLinux", "XferThreads", "XferModel"],
 
@@ -50,7 +50,7 @@ enum ImportTable {
     ]
 
     /// C libraries: a modulemap and a shim, no Swift.
-    static let cTargets: Set<String> = ["CCurl", "COpenSSL", "CSQLite", "CLinux"]
+    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux"]
 
     /// For tests only; may import any library.
     static let testSupport = "XferTestSupport"

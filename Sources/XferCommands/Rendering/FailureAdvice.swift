@@ -12,7 +12,7 @@ enum FailureAdvice {
             return "Check that the server is up and reachable from here, then \(retry)."
         case .connectionLost, .idleTimeout, .shortBody, .rangeMismatch:
             return "Go on from the bytes that are kept with \(retry)."
-        case .protocolError:
+        case .protocolError, .invalidFraming:
             return "Tell the server's operator that it does not answer as HTTP wants; \(retry) asks again."
         case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."
         case .trustRejected:
@@ -22,6 +22,8 @@ enum FailureAdvice {
             return "Have the trust policy restored, or name another one when adding it again."
         case .httpStatus: return "Check the URL; when the server has the file again, \(retry)."
         case .authFailed: return "Add it again with the right user and password (-u USER) or header (-H)."
+        case .expansionLimit:
+            return "Ask for no content coding (Accept-Encoding: identity), or have results.max_ratio raised."
         case .lengthMismatch, .checksumMismatch:
             return "Check the digest you expect and where the file comes from; \(retry) fetches it anew."
         case .tooManyRedirects, .redirectDenied, .insecureRedirect:

@@ -25,6 +25,7 @@ public struct CacheKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Changes with what a key is made of, so that kept ones of another form match nothing.
-    private static let form = "cache key 1"
+    /// Changes with what a key is made of, so that kept ones of another form match nothing. What was kept under form 1 may
+    /// be a part that nobody asked for, kept as the whole.
+    private static let form = "cache key 2"
 }

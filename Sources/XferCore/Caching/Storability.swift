@@ -50,9 +50,12 @@ public enum Storability {
 
     /// The head of a whole that was put together of parts with one strong validator (§3.4): as if it had come at once. Nil
     /// when it was not.
-    public static func combined(_ head: ResponseHead, length: Int64) -> ResponseHead? {
+    ///
+    /// - Parameter isCombined: this service asked for the parts and put them together. A part that nobody asked for is never
+    ///   the whole here, whatever it says of itself.
+    public static func combined(_ head: ResponseHead, length: Int64, isCombined: Bool) -> ResponseHead? {
         guard head.status == 206 else { return head }
-        guard head.etag.map(EntityTag.isStrong) == true else { return nil }
+        guard isCombined, head.etag.map(EntityTag.isStrong) == true else { return nil }
         var whole = head
         whole.status = 200
         whole.fields.removeAll { field in

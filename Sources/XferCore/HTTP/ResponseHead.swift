@@ -45,15 +45,26 @@ public struct ResponseHead: Hashable, Sendable {
         return type.isEmpty ? nil : type
     }
 
-    /// Octets of the body as announced; nil when it ends with the last chunk or the connection.
+    /// Octets of the body as announced; nil when it ends with the last chunk or the connection, and when the framing is
+    /// invalid.
     public var contentLength: Int64? {
-        if status == 204 || status == 205 || status == 304 { return 0 }
-        guard value("Transfer-Encoding") == nil, let text = value("Content-Length") else { return nil }
-        return Decimal64.parse(text)
+        if status == 205 { return 0 }
+        guard case .length(let length) = framing else { return nil }
+        return length
     }
 
     /// `Content-Range`, nil when absent or not to be understood.
     public var contentRange: ContentRange? { value("Content-Range").flatMap(ContentRange.init(parsing:)) }
+
+    /// The complete length, when this is a part that covers the whole: a single range `0 … length - 1` of a known length
+    /// that agrees with the framing. Nil for every other part.
+    public var wholeLength: Int64? {
+        guard status == 206, mediaType?.hasPrefix("multipart/") != true,
+            case .satisfied(first: 0, let last, let complete?) = contentRange, last == complete - 1,
+            contentLength ?? complete == complete
+        else { return nil }
+        return complete
+    }
 
     public var validators: Validators { Validators(etag: etag, lastModified: lastModified, date: date) }
 

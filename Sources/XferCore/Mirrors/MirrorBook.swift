@@ -190,7 +190,8 @@ public struct MirrorBook: Hashable, Sendable {
         switch error.reason {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
             .totalTimeout, .trustRejected, .pinMismatch, .httpStatus, .authFailed, .protocolError, .shortBody,
-            .lengthMismatch, .rangeMismatch, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
+            .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .checksumMismatch, .tooManyRedirects,
+            .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType:
             true
         case .policyMissing, .parseFailed, .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown,

@@ -7,10 +7,11 @@ extension ResumeRules {
     public static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp) -> HeadVerdict {
         let verdict: HeadVerdict =
             switch head.status {
-            case 206: judgePartial(head, plan: plan, url: url)
+            case 206 where plan.range == nil: judgeUnaskedPart(head, plan: plan, url: url, now: now)
+            case 206: judgePartial(head, plan: plan)
             case 304 where !plan.conditions.isEmpty: .notModified
             case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
-            case plan.acceptedStatus: judgeWhole(head, plan: plan)
+            case plan.acceptedStatus: judgeWhole(head, plan: plan, length: head.contentLength)
             default: .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
             }
         switch verdict {
@@ -54,9 +55,10 @@ extension ResumeRules {
 
     // MARK: The whole, asked for or not
 
-    private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
+    /// - Parameter announced: the content's length, as far as it is known.
+    private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan, length announced: Int64?) -> HeadVerdict {
         // A HEAD's answer tells the length of a content that does not come.
-        let length = plan.method == .head ? 0 : head.contentLength
+        let length = plan.method == .head ? 0 : announced
         let whole = BodyPlan(offset: 0, end: length, total: length)
         guard plan.segment.committed > 0 || plan.segment.end != nil else { return .write(whole) }
         guard plan.range != nil else { return .restart(whole, plan.reason ?? .rangeIgnored) }
@@ -90,13 +92,25 @@ extension ResumeRules {
 
     // MARK: A part
 
-    private static func judgePartial(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
-        guard plan.range != nil else {
-            return .fail(
-                TransferError(
-                    .rangeMismatch, "\(url.hostKey) sent a part although the whole was asked for", httpStatus: 206,
-                    host: url.hostKey))
+    /// What a part that was not asked for fails with (RFC 9110 §15.3.7).
+    public static func unaskedPart(from url: HTTPURL) -> TransferError {
+        TransferError(
+            .rangeMismatch, "\(url.hostKey) sent a part although the whole was asked for", httpStatus: 206,
+            host: url.hostKey)
+    }
+
+    /// A part is no answer to a request for the whole, unless it is the whole, as some servers have it.
+    private static func judgeUnaskedPart(
+        _ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp
+    ) -> HeadVerdict {
+        guard plan.acceptedStatus.contains(head.status) else {
+            return .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
         }
+        guard let length = head.wholeLength else { return .fail(unaskedPart(from: url)) }
+        return judgeWhole(head, plan: plan, length: length)
+    }
+
+    private static func judgePartial(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
         if let type = head.value("Content-Type"), type.lowercased().hasPrefix("multipart/") {
             return .startOver(.unusableRange("several parts instead of one"))
         }

@@ -68,8 +68,8 @@ public struct Attempt: Sendable {
 public enum AttemptMode: Sendable, Hashable {
     /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
     case download
-    /// Any final response, whatever its status: its body, with the content codings libcurl knows undone, goes into the
-    /// sink, and the caller judges it. Nothing is resumed: `resumeData` and `segment` are not looked at.
+    /// Any final response, whatever its status, unless it is a part, which nobody asked for: its body goes into the sink as
+    /// it came (`AttemptOutcome.codings`), and the caller judges it. Nothing is resumed: `resumeData` and `segment` are not looked at.
     case exchange
 }
 
@@ -82,7 +82,7 @@ public enum BodySink: Sendable, Hashable {
     case memory(limit: Int)
     /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes; beyond that all of it is written
     /// to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. A body of more than `atMost`
-    /// bytes, as they are after decoding, fails with `length_mismatch`. The descriptor is borrowed as with `file`, and
+    /// bytes fails with `length_mismatch`. The descriptor is borrowed as with `file`, and
     /// expected to be of an empty file.
     case spilling(limit: Int, atMost: Int64, descriptor: Int32)
 }

@@ -54,12 +54,18 @@ public struct AttemptOutcome: Sendable {
     /// Whether the server may have begun to act on the request: bytes of it went out. A redirect that leaves the method as
     /// it is shows that the server did not act, and the count begins anew.
     public var requestWasSent: Bool
+    /// Content codings the body is in that the request asked for, in the order the server applied them: whoever reads the
+    /// body undoes them. Empty when it is to be kept as it came.
+    public var codings: [ContentCoding]
+    /// They were undone: the body is the content. The engine does not.
+    public var isDecoded = false
     /// What describes the bytes below `offset`.
     public var resumeData: ResumeData
 
     public init(
         result: Result, offset: Int64, total: Int64?, finalURL: HTTPURL, head: ResponseHead?, body: [UInt8]?,
-        spilledLength: Int64? = nil, requestWasSent: Bool = false, resumeData: ResumeData
+        spilledLength: Int64? = nil, requestWasSent: Bool = false, codings: [ContentCoding] = [],
+        resumeData: ResumeData
     ) {
         self.result = result
         self.offset = offset
@@ -69,6 +75,7 @@ public struct AttemptOutcome: Sendable {
         self.body = body
         self.spilledLength = spilledLength
         self.requestWasSent = requestWasSent
+        self.codings = codings
         self.resumeData = resumeData
     }
 }

@@ -10,6 +10,8 @@ final class AttemptRun {
     enum Next {
         case hop(HTTPURL, HTTPMethod)
         case ask(RequestPlan)
+        /// The same once more over a new connection: nothing of it was sent.
+        case reconnect
         case finish(AttemptOutcome.Result)
     }
 
@@ -163,7 +165,7 @@ final class AttemptRun {
 
     // MARK: Hops
 
-    private func request() {
+    private func request(onNewConnection needsNewConnection: Bool = false) {
         pacing.onRequest()
         core.leaveLines(self)
         windowRate = receiveRate
@@ -173,7 +175,9 @@ final class AttemptRun {
         }
         do throws(TransferError) {
             let spec = try attempt.session(url)
-            let exchange = Exchange(url: url, method: method, content: content, plan: plan, run: self)
+            let exchange = Exchange(
+                url: url, method: method, content: content, plan: plan, needsNewConnection: needsNewConnection,
+                run: self)
             self.exchange = exchange
             try exchange.begin(spec)
             core.schedule(self, at: pacing.deadline)
@@ -215,6 +219,8 @@ final class AttemptRun {
         case .ask(let next):
             plan = next
             request()
+        case .reconnect:
+            request(onNewConnection: true)
         case .finish(let result):
             finish(result)
         }
@@ -226,12 +232,13 @@ final class AttemptRun {
         isEnded = true
         exchange?.end()
         if exchange?.wasSent == true { requestWasSent = true }
+        let codings = exchange?.codings ?? []
         exchange = nil
         dropContent()
         let outcome = AttemptOutcome(
             result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
             body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,
-            resumeData: kept)
+            codings: codings, resumeData: kept)
         // Whoever hears of the end finds its place free.
         core.forget(self)
         events.yield(.finished(outcome))

@@ -31,13 +31,11 @@ extension Exchange {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
-        isDecoded = head.contentEncoding != nil
         do throws(TransferError) {
             try run.beginBody(body, keeping: keeping, isNew: isNew)
         } catch {
             return drain(.finish(.failed(error)), head)
         }
-        if head.majorVersion < 2, head.contentLength != nil, method != .head { handle?.listenForExcess() }
         stage = isNew ? .holding(isBodyOver: false) : .receiving
         return true
     }
@@ -95,8 +93,7 @@ extension Exchange {
     /// A chunk of the wanted body; nothing here is done by the byte, and little by the chunk.
     private func take(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
         let now = run.core.now
-        // What libcurl is decoding it cannot hold back: such a body waits after the chunk.
-        if !isDecoded, !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }
+        if !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }
         switch run.write(bytes) {
         case .failed(let error):
             refusal = error
@@ -105,22 +102,9 @@ extension Exchange {
             stage = .draining(.finish(.complete), until: nil)
             return 0
         case .more:
-            // Behind a chunked body something is still to come: its last chunk.
-            if body?.end == run.writer.offset, url.scheme == .http, head?.contentLength != nil,
-                handle?.hasUnreadBytes == true
-            {
-                onExcess()
-            }
+            break
         }
         run.onWritten(bytes.count, now: now)
-        if isDecoded, !run.mayReceive(now) { pauseReceiving() }
         return bytes.count
-    }
-
-    /// The server sent more than its Content-Length says.
-    func onExcess() {
-        guard case .receiving = stage else { return }
-        refusal = TransferError(
-            .lengthMismatch, "\(url.hostKey) sent more than it announced", httpStatus: head?.status, host: url.hostKey)
     }
 }

@@ -1,6 +1,7 @@
 import CCurl
 import XferCore
 import XferModel
+import XferTrust
 
 /// One request of an attempt and its response: the judgement of the head; what becomes of the body is in Exchange+Body.swift.
 ///
@@ -39,8 +40,11 @@ final class Exchange {
     private var parser = HeadParser()
     private(set) var head: ResponseHead?
     var body: BodyPlan?
-    /// libcurl undoes a content coding.
-    var isDecoded = false
+    /// See `AttemptOutcome.codings`.
+    private(set) var codings: [ContentCoding] = []
+    /// See `isUnclean`.
+    private var isStale = false
+    private let needsNewConnection: Bool
     var drained = 0
     /// Bytes of the request went out.
     private(set) var wasSent = false
@@ -56,11 +60,15 @@ final class Exchange {
     /// See `lastAcknowledgement`.
     var acknowledged: UInt64 = 0
 
-    init(url: HTTPURL, method: HTTPMethod, content: RequestContent?, plan: RequestPlan, run: AttemptRun) {
+    init(
+        url: HTTPURL, method: HTTPMethod, content: RequestContent?, plan: RequestPlan, needsNewConnection: Bool,
+        run: AttemptRun
+    ) {
         self.url = url
         self.method = method
         self.content = content
         self.plan = plan
+        self.needsNewConnection = needsNewConnection
         self.run = run
     }
 
@@ -81,7 +89,7 @@ final class Exchange {
             url: url, method: method, content: content,
             headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
-            maxReceiveRate: run.receiveRate, readSize: run.readSize, decodesContent: run.attempt.mode == .exchange)
+            maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: needsNewConnection)
         request.authentication = authentication
         request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.receiveRate > 0, isSecure: url.scheme == .https)
@@ -155,12 +163,14 @@ final class Exchange {
     /// The request has ended; the handle still knows how.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
+        if isStale { return run.perform(.reconnect) }
         let detail = handle.errorText
         let osError = handle.osError
         let proxyFailure = proxyFailure(code)
         let isCutShort = isSendingCutShort
         if refusal == nil, !hasAnswer { hearLastWord(after: code) }
         if let challenge = challenges.takeFinal() { _ = judge(challenge) }
+        let headFault = !hasAnswer && handle.requestSize > 0 ? CurlError.headFault(code, url) : nil
         disconnect()
         switch stage {
         case .ended:
@@ -169,6 +179,7 @@ final class Exchange {
             run.perform(next)
         case .requesting, .holding, .receiving:
             if let refusal { return run.finish(.failed(refusal)) }
+            if let headFault { return run.finish(.failed(headFault)) }
             if code == CURLE_OK || isBodyWhole { return endResponse() }
             // The server's no counts though its reasons are cut short: asking again would bring the same.
             if isCutShort, run.attempt.mode == .exchange, case .receiving = stage, let head, head.status >= 400 {
@@ -196,8 +207,8 @@ final class Exchange {
     // MARK: From libcurl
 
     /// False keeps the request from going out.
-    func onConnected() -> Bool {
-        guard isJudged(), !isRepetition() else { return false }
+    func onConnected(_ route: SocketRoute) -> Bool {
+        guard isJudged(), !isRepetition(), !isUnclean(route) else { return false }
         hasHeard = false
         spare = nil
         run.onConnected()
@@ -214,6 +225,27 @@ final class Exchange {
         return true
     }
 
+    /// Whether bytes wait on a connection that was used before: what nobody has asked for yet would be taken for the answer
+    /// to this request. The connection is closed, and the request goes out over a new one.
+    ///
+    /// Over TLS 1.3 the bytes may be a session ticket; a new connection costs less than to be wrong. HTTP/2 frames belong to
+    /// their streams, and others than answers may come at any time.
+    private func isUnclean(_ route: SocketRoute) -> Bool {
+        guard let (session, handle) = connection, hasHeard || !handle.hasNewConnection else { return false }
+        let tls = handle.tls.map(TLSState.init)
+        if tls?.speaksHTTP2 == true { return false }
+        if tls?.hasUnreadBytes != true, let socket = session.socket(of: route), SocketRoute.isQuiet(socket) {
+            return false
+        }
+        if needsNewConnection {
+            refusal = TransferError(
+                .protocolError, "\(url.hostKey) sent something before it was asked for", host: url.hostKey)
+        } else {
+            isStale = true
+        }
+        return true
+    }
+
     /// False refuses the response.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         hasHeard = true
@@ -223,16 +255,29 @@ final class Exchange {
         case .more:
             return true
         case .tooLarge:
-            refusal = TransferError(
-                .protocolError, "\(url.hostKey) sent a head larger than \(HeadParser.maxBytes) bytes", host: url.hostKey
-            )
-            return false
+            return refuse(.protocolError, "sent a head larger than \(HeadParser.maxBytes) bytes")
+        case .tooManyFields:
+            return refuse(.protocolError, "sent more than \(HeadParser.maxFields) header fields")
         case .informational(let head):
             run.events.yield(.informational(head))
             return true
         case .head(let head):
+            if case .invalid(let problem) = head.framing {
+                // An answer that is worth another try stays so.
+                return refuse(
+                    .invalidFraming, problem, isRetriable: ResponseRules.isRetriable(status: head.status),
+                    status: head.status)
+            }
             return challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
         }
+    }
+
+    private func refuse(
+        _ reason: FailureReason, _ problem: String, isRetriable: Bool? = nil, status: Int? = nil
+    ) -> Bool {
+        refusal = TransferError(
+            reason, "\(url.hostKey) \(problem)", isRetriable: isRetriable, httpStatus: status, host: url.hostKey)
+        return false
     }
 
     func judge(_ head: ResponseHead) -> Bool {
@@ -288,12 +333,14 @@ final class Exchange {
         }
     }
 
-    /// In exchange mode every final response is the answer.
+    /// In exchange mode every final response is the answer, but for a part, which is not asked for there.
     private func receiveAnswer(_ head: ResponseHead) -> Bool {
+        if head.status == 206, head.wholeLength == nil {
+            return drain(.finish(.failed(ResumeRules.unaskedPart(from: url))), head)
+        }
         run.events.yield(.response(head))
-        // How long a coded body becomes when it is decoded only its end will tell.
-        let isDecoded = head.contentEncoding != nil && head.contentLength != 0
-        let length = method == .head ? 0 : isDecoded ? nil : head.contentLength
+        codings = ContentCoding.undone(of: head, sent: sentFields)
+        let length = method == .head ? 0 : head.wholeLength ?? head.contentLength
         let body = BodyPlan(offset: 0, end: length, total: length)
         return receive(body, keeping: ResumeData(totalLength: length, finalURL: url), head, isNew: false)
     }

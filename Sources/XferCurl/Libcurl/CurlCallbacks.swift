@@ -31,7 +31,8 @@ func curlConnectedCallback(
     _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let exchange = exchange(context) else { return CURL_PREREQFUNC_ABORT }
-    return exchange.onConnected() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    let route = SocketRoute(local: local, localPort: localPort, remote: remote, remotePort: remotePort)
+    return exchange.onConnected(route) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// CURLOPT_SSL_CTX_FUNCTION: a TLS handshake is prepared. Whatever is returned but CURLE_OK ends the request with it.
@@ -66,17 +67,6 @@ func curlOpenSocketCallback(
     }
     let kind = address.pointee
     return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
-}
-
-/// CURLOPT_DEBUGFUNCTION: the log, on from a response's head to its end.
-func curlDebugCallback(
-    _ easy: UnsafeMutableRawPointer?, _ type: curl_infotype, _ data: UnsafeMutablePointer<CChar>?, _ size: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard type == CURLINFO_TEXT, let data else { return 0 }
-    let text = UnsafeRawBufferPointer(start: data, count: size)
-    if text.starts(with: "Excess found".utf8) { exchange(context)?.onExcess() }
-    return 0
 }
 
 /// CURLMOPT_SOCKETFUNCTION: what to wait for on a socket.

@@ -8,11 +8,36 @@ enum CurlError {
     ///   - detail: libcurl's error buffer; for certificates it holds OpenSSL's reason.
     ///   - osError: `CURLINFO_OS_ERRNO`, tells an unreachable network from a refused connection.
     static func transferError(_ code: CURLcode, detail: String, osError: Int, url: HTTPURL) -> TransferError {
-        let (reason, isRetriable) = classify(code, osError: osError)
+        let (reason, isRetriable) = framingFault(code, detail) ?? classify(code, osError: osError)
         let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
         return TransferError(
             reason, "\(url.hostKey): \(text)", isRetriable: isRetriable, curlCode: Int32(bitPattern: code.rawValue),
             host: url.hostKey)
+    }
+
+    /// What libcurl refuses before our parser sees it, which only its words tell.
+    private static func framingFault(_ code: CURLcode, _ detail: String) -> (FailureReason, Bool?)? {
+        switch code {
+        case CURLE_WEIRD_SERVER_REPLY where detail.hasPrefix("Invalid Content-Length"): (.invalidFraming, nil)
+        // Bytes were lost on the way, or the server's program broke off: the next answer may well be right.
+        case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"): (.invalidFraming, true)
+        default: nil
+        }
+    }
+
+    /// What libcurl calls a failure of its own when it reads a head; nil for every other code.
+    static func headFault(_ code: CURLcode, _ url: HTTPURL) -> TransferError? {
+        let (reason, problem): (FailureReason, String)
+        switch code {
+        // Longer than its buffer for a line (CURL_MAX_HTTP_HEADER).
+        case CURLE_OUT_OF_MEMORY: (reason, problem) = (.protocolError, "a line of more than 100 KiB in its head")
+        // It looks for the field that the first line continues.
+        case CURLE_BAD_FUNCTION_ARGUMENT:
+            (reason, problem) = (.invalidFraming, "white space in front of its first header field")
+        default: return nil
+        }
+        return TransferError(
+            reason, "\(url.hostKey) sent \(problem)", curlCode: Int32(bitPattern: code.rawValue), host: url.hostKey)
     }
 
     /// The reason, and whether to try again where that differs from the reason's own rule.

@@ -32,7 +32,7 @@ extension EasyHandle {
     /// all what is secret.
     func takeBackOptions() {
         for option in [
-            CURLOPT_PIPEWAIT, CURLOPT_VERBOSE, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,
+            CURLOPT_PIPEWAIT, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,
             CURLOPT_UNRESTRICTED_AUTH, CURLOPT_HTTPPROXYTUNNEL,
         ] { set(option, 0) }
         for option in [

@@ -52,8 +52,8 @@ final class EasyHandle {
         var maxReceiveRate: Int64
         /// Most bytes that are read at once; see `bufferSize`.
         var readSize: Int
-        /// Whether the content codings libcurl knows are undone.
-        var decodesContent: Bool
+        /// No connection that was used before: see `Exchange.isStale`.
+        var needsNewConnection: Bool
         var authentication = HopAuthentication.none
         var cookies: CookieUse?
 
@@ -77,11 +77,7 @@ final class EasyHandle {
         setCallbacks()
         set(CURLOPT_URL, url(of: request))
         setMethod(request.method, request.content)
-        if request.decodesContent {
-            // The first alone does nothing; what the second would ask for is said by our own header fields.
-            set(CURLOPT_HTTP_CONTENT_DECODING, 1)
-            set(CURLOPT_ACCEPT_ENCODING, "")
-        }
+        if request.needsNewConnection { set(CURLOPT_FRESH_CONNECT, 1) }
         set(CURLOPT_HTTPHEADER, pointer: request.headers.first)
         if let agent = request.headers.unsignedUserAgent { set(CURLOPT_USERAGENT, agent) }
         set(CURLOPT_HTTP_VERSION, Self.version(request))
@@ -131,6 +127,8 @@ final class EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         // Survives curl_easy_reset, and would let a connection skip the certificate check.
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        // Whoever reads a body undoes its coding, within bounds and off the loop: libcurl would write out all that one read
+        // decodes to, and does not tell a stream that ends early. (Off, it leaves transfer codings alone, too.)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)
@@ -166,8 +164,6 @@ final class EasyHandle {
         set(CURLOPT_HEADERDATA, pointer: context)
         xfer_easy_set_prereq_function(easy, curlConnectedCallback)
         set(CURLOPT_PREREQDATA, pointer: context)
-        xfer_easy_set_debug_function(easy, curlDebugCallback)
-        set(CURLOPT_DEBUGDATA, pointer: context)
     }
 
     private static func version(_ request: Request) -> Int {
@@ -185,11 +181,7 @@ final class EasyHandle {
         return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
-    /// libcurl tells only by its log that a server sent more than it announced: the log is read from the head on.
-    func listenForExcess() { set(CURLOPT_VERBOSE, 1) }
-
-    /// Whether bytes wait in the socket. Right after the last byte of a response that is more than was announced; only
-    /// telling over plain http/1.1.
+    /// Whether bytes wait in the socket. Only telling over http/1.1.
     var hasUnreadBytes: Bool {
         guard let socket else { return false }
         var byte: UInt8 = 0

@@ -9,8 +9,10 @@ struct HeadParser {
         case informational(ResponseHead)
         /// The head of a final response is whole.
         case head(ResponseHead)
-        /// More than a head may hold.
+        /// More bytes than a head may hold.
         case tooLarge
+        /// More fields than a head may hold.
+        case tooManyFields
     }
 
     static let maxFields = 1000
@@ -27,7 +29,7 @@ struct HeadParser {
     mutating func onLine(_ bytes: UnsafeRawBufferPointer) -> Event {
         if isDone { return .more }
         byteCount += bytes.count
-        guard byteCount <= Self.maxBytes, (head?.fields.count ?? 0) < Self.maxFields else { return .tooLarge }
+        guard byteCount <= Self.maxBytes else { return .tooLarge }
         let line = Self.text(bytes)
         if line.isEmpty {
             guard let whole = head else { return .more }
@@ -40,10 +42,9 @@ struct HeadParser {
         } else if line.utf8.first.map(Self.isBlank) == true {
             continueLastField(with: line)
         } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
-            let value = line[line.utf8.index(after: colon)...]
-            head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
+            appendField(line, colon)
         }
-        return .more
+        return (head?.fields.count ?? 0) <= Self.maxFields ? .more : .tooManyFields
     }
 
     /// A server may send any number of them while a content is sent: they do not count towards the final head's size.
@@ -62,12 +63,25 @@ struct HeadParser {
         return ResponseHead(status: status, majorVersion: major)
     }
 
+    private mutating func appendField(_ line: String, _ colon: String.Index) {
+        let value = line[line.utf8.index(after: colon)...]
+        head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
+    }
+
     /// Obsolete line folding (RFC 9112 §5.2).
     private mutating func continueLastField(with line: String) {
-        guard let last = head?.fields.popLast() else { return }
-        let value = Self.trimmed((last.value + " " + Self.trimmed(line[...]))[...])
+        guard let last = head?.fields.popLast() else {
+            // Nothing to continue: white space before the first field (RFC 9112 §2.2), which its name keeps.
+            if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) { appendField(line, colon) }
+            return
+        }
+        // libcurl reads a field that frames the message without its second line: it may mean nothing that is valid.
+        let joint = FramingName.named(last.name) == nil ? " " : Self.unreadable
+        let value = Self.trimmed((last.value + joint + Self.trimmed(line[...]))[...])
         head?.fields.append(HeaderField(name: last.name, value: value))
     }
+
+    private static let unreadable = "\u{FFFD}"
 
     /// UTF-8 where it is, else ISO 8859-1: different octets stay different. (A validator beyond ASCII that is not UTF-8 goes
     /// back as UTF-8; the server then sends the whole, and the rules see that it is the same version.)

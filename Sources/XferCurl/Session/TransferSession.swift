@@ -24,6 +24,10 @@ final class TransferSession {
     private let multi: UnsafeMutableRawPointer
     private var idleHandles: [EasyHandle] = []
     private var activeCount = 0
+    /// Descriptors libcurl has had watched, some of which it has closed since.
+    private var sockets: Set<Int32> = []
+    /// Where connections were found, by their local port.
+    private var found: [Int32: Int32] = [:]
 
     /// Most easy handles, and most connections, kept for the next request.
     private static let maxIdle = 32
@@ -128,12 +132,22 @@ final class TransferSession {
 
     // MARK: From libcurl
 
+    /// The socket of a connection; nil when libcurl never had it watched. libcurl itself tells the socket of a connection
+    /// that is used again only after the request.
+    func socket(of route: SocketRoute) -> Int32? {
+        if let known = found[route.localPort], route.matches(known) { return known }
+        if found.count > 4 * Self.maxIdle { found = [:] }
+        found[route.localPort] = sockets.first(where: route.matches)
+        return found[route.localPort]
+    }
+
     func onWatch(socket: Int32, what: Int32, for handle: EasyHandle?) {
         if what == CURL_POLL_REMOVE {
             if handle?.socket == socket { handle?.socket = nil }
             return core.loop.forget(socket)
         }
         handle?.socket = socket
+        sockets.insert(socket)
         var mask: UInt32 = 0
         if what & CURL_POLL_IN != 0 { mask |= xfer_epoll_in }
         if what & CURL_POLL_OUT != 0 { mask |= xfer_epoll_out }

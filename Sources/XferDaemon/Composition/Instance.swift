@@ -53,6 +53,7 @@ struct Instance: Sendable {
         result.segments = settings.download.segments
         result.engineLoops = settings.engine.loops
         result.largestResult = settings.results.maxBytes
+        result.largestResultRatio = Int64(clamping: settings.results.maxRatio)
         result.authoritiesFile = settings.trust.authoritiesFile
         result.admission = settings.network.admission
         result.usesEnvironmentProxies = settings.network.proxyFromEnvironment

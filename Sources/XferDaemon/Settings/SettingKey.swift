@@ -172,7 +172,10 @@ extension SettingKey {
     private static let results: [SettingKey] = [
         SettingKey(
             "results.max_bytes", \.results.maxBytes, .size(0...(1 << 50)), reload: true,
-            "Bytes of a response that are kept for task.result; a data task or upload whose response is larger fails")
+            "Bytes of a response that are kept for task.result; a data task or upload whose response is larger fails"),
+        SettingKey(
+            "results.max_ratio", \.results.maxRatio, .integer(1...1_000_000), reload: true,
+            "Bytes for each byte received that a content coding may stand for, in responses of more than 1 MiB"),
     ]
 
     private static let past: [SettingKey] = [

@@ -72,6 +72,8 @@ public struct Settings: Hashable, Sendable {
     public struct Results: Hashable, Sendable {
         /// Bytes of a response that are kept for `task.result`; a larger one fails its task.
         public var maxBytes: Int64 = 1_073_741_824
+        /// Bytes of a response for each byte received, once its content coding is undone.
+        public var maxRatio = 200
     }
 
     public struct Sharing: Hashable, Sendable {

@@ -31,6 +31,13 @@ public enum FileDigest {
         return try context.finish()
     }
 
+    /// Digest of bytes in memory.
+    public static func compute(_ bytes: [UInt8], algorithm: Checksum.Algorithm) throws(FileError) -> Checksum {
+        var context = try DigestContext(algorithm)
+        bytes.withUnsafeBytes { context.update($0) }
+        return try context.finish()
+    }
+
     /// Digest of a partial file's first `length` bytes.
     public static func compute(
         _ file: PartialFile, algorithm: Checksum.Algorithm, length: Int64, isCancelled: () -> Bool = { false }

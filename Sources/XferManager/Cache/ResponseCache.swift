@@ -167,6 +167,8 @@ final class ResponseCache: Sendable {
         var responseTime: Timestamp
         var length: Int64
         var sources: [SourceEvidence]
+        /// Whether the body was put together of parts that were asked for; see `Storability.combined`.
+        var isCombined = false
     }
 
     enum Content: Sendable {
@@ -181,7 +183,8 @@ final class ResponseCache: Sendable {
         isCancelled: @escaping @Sendable () -> Bool
     ) async {
         guard specification.request.caching.stores,
-            let head = Storability.combined(received.head, length: received.length)
+            let head = Storability.combined(
+                received.head, length: received.length, isCombined: received.isCombined)
         else { return }
         let request = specification.request
         let sent = sentFields(of: request, at: received.finalURL)

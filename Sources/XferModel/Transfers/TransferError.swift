@@ -48,8 +48,12 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case httpStatus = "http_status"
     case authFailed = "auth_failed"
     case protocolError = "protocol_error"
+    /// The head contradicts itself about where the content ends, or applies a transfer coding nobody asked for.
+    case invalidFraming = "invalid_framing"
     case shortBody = "short_body"
     case lengthMismatch = "length_mismatch"
+    /// Undoing a content coding makes more of the content than the operator allows (`results.max_ratio`).
+    case expansionLimit = "expansion_limit"
     case rangeMismatch = "range_mismatch"
     case checksumMismatch = "checksum_mismatch"
     case tooManyRedirects = "too_many_redirects"
@@ -102,8 +106,9 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
             .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable:
             true
-        case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
-            .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
+        case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .invalidFraming, .lengthMismatch,
+            .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
+            .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists, .deadlineExceeded, .dependencyFailed, .destinationDenied, .diskError, .fileMoveFailed,
             .postProcessFailed, .blockedURL, .onlyIfCachedMiss, .internalError:

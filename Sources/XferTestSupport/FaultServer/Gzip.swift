@@ -1,7 +1,7 @@
 /// gzip (RFC 1952) without compression: enough for a server that insists on a content coding.
-enum Gzip {
+public enum Gzip {
     /// The bytes as stored deflate blocks.
-    static func stored(_ bytes: [UInt8]) -> [UInt8] {
+    public static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
         var rest = bytes[...]
         repeat {

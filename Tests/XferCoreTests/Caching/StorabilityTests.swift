@@ -71,13 +71,20 @@ import XferModel
         #expect(Storability.keptFields(of: fields).map(\.name) == ["ETag"])
     }
 
+    @Test func aPartNobodyAskedForIsNeverTheWhole() {
+        let part = Sample.head(
+            ("ETag", "\"a\""), ("Content-Range", "bytes 0-9/10"), ("Content-Length", "10"), status: 206)
+        #expect(Storability.combined(part, length: 10, isCombined: false) == nil)
+    }
+
     @Test func partsOfOneVersionMakeAWhole() throws {
         let part = Sample.head(
             ("ETag", "\"a\""), ("Content-Range", "bytes 5-9/10"), ("Content-Length", "5"), status: 206)
-        let whole = try #require(Storability.combined(part, length: 10))
+        let whole = try #require(Storability.combined(part, length: 10, isCombined: true))
         #expect(whole.status == 200 && whole.contentLength == 10 && whole.value("Content-Range") == nil)
-        #expect(Storability.combined(Sample.head(("ETag", "W/\"a\""), status: 206), length: 10) == nil)
-        #expect(Storability.combined(Sample.head(status: 206), length: 10) == nil)
-        #expect(Storability.combined(Sample.head(("A", "b")), length: 10) == Sample.head(("A", "b")))
+        #expect(
+            Storability.combined(Sample.head(("ETag", "W/\"a\""), status: 206), length: 10, isCombined: true) == nil)
+        #expect(Storability.combined(Sample.head(status: 206), length: 10, isCombined: true) == nil)
+        #expect(Storability.combined(Sample.head(("A", "b")), length: 10, isCombined: false) == Sample.head(("A", "b")))
     }
 }

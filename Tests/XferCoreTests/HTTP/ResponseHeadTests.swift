@@ -17,8 +17,27 @@ import XferModel
         #expect(head(200, ("Content-Length", "12")).contentLength == 12)
         #expect(head(200, ("Content-Length", "12"), ("Transfer-Encoding", "chunked")).contentLength == nil)
         #expect(head(204).contentLength == 0)
-        for text in ["-1", "+1", "1,1", "", "99999999999999999999"] {
+        for text in ["-1", "+1", "1,2", "", "99999999999999999999"] {
             #expect(head(200, ("Content-Length", text)).contentLength == nil)
+        }
+    }
+
+    @Test func aPartIsTheWholeOnlyIfItCoversItExactly() {
+        func length(_ range: String, _ fields: (String, String)...) -> Int64? {
+            let all = [("Content-Range", range)] + fields
+            return ResponseHead(status: 206, fields: all.map { HeaderField(name: $0.0, value: $0.1) }).wholeLength
+        }
+        #expect(length("bytes 0-4/5") == 5)
+        #expect(length("bytes 0-4/5", ("Content-Length", "5")) == 5)
+        #expect(length("bytes 0-4/5", ("Transfer-Encoding", "chunked")) == 5)
+        #expect(length("bytes 0-4/5", ("Content-Length", "4")) == nil)
+        #expect(length("bytes 0-4/5", ("Content-Length", "x")) == 5, "which fails for its framing")
+        #expect(length("bytes 0-4/5", ("Content-Type", "Multipart/ByteRanges; boundary=x")) == nil)
+        #expect(length("bytes 0-4/5", ("Content-Range", "bytes 0-5/6")) == nil)
+        #expect(head(206).wholeLength == nil)
+        #expect(head(200, ("Content-Range", "bytes 0-4/5")).wholeLength == nil)
+        for range in ["bytes 0-4/*", "bytes 0-4/6", "bytes 1-4/5", "bytes */5", "octets 0-4/5", "bytes 0-4"] {
+            #expect(length(range) == nil)
         }
     }
 

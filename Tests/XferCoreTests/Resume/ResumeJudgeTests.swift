@@ -35,6 +35,34 @@ import XferModel
         #expect(judge(200, [], committed: 0) == .write(BodyPlan(offset: 0, end: nil, total: nil)))
     }
 
+    @Test func anUnaskedPartFailsUnlessItIsTheWhole() {
+        let exact = ("Content-Range", "bytes 0-999/1000")
+        #expect(judge(206, [exact, tag], committed: 0) == .write(whole))
+        #expect(judge(206, [exact, tag], kept: Validators()) == .restart(whole, .noStrongValidator))
+        for range in ["bytes 0-499/1000", "bytes 0-999/*", "bytes 1-999/1000", "bytes */1000", "bytes"] {
+            guard case .fail(let error) = judge(206, [("Content-Range", range), tag], committed: 0) else {
+                Issue.record("\(range) is taken")
+                continue
+            }
+            #expect(error.reason == .rangeMismatch)
+        }
+        let multipart = [exact, ("Content-Type", "multipart/byteranges; boundary=x")]
+        guard case .fail = judge(206, multipart, committed: 0) else {
+            Issue.record("several parts are taken")
+            return
+        }
+    }
+
+    @Test func anUnaskedPartFailsWhereOnlyA200IsAccepted() {
+        let plan = ResumeRules.plan(kept: ResumeData(), acceptedStatus: 200...200)
+        let head = ResponseHead(status: 206, fields: [HeaderField(name: "Content-Range", value: "bytes 0-9/10")])
+        guard case .fail(let error) = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0)) else {
+            Issue.record("it is taken")
+            return
+        }
+        #expect(error.reason == .httpStatus)
+    }
+
     @Test func aWholeBodyOverKeptBytesWaits() {
         #expect(
             judge(200, [("Content-Length", "1000"), tag], kept: Validators()) == .restart(whole, .noStrongValidator))
@@ -154,7 +182,7 @@ import XferModel
     }
 
     @Test func aPartNobodyAskedForIsRefused() {
-        guard case .fail(let error) = judge(206, [("Content-Range", "bytes 0-999/1000"), tag], committed: 0) else {
+        guard case .fail(let error) = judge(206, [("Content-Range", "bytes 0-998/1000"), tag], committed: 0) else {
             Issue.record("expected a failure")
             return
         }

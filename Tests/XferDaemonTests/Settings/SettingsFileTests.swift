@@ -61,7 +61,7 @@ struct SettingsFileTests {
         expected.network.monitor = false
         expected.network.meteredInterfaces = ["wwan0", "usb*"].compactMap { InterfacePattern($0) }
         expected.engine.loops = 3
-        expected.results = .init(maxBytes: 64 << 20)
+        expected.results = .init(maxBytes: 64 << 20, maxRatio: 50)
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
         expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)

@@ -52,7 +52,7 @@ let everyKeyChanged = """
       allow_hosts: [.test]
       proxy_from_environment: true
     engine: { loops: 3 }
-    results: { max_bytes: 64Mi }
+    results: { max_bytes: 64Mi, max_ratio: 50 }
     events: { max_count: 5000, max_age: 7d }
     history: { max_count: 10, max_age: 0 }
     rpc: { max_line: 64Ki, max_clients: 3, max_in_flight: 2 }

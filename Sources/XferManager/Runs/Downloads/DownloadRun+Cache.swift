@@ -109,7 +109,8 @@ extension DownloadRun {
         await services.cache.keep(
             ResponseCache.Received(
                 head: received.head, finalURL: url, requestTime: received.times.asked,
-                responseTime: received.times.answered, length: length, sources: trust.sources),
+                responseTime: received.times.answered, length: length, sources: trust.sources,
+                isCombined: received.isResumed),
             of: specification, .file(descriptor: part.descriptor), isCancelled: { control.isStopRequested })
         await services.cache.invalidate(
             after: received.head, to: specification.request, at: url, owner: specification.owner)

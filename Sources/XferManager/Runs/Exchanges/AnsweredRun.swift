@@ -11,18 +11,18 @@ protocol AnsweredRun: TaskRun {
 }
 
 extension AnsweredRun {
-    /// Sends one request and keeps what is answered: in memory, or in `spill` when it is large.
+    /// Sends one request and gives what is answered, verified and decoded: in memory, or in a file when it is large.
     ///
     /// - Parameter onEvent: see `attempt`.
     func exchange(
         _ request: TransferRequest, sending content: AttemptContent?, conditions: [HeaderField] = [], spill: SpoolFile,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
-    ) async throws -> AttemptOutcome {
+    ) async throws -> ReceivedAnswer {
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
         // What was written by then is no longer free.
         defer { services.space.withLockedValue { $0.remove(transfer.id) } }
-        return try await attempt(request, into: sink) { attempt in
+        let ended = try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
             attempt.content = content
             attempt.conditions = conditions
@@ -32,6 +32,7 @@ extension AnsweredRun {
                 try await makeRoom(for: head.contentLength)
             }
         }
+        return try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
     }
 
     /// Refuses an answer that is known not to fit before it fills the disk the database lies on. One that is larger than any
@@ -65,6 +66,7 @@ extension AnsweredRun {
         outcome.httpStatus = head.status
         outcome.finalURL = ended.finalURL
         outcome.etag = head.etag
+        outcome.contentEncoding = ended.isDecoded ? nil : head.contentEncoding
         outcome.responseHeaders = head.fields
         return head
     }
@@ -91,6 +93,15 @@ extension AnsweredRun {
             keptResponse = KeptResponse(result: StoredResult(content: .inline(body), length: Int64(body.count)))
         }
         guard !parsers.isEmpty else { return (nil, nil) }
+        if !ended.isDecoded, let coding = ended.head?.contentEncoding, !body.isEmpty {
+            return (
+                nil,
+                TransferError(
+                    .parseFailed,
+                    "the server coded the body with \(coding.prefix(100).debugDescription), unasked; with the header "
+                        + "\"Accept-Encoding: gzip\" its coding would be undone")
+            )
+        }
         let reader = services.reader
         do throws(TransferError) {
             let object = try await services.pool.run { () throws(TransferError) in try handling.object(of: body, reader)

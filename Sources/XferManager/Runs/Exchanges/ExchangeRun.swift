@@ -127,7 +127,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
         // The sources stay open until nothing reads them any more.
         defer { withExtendedLifetime(content) {} }
         var times = ExchangeTimes(asked: services.clock(), answered: services.clock())
-        let ended = try await exchange(
+        let answer = try await exchange(
             specification.request, sending: content.content, conditions: conditions, spill: spill
         ) { event, _ in
             guard case .response(let head) = event else { return }
@@ -135,7 +135,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
             pendingEvents.append(
                 .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
         }
-        return OwnAnswer(ended: ended, times: times, spill: spill)
+        return OwnAnswer(ended: answer.outcome, times: times, spill: answer.spill)
     }
 
     // MARK: As a member

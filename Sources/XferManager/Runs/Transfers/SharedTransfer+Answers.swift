@@ -13,7 +13,7 @@ extension SharedTransfer {
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
         times = ExchangeTimes(asked: services.clock(), answered: services.clock())
-        let outcome = try await attempt(request, into: sink) { attempt in
+        let ended = try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
         } onEvent: { event, _ in
             await passOnEvents()
@@ -27,11 +27,13 @@ extension SharedTransfer {
             await tell(news)
             if request.method != .head { try await makeRoom(forAnswer: head.contentLength) }
         }
+        let answer = try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
+        let outcome = answer.outcome
         switch outcome.result {
         case .complete:
             control.note(received: outcome.offset, total: outcome.total)
             await onBodyEnd()
-            return .answered(WholeAnswer(outcome: outcome, spill: spill))
+            return .answered(WholeAnswer(outcome: outcome, spill: answer.spill))
         case .stopped: return .left
         case .failed(let error): return .failed(error)
         case .notModified, .startOver, .restartWithHTTP1:

@@ -158,7 +158,7 @@ actor UploadRun: AnsweredRun {
         // The source stays open until nothing reads it any more.
         defer { withExtendedLifetime(content) {} }
         let sent = request.content.flatMap(content.part)
-        let ended = try await exchange(specification.request.forUpload(request), sending: sent, spill: spill) {
+        let answer = try await exchange(specification.request.forUpload(request), sending: sent, spill: spill) {
             event, handle in
             switch event {
             case .redirected(_, _, let to):
@@ -170,7 +170,7 @@ actor UploadRun: AnsweredRun {
                 break
             }
         }
-        return try onFinished(ended, spill: spill, of: &machine, isInterrupted: isInterrupted)
+        return try onFinished(answer.outcome, spill: answer.spill, of: &machine, isInterrupted: isInterrupted)
     }
 
     /// Gives whether the request in flight is to be stopped, to be followed by another one.

@@ -1,0 +1,100 @@
+import XferModel
+
+/// Where the content of a response ends (RFC 9112 §6.3).
+public enum MessageFraming: Hashable, Sendable {
+    case length(Int64)
+    /// With the last chunk.
+    case chunked
+    /// With the connection.
+    case untilClose
+    /// The head says something that is not valid, which is not the same as nothing: nobody knows where the content ends.
+    /// The text is a clause about the server, for a message.
+    case invalid(String)
+}
+
+extension ResponseHead {
+    /// What the head says about the end of its content, the request's method apart.
+    ///
+    /// `5, 5` counts as 5: all members of the list are valid and equal (RFC 9110 §8.6). No request of this service offers a
+    /// transfer coding (`TE`), so that a server may apply none but `chunked`.
+    public var framing: MessageFraming {
+        // These never have content, whatever they say.
+        if status == 204 || status == 304 { return .length(0) }
+        var lengths: [Substring] = []
+        var codings: [Substring]?
+        for field in fields where field.name.utf8.count >= FramingName.length.utf8.count {
+            guard let name = FramingName.named(field.name) else { continue }
+            // White space beside the name, which RFC 9112 §5.1 forbids: others read another field, or none.
+            guard field.name.utf8.count == name.utf8.count else {
+                return .invalid("sent white space beside the name \(name)")
+            }
+            let members = Self.members(of: field.value)
+            if name == FramingName.length {
+                lengths += members
+            } else {
+                codings = (codings ?? []) + members.filter { !$0.isEmpty }
+            }
+        }
+        if let codings {
+            guard lengths.isEmpty else { return .invalid("sent both Transfer-Encoding and Content-Length") }
+            return framing(of: codings)
+        }
+        return Self.framing(of: lengths)
+    }
+
+    private func framing(of codings: [Substring]) -> MessageFraming {
+        guard majorVersion < 2 else {
+            return .invalid("sent Transfer-Encoding, which HTTP/\(majorVersion) does not have")
+        }
+        guard codings.count == 1, let coding = codings.first, String(coding).equalsIgnoringASCIICase("chunked") else {
+            return .invalid("applied a transfer coding that was not asked for: \(Self.quoted(codings))")
+        }
+        return .chunked
+    }
+
+    private static func framing(of lengths: [Substring]) -> MessageFraming {
+        guard let first = lengths.first else { return .untilClose }
+        let parsed = Set(lengths.map { Decimal64.parse($0) })
+        guard parsed.count == 1 else { return .invalid("sent lengths that contradict each other: \(quoted(lengths))") }
+        return Decimal64.parse(first).map(MessageFraming.length)
+            ?? .invalid("sent a Content-Length that is none: \(quoted(lengths))")
+    }
+
+    /// Members of a comma-separated list, without the white space around them; empty ones too.
+    private static func members(of text: String) -> [Substring] {
+        text.split(separator: ",", omittingEmptySubsequences: false).map { member in
+            let start = member.drop { $0 == " " || $0 == "\t" }
+            let end = start.lastIndex { $0 != " " && $0 != "\t" }
+            return end.map { start[...$0] } ?? ""
+        }
+    }
+
+    /// For messages: short, and without control characters.
+    private static func quoted(_ members: [Substring]) -> String {
+        String(members.prefix(5).joined(separator: ", ").prefix(100)).debugDescription
+    }
+}
+
+/// The fields that frame a message.
+public enum FramingName {
+    static let length = "Content-Length"
+    static let coding = "Transfer-Encoding"
+
+    /// Which of them a name is, white space around it apart; nil for every other name.
+    public static func named(_ text: String) -> String? {
+        let trimmed = text.utf8.drop(while: isSpace)
+        guard let last = trimmed.lastIndex(where: { !isSpace($0) }) else { return nil }
+        let name = trimmed[...last]
+        switch name.count {
+        case length.utf8.count: return matches(name, length) ? length : nil
+        case coding.utf8.count: return matches(name, coding) ? coding : nil
+        default: return nil
+        }
+    }
+
+    private static func matches(_ name: Substring.UTF8View, _ wanted: String) -> Bool {
+        zip(name, wanted.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+}

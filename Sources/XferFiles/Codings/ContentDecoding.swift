@@ -1,0 +1,246 @@
+import Glibc
+public import XferModel
+
+/// Undoes the content codings of what was received, within bounds.
+///
+/// Blocks for as long as it takes: run it on a `BlockingPool`, never on the loop that moves bytes. It goes on in slices, and
+/// no more than the bounds allow is ever made of a small input.
+public struct ContentDecoding: Sendable {
+    /// What is to be decoded.
+    public enum Source: Sendable {
+        case bytes([UInt8])
+        /// Open for reading; its first bytes, as many as `length` says.
+        case file(descriptor: Int32, length: Int64)
+
+        var length: Int64 {
+            switch self {
+            case .bytes(let bytes): Int64(bytes.count)
+            case .file(_, let length): length
+            }
+        }
+    }
+
+    /// What came of it.
+    public enum Content: Hashable, Sendable {
+        case bytes([UInt8])
+        /// Too much for memory: it lies in the file that was given.
+        case file(length: Int64)
+    }
+
+    /// How much may come of an input.
+    public struct Limits: Hashable, Sendable {
+        /// Bytes of the content that are held in memory; all of a larger one goes to the file.
+        public var inMemory: Int
+        /// Bytes of the content, and of each step between two codings.
+        public var bytes: Int64
+        /// Bytes of the content for each byte received, at least 1. What has up to `unquestioned` bytes is not held to it.
+        public var ratio: Int64
+
+        /// As small as anything a bomb is thrown for is large.
+        public static let unquestioned: Int64 = 1 << 20
+
+        public init(inMemory: Int, bytes: Int64, ratio: Int64) {
+            self.inMemory = inMemory
+            self.bytes = bytes
+            self.ratio = ratio
+        }
+    }
+
+    /// In the order the sender applied them.
+    public let codings: [ContentCoding]
+    public let limits: Limits
+    /// Most bytes that are made at once, before the bounds are looked at.
+    public static let slice = 64 << 10
+
+    public init(_ codings: [ContentCoding], limits: Limits) {
+        self.codings = codings
+        self.limits = limits
+    }
+
+    /// - Parameters:
+    ///   - target: an empty file open for writing, for what is too much for memory.
+    ///   - isCancelled: asked before each slice.
+    public func run(
+        _ source: Source, into target: Int32, isCancelled: () -> Bool = { false }
+    ) throws(ContentDecodingError) -> Content {
+        var stages: [DecodingStage] = []
+        for coding in codings.reversed() { stages.append(try DecodingStage(coding)) }
+        var work = Work(stages: stages, limits: limits, received: source.length, target: target)
+        try Self.read(source) { (piece) throws(ContentDecodingError) in
+            if isCancelled() { throw .file(.cancelled) }
+            try work.feed(piece, to: 0, isCancelled)
+        }
+        for stage in stages where !stage.mayEnd { throw .truncated(stage.coding) }
+        return work.content
+    }
+
+    private static func read(
+        _ source: Source, _ body: (UnsafeRawBufferPointer) throws(ContentDecodingError) -> Void
+    ) throws(ContentDecodingError) {
+        switch source {
+        case .bytes(let bytes):
+            var offset = 0
+            while offset < bytes.count {
+                let piece = Array(bytes[offset..<min(offset + slice, bytes.count)])
+                try lend(piece, body)
+                offset += piece.count
+            }
+        case .file(let descriptor, let length):
+            var offset: Int64 = 0
+            while offset < length {
+                let piece = try read(
+                    descriptor, at: offset, upTo: Int(clamping: min(Int64(clamping: slice), length - offset)))
+                guard !piece.isEmpty else {
+                    throw .file(.lengthMismatch(path: "the answer", expected: length, found: offset))
+                }
+                try lend(piece, body)
+                offset += Int64(piece.count)
+            }
+        }
+    }
+
+    private static func read(_ descriptor: Int32, at offset: Int64, upTo count: Int) throws(ContentDecodingError)
+        -> [UInt8]
+    {
+        var bytes = [UInt8](repeating: 0, count: count)
+        do throws(FileError) {
+            let found = try perform("read", on: "the answer") {
+                bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, off_t(clamping: offset)) }
+            }
+            bytes.removeSubrange(found...)
+            return bytes
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private static func lend(
+        _ piece: [UInt8], _ body: (UnsafeRawBufferPointer) throws(ContentDecodingError) -> Void
+    ) throws(ContentDecodingError) {
+        let result = piece.withUnsafeBytes { bytes in
+            Result { () throws(ContentDecodingError) in try body(bytes) }
+        }
+        try result.get()
+    }
+
+    /// What has come of the input so far.
+    private struct Work {
+        let stages: [DecodingStage]
+        let limits: Limits
+        let received: Int64
+        let target: Int32
+        private var memory: [UInt8] = []
+        /// Bytes in the file, once there are too many for memory.
+        private var written: Int64?
+
+        init(stages: [DecodingStage], limits: Limits, received: Int64, target: Int32) {
+            self.stages = stages
+            self.limits = limits
+            self.received = received
+            self.target = target
+        }
+
+        var content: Content { written.map { Content.file(length: $0) } ?? .bytes(memory) }
+
+        /// Hands a piece to the stage of this number, what it makes of it to the next, and the last one's to the content.
+        mutating func feed(
+            _ piece: UnsafeRawBufferPointer, to number: Int, _ isCancelled: () -> Bool
+        ) throws(ContentDecodingError) {
+            guard !piece.isEmpty else { return }
+            guard number < stages.count else { return try take(piece) }
+            let stage = stages[number]
+            var rest = piece
+            while true {
+                let isDone = try stage.step(&rest)
+                if isCancelled() { throw .file(.cancelled) }
+                try check(stage)
+                try feed(stage.output, to: number + 1, isCancelled)
+                if isDone { return }
+            }
+        }
+
+        private func check(_ stage: DecodingStage) throws(ContentDecodingError) {
+            if stage.made > limits.bytes { throw .tooLarge(limits.bytes) }
+            let (most, isEndless) = received.multipliedReportingOverflow(by: max(1, limits.ratio))
+            if !isEndless, stage.made > max(most, Limits.unquestioned) {
+                throw .tooDense(stage.coding, ratio: limits.ratio, received: received)
+            }
+        }
+
+        private mutating func take(_ piece: UnsafeRawBufferPointer) throws(ContentDecodingError) {
+            if written == nil, memory.count + piece.count <= limits.inMemory {
+                memory.append(contentsOf: piece)
+                return
+            }
+            if written == nil {
+                written = 0
+                let collected = memory
+                memory = []
+                let result = collected.withUnsafeBytes { bytes in
+                    Result { () throws(ContentDecodingError) in try write(bytes) }
+                }
+                try result.get()
+            }
+            try write(piece)
+        }
+
+        private mutating func write(_ piece: UnsafeRawBufferPointer) throws(ContentDecodingError) {
+            var done = 0
+            while done < piece.count {
+                let (start, count, offset) = (piece.baseAddress.map { $0 + done }, piece.count - done, written ?? 0)
+                let target = target
+                do throws(FileError) {
+                    let more = try perform("write", on: "the answer") {
+                        pwrite(target, start, count, off_t(clamping: offset))
+                    }
+                    done += more
+                    written = offset + Int64(clamping: more)
+                } catch {
+                    throw .file(error)
+                }
+            }
+        }
+    }
+}
+
+/// Why an answer cannot be decoded.
+public enum ContentDecodingError: Error, Hashable, Sendable {
+    /// The input ends before the stream does.
+    case truncated(ContentCoding)
+    /// The input is not what it is said to be, or goes on behind the stream's end.
+    case malformed(ContentCoding)
+    /// No library here knows the coding.
+    case unknown(ContentCoding)
+    case tooLarge(Int64)
+    case tooDense(ContentCoding, ratio: Int64, received: Int64)
+    case file(FileError)
+
+    /// What a task fails with whose answer it was.
+    public func transferError(host: String) -> TransferError {
+        switch self {
+        case .truncated(let coding):
+            TransferError(
+                .shortBody, "\(host) sent a body that ends before its content coding \(coding.rawValue) does",
+                host: host)
+        case .malformed(let coding):
+            TransferError(
+                .protocolError, "\(host) sent a body that is not in its content coding \(coding.rawValue)",
+                isRetriable: false, host: host)
+        case .unknown(let coding):
+            TransferError(
+                .protocolError,
+                "no library here knows the content coding \(coding.rawValue); do not ask \(host) for it",
+                isRetriable: false, host: host)
+        case .tooLarge(let limit):
+            TransferError(
+                .lengthMismatch, "the response is larger than the \(limit) bytes that are allowed for it", host: host)
+        case .tooDense(let coding, let ratio, let received):
+            TransferError(
+                .expansionLimit,
+                "\(received) bytes of \(host) in the content coding \(coding.rawValue) stand for more than \(ratio) "
+                    + "times as many (results.max_ratio)",
+                host: host)
+        case .file(let error): error.transferError
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import CCodings
+import XferModel
+
+/// The decoder of one coding, used by one thread at a time.
+final class DecodingStage {
+    let coding: ContentCoding
+    /// Bytes it has made so far.
+    private(set) var made: Int64 = 0
+    private let decoder: UnsafeMutablePointer<xfer_decoder>
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoding.slice, alignment: 16)
+    private var count = 0
+
+    /// - Throws: `unknown` where the coding's library is not there.
+    init(_ coding: ContentCoding) throws(ContentDecodingError) {
+        let number =
+            switch coding {
+            case .gzip: xfer_coding_gzip
+            case .deflate: xfer_coding_deflate
+            case .brotli: xfer_coding_brotli
+            case .zstd: xfer_coding_zstd
+            }
+        guard let decoder = xfer_decoder_new(Int32(clamping: number)) else {
+            buffer.deallocate()
+            throw .unknown(coding)
+        }
+        self.coding = coding
+        self.decoder = decoder
+    }
+
+    deinit {
+        xfer_decoder_free(decoder)
+        buffer.deallocate()
+    }
+
+    /// What the last step made; valid until the next one.
+    var output: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+    /// Whether the input may end here.
+    var mayEnd: Bool { decoder.pointee.may_end }
+
+    /// Takes from the front of `input` and makes at most a slice of output. Answers whether all input was taken and all
+    /// output given.
+    func step(_ input: inout UnsafeRawBufferPointer) throws(ContentDecodingError) -> Bool {
+        var next = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        var left = input.count
+        let room = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        count = 0
+        let result = xfer_decoder_step(decoder, &next, &left, room, buffer.count, &count)
+        made += Int64(clamping: count)
+        let taken = input.count - left
+        input = UnsafeRawBufferPointer(rebasing: input[taken...])
+        switch Int(clamping: result) {
+        case Int(xfer_decoder_wants_input): return true
+        // One that takes nothing and gives nothing would do so for ever.
+        case Int(xfer_decoder_has_output) where taken > 0 || count > 0: return false
+        default: throw .malformed(coding)
+        }
+    }
+}

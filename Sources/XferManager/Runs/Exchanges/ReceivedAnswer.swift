@@ -1,0 +1,92 @@
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+
+/// An answer that has come to its last byte, and the file its body lies in if it is large.
+struct ReceivedAnswer: Sendable {
+    var outcome: AttemptOutcome
+    var spill: SpoolFile
+
+    /// What of the body was received or made of it.
+    fileprivate var length: Int64 { outcome.spilledLength ?? Int64(clamping: outcome.body?.count ?? 0) }
+}
+
+extension AttemptMaker {
+    /// Verifies an answer's body by the digest the server announced, and undoes the codings the request asked for.
+    ///
+    /// All of it runs on the threads for digests: the loop that moves others' bytes decodes nothing. An answer that turns out
+    /// not to be whole fails the attempt, unless its status says that it is an error anyway: then it stays as it came.
+    func openAnswer(_ answer: ReceivedAnswer, to request: TransferRequest) async throws -> ReceivedAnswer {
+        guard case .complete = answer.outcome.result, let head = answer.outcome.head, request.method != .head,
+            head.status != 204, head.status != 304
+        else { return answer }
+        do {
+            try await verify(answer, head)
+            return try await decode(answer, head)
+        } catch {
+            var ended = answer
+            ended.outcome.result = .stopped
+            if control.isStopRequested { return ended }
+            guard let error = error as? TransferError else { throw error }
+            guard head.status < 400 else { return answer }
+            ended.outcome.result = .failed(error)
+            return ended
+        }
+    }
+
+    /// Digests of a message or representation are of what is sent, content codings included (RFC 9530 §2, §3).
+    private func verify(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws {
+        guard let expected = head.announcedDigests.first else { return }
+        let (control, length, body) = (control, answer.length, answer.outcome.body ?? [])
+        let file = answer.outcome.spilledLength.map { _ in answer.spill }
+        let found = try await services.digests.run { () throws(FileError) in
+            guard let file else { return try FileDigest.compute(body, algorithm: expected.algorithm) }
+            return try FileDigest.compute(
+                descriptor: file.descriptor, algorithm: expected.algorithm, length: length,
+                isCancelled: { control.isStopRequested })
+        }
+        guard found != expected else { return }
+        throw TransferError(
+            .checksumMismatch,
+            "the server announced \(expected.description), the \(length) bytes received have \(found.description)",
+            httpStatus: head.status, host: answer.outcome.finalURL.hostKey)
+    }
+
+    private func decode(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws -> ReceivedAnswer {
+        let outcome = answer.outcome
+        // An empty content that was announced as such has nothing to undo, whatever its coding is said to be.
+        guard !outcome.codings.isEmpty, answer.length > 0 || head.contentLength != 0 else { return answer }
+        let decoding = ContentDecoding(
+            outcome.codings,
+            limits: ContentDecoding.Limits(
+                inMemory: settings.largestInlineResult, bytes: settings.largestResult,
+                ratio: settings.largestResultRatio))
+        let source: ContentDecoding.Source =
+            outcome.spilledLength.map { ContentDecoding.Source.file(descriptor: answer.spill.descriptor, length: $0) }
+            ?? .bytes(outcome.body ?? [])
+        let (control, spool, host) = (control, services.spool, outcome.finalURL.hostKey)
+        let target = try await services.pool.run { () throws(FileError) in try spool.makeFile() }
+        let content = try await services.digests.run { () throws(TransferError) in
+            do throws(ContentDecodingError) {
+                return try decoding.run(source, into: target.descriptor, isCancelled: { control.isStopRequested })
+            } catch {
+                throw error.transferError(host: host)
+            }
+        }
+        withExtendedLifetime(answer.spill) {}
+        var decoded = ReceivedAnswer(outcome: outcome, spill: target)
+        switch content {
+        case .bytes(let bytes):
+            decoded.outcome.body = bytes
+            decoded.outcome.spilledLength = nil
+        case .file(let length):
+            decoded.outcome.body = nil
+            decoded.outcome.spilledLength = length
+        }
+        decoded.outcome.isDecoded = true
+        decoded.outcome.offset = decoded.length
+        decoded.outcome.total = decoded.length
+        return decoded
+    }
+}
