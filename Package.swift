@@ -61,13 +61,16 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
 
+        // C, because a signal handler may run none of Swift's runtime.
+        .target(name: "CCrash"),
+
         // Values and decisions.
         library("StrictJSON"),
         library("XferModel"),
         library("XferCore", ["XferModel", deque]),
 
         // Threads, and what they share.
-        library("XferThreads", ["CLinux"]),
+        library("XferThreads", ["CCrash", "CLinux"]),
 
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
@@ -84,9 +87,8 @@ let package = Package(
         library(
             "XferManager",
             [
-                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging,
-                metrics,
-                nioLocks,
+                "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel",
+                logging, metrics, nioLocks,
             ]),
         library(
             "XferDaemon",
