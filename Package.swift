@@ -62,13 +62,16 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CCodings", providers: [.apt(["zlib1g-dev"])]),
 
+        // C, because a signal handler may run none of Swift's runtime.
+        .target(name: "CCrash"),
+
         // Values and decisions.
         library("StrictJSON"),
         library("XferModel"),
         library("XferCore", ["XferModel", deque]),
 
         // Threads, and what they share.
-        library("XferThreads", ["CLinux"]),
+        library("XferThreads", ["CCrash", "CLinux"]),
 
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
@@ -85,9 +88,8 @@ let package = Package(
         library(
             "XferManager",
             [
-                "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", logging,
-                metrics,
-                nioLocks,
+                "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel",
+                logging, metrics, nioLocks,
             ]),
         library(
             "XferDaemon",

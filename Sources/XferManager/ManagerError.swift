@@ -1,3 +1,4 @@
+import XferFiles
 public import XferModel
 
 /// Why the manager refused a call. Each case is one answer on the wire.
@@ -34,6 +35,15 @@ public enum ManagerError: Error, Hashable, Sendable {
     case profileIsConfigured(String)
     /// The operator's policies refuse what was asked.
     case rejectedByPolicy(path: String, reason: String)
-    case storageUnavailable
+    /// The database cannot be written; `reason` says why.
+    case storageUnavailable(reason: String)
     case shuttingDown
+}
+
+extension ManagerError {
+    /// No file descriptor is left to look at what the request names.
+    static var outOfDescriptors: ManagerError {
+        .limitExceeded(
+            reason: "file descriptors are in use; try again when transfers have ended", limit: Descriptors.limit)
+    }
 }

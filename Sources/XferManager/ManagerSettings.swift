@@ -29,6 +29,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var segments = SegmentCount.one
     /// No smaller part of a download is split off, in bytes.
     public var smallestSegment: Int64 = 1 << 20
+    /// Connections of clients that are taken at once; their descriptors are left to them.
+    public var mostClients = 256
     /// Threads that move bytes, 1 … 8.
     public var engineLoops = 1
     /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
@@ -80,6 +82,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var zoneDirectory = "/usr/share/zoneinfo"
     public var localZoneFile = "/etc/localtime"
     public var retention = Retention()
+    /// Whether fatal signals of this process are recorded in the state directory. For one manager in a process.
+    public var recordsCrashes = false
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {
         self.downloadDirectory = downloadDirectory

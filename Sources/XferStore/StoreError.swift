@@ -14,6 +14,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged([String])
     /// The last commit failed for want of space or an I/O error; a probe every few seconds ends this state.
     case degraded(reason: String)
+    /// The file is not under its name any more: what is written would be lost.
+    case vanished(path: String)
     /// The store was closed.
     case closed
     /// SQLite's extended result code (https://sqlite.org/rescode.html) and message.
@@ -37,6 +39,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notDurable(let synchronous): "PRAGMA synchronous is \(synchronous), expected 2 (FULL)"
         case .damaged(let findings): "the database is damaged: \(findings.joined(separator: "; "))"
         case .degraded(let reason): "the database cannot be written: \(reason)"
+        case .vanished(let path):
+            "\(path) was deleted, moved or replaced while it was in use: put it back, or stop the daemon and start it anew"
         case .closed: "the database is closed"
         case .sqlite(let code, let message): "SQLite error \(code): \(message)"
         case .unreadable(let table, let id, let column): "\(table) \(id) has an unreadable \(column)"

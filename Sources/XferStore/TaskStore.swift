@@ -1,4 +1,5 @@
 import GRDB
+import XferThreads
 
 /// The durable record of tasks, transfers, events and settings: one SQLite database in WAL mode with one writer.
 ///
@@ -23,6 +24,19 @@ public final class TaskStore: Sendable {
         try TaskStore(try DatabaseOpener.open(configuration.path), configuration)
     }
 
+    /// Throws if the file is there and not for this program: nothing is written, where `open` needs a directory and a lock.
+    ///
+    /// - Throws: `StoreError.newerDatabase` and `.foreignFile`.
+    public static func refuseOthers(at path: String) throws(StoreError) {
+        do throws(StoreError) {
+            try DatabaseOpener.refuseOthers(path)
+        } catch {
+            // Whoever opens it says better why it cannot.
+            if case .cannotOpen = error { return }
+            throw error
+        }
+    }
+
     private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) throws(StoreError) {
         storeID = opened.storeID
         wasStoppedUncleanly = opened.wasStoppedUncleanly
@@ -31,8 +45,12 @@ public final class TaskStore: Sendable {
         commits = try GroupCommit(pool: opened.pool, configuration: configuration)
     }
 
-    /// Whether the last commit failed for want of space or an I/O error: writes throw `.degraded`, reads work.
-    public var isDegraded: Bool { commits.degradation != nil }
+    /// Whether the last commit failed for want of space or an I/O error, or the database's files are gone: writes throw
+    /// `.degraded`, reads work.
+    public var isDegraded: Bool { degradation != nil }
+
+    /// Why the store is degraded; nil when it is not.
+    public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
     /// Writes that no commit has taken up yet: how far callers are ahead of the disk.
     public var waitingWrites: Int { commits.waitingCount }
@@ -69,6 +87,8 @@ public final class TaskStore: Sendable {
         guard !commits.isClosed else { throw StoreError.closed }
         return try await withCheckedThrowingContinuation { continuation in
             pool.asyncRead { access in
+                // The thread is libdispatch's.
+                FaultStack.prepare()
                 continuation.resume(
                     with: Result {
                         do {

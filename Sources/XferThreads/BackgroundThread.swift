@@ -53,6 +53,7 @@ private nonisolated func runBackgroundThread(_ argument: UnsafeMutableRawPointer
     guard let argument else { return nil }
     let work = Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()
     xfer_name_thread(work.name)
+    FaultStack.prepare()
     work.body()
     return nil
 }

@@ -11,7 +11,7 @@ enum ImportTable {
         "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections"],
 
         // Threads, and what they share.
-        "XferThreads": ["CLinux", "Glibc"],
+        "XferThreads": ["CCrash", "CLinux", "Glibc"],
 
         // Effects, each ignorant of the others.
         "XferTrust": posix + ["COpenSSL", "XferModel", "XferCore", "NIOConcurrencyHelpers"],
@@ -31,7 +31,7 @@ enum ImportTable {
 
         // The service.
         "XferManager": posix + [
-            "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", "Metrics",
+            "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", "Metrics",
             "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
@@ -49,8 +49,8 @@ enum ImportTable {
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 
-    /// C libraries: a modulemap and a shim, no Swift.
-    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux"]
+    /// No Swift: C libraries, each a modulemap and a shim, and what has to be C.
+    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash"]
 
     /// For tests only; may import any library.
     static let testSupport = "XferTestSupport"

@@ -65,8 +65,8 @@ struct StepTests {
             var passes: [Int] = []
             while true {
                 var starting = Starting(
-                    scheduler: scheduler, live: live, isSharedBetweenOwners: false, zones: zones, isMetered: false,
-                    now: Clocks.wall())
+                    scheduler: scheduler, live: live, isSharedBetweenOwners: false, zones: zones,
+                    inFlight: InFlightTasks(), isMetered: false, segments: .one, now: Clocks.wall())
                 try starting.startAll(in: tx)
                 passes.append(starting.starts.tasks.count)
                 scheduler = starting.scheduler

@@ -277,6 +277,17 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func opensADatabaseOfSchema17() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(17))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            #expect(try reader.crashCount(of: TaskID(2)) == 1 && reader.crashCount(of: TaskID(1)) == 0)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

@@ -44,6 +44,8 @@ enum FailureAdvice {
         case .insufficientSpace: return "Make room on the disk, then \(retry)."
         case .diskError: return "Look at the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
+        case .outOfDescriptors:
+            return "Raise the daemon's limit of open files (LimitNOFILE=, ulimit -n), then \(retry)."
         case .postProcessFailed:
             return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
         case .deadlineExceeded: return "Try it without its deadline with \(retry)."

@@ -30,7 +30,7 @@ struct ProgressLine: Sendable {
         let room = width - nameWidth - 2
         guard room >= 4 else { return LiveRegion.Line(name) }
         let status =
-            task.isRunning
+            task.isRunning && task.waitReason == nil
             ? running(task, room)
             : TextWidth.fitted(Self.standing(task, now: now), to: room, ellipsis: ellipsis)
         return LiveRegion.Line(
@@ -62,11 +62,13 @@ struct ProgressLine: Sendable {
 
     /// A task that is not running, in words.
     static func standing(_ task: TaskGlance, now: Timestamp) -> String {
-        guard let reason = task.waitReason, task.state == TaskState.waiting.rawValue else {
+        guard let reason = task.waitReason, !task.isTerminal else {
             return task.received > 0 && !task.isTerminal
                 ? "\(SafeText.sanitised(task.state)) at \(ByteText.size(task.received))"
                 : SafeText.sanitised(task.state)
         }
-        return "waiting " + WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
+        let standing = task.state == TaskState.queued.rawValue ? TaskState.queued : .waiting
+        return "\(standing.rawValue) "
+            + WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
     }
 }

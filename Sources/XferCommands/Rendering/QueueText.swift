@@ -23,7 +23,10 @@ struct QueueText: Sendable {
 
     func lines(_ status: DaemonStatus.Result) -> [String] {
         var health = "well"
-        if status.degraded { health = style(.red, "cannot write its database: nothing starts (disk full?)") }
+        if status.degraded {
+            let reason = SafeText.sanitised(status.degradedReason ?? "disk full?")
+            health = style(.red, "cannot write its database, nothing starts: \(reason)")
+        }
         if status.shuttingDown { health = style(.yellow, "shutting down") }
         return [
             entry(

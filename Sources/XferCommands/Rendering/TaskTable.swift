@@ -39,7 +39,7 @@ enum TaskTable {
     }
 
     private static func note(_ task: TaskGlance, _ now: Timestamp) -> String {
-        if task.state == TaskState.waiting.rawValue, let reason = task.waitReason {
+        if !task.isTerminal, let reason = task.waitReason {
             return WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
         }
         if task.state == TaskState.failed.rawValue, let failure = task.failure { return WaitText.cause(failure) }

@@ -19,6 +19,8 @@ enum WaitText {
         case .hostCooldown: return "because the server asked for patience" + (span.isEmpty ? "" : ", goes on\(span)")
         case .clock: return "for the clock"
         case .storage: return "because the daemon cannot write its database (disk full?)"
+        case .outOfDescriptors: return "for file descriptors: the daemon has none left"
+        case .suspect: return "because xferd crashed twice while it ran; `xferctl resume` tries it again"
         case nil: return words(reason) + span
         }
     }

@@ -196,6 +196,7 @@ public struct MirrorBook: Hashable, Sendable {
             true
         case .policyMissing, .parseFailed, .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown,
             .credentialMissing, .destinationExists, .destinationDenied, .destinationUnavailable, .insufficientSpace,
+            .outOfDescriptors,
             .diskError, .fileMoveFailed, .postProcessFailed, .deadlineExceeded, .dependencyFailed, .blockedURL,
             .onlyIfCachedMiss, .internalError:
             false

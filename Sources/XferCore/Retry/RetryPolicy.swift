@@ -49,6 +49,8 @@ public struct RetryPolicy: Hashable, Sendable {
             return .wait(Wait(.insufficientSpace, until: now.advanced(by: probeInterval)))
         case .destinationUnavailable:
             return .wait(Wait(.destinationUnavailable, until: now.advanced(by: probeInterval)))
+        case .outOfDescriptors:
+            return .wait(Wait(.outOfDescriptors, until: now.advanced(by: probeInterval)))
         default:
             break
         }

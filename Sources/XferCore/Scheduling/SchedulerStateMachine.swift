@@ -18,6 +18,9 @@ public struct SchedulerStateMachine: Sendable {
     private var activeByProfile: [String: Int] = [:]
     /// Running tasks.
     private var transferByTask: [TaskID: TransferID] = [:]
+    /// What running tasks may need at once.
+    private var descriptorsByTask: [TaskID: Int] = [:]
+    private var descriptorsInUse = 0
     /// Running tasks whose bodies are on the way.
     private var fetching: [TransferID: Set<TaskID>] = [:]
     /// Running tasks whose bodies have ended and are being verified or published.
@@ -49,6 +52,11 @@ public struct SchedulerStateMachine: Sendable {
     public var activeCount: Int { slots.count }
     /// Tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
+
+    /// Whether a task may start that needs so many file descriptors. One alone always may: what it then lacks it waits for.
+    public func affords(descriptors: Int) -> Bool {
+        transferByTask.isEmpty || descriptors <= limits.maxDescriptors - descriptorsInUse
+    }
 
     public func isRunning(_ task: TaskID) -> Bool { transferByTask[task] != nil }
 
@@ -99,9 +107,15 @@ public struct SchedulerStateMachine: Sendable {
 
     /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts against
     /// the group and the profile of the task it was started for, however many others join.
-    public mutating func onStart(_ task: TaskID, of transfer: TransferID, from lane: QueueLane) {
+    ///
+    /// - Parameter descriptors: file descriptors that it may need at once.
+    public mutating func onStart(
+        _ task: TaskID, of transfer: TransferID, from lane: QueueLane, descriptors: Int = 0
+    ) {
         precondition(!isRunning(task), "task \(task) is running already")
         transferByTask[task] = transfer
+        descriptorsByTask[task] = descriptors
+        descriptorsInUse += descriptors
         fetching[transfer, default: []].insert(task)
         guard slots[transfer] == nil else { return }
         takeSlot(for: transfer, Slot(holder: task, host: lane.host, group: lane.group, profile: lane.profile))
@@ -125,6 +139,7 @@ public struct SchedulerStateMachine: Sendable {
     public mutating func onEnd(_ task: TaskID) {
         guard let transfer = transferByTask.removeValue(forKey: task) else { return }
         publishing.remove(task)
+        descriptorsInUse -= descriptorsByTask.removeValue(forKey: task) ?? 0
         fetching[transfer]?.remove(task)
         guard fetching[transfer]?.isEmpty ?? true else { return }
         fetching[transfer] = nil
@@ -162,6 +177,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var order: QueueOrder
     /// Finished bodies being verified and published at once.
     public var maxPublishing: Int
+    /// File descriptors that running tasks may need together: see `DescriptorRules`.
+    public var maxDescriptors = Int.max
 
     public init(maxActive: Int = 6, maxActivePerHost: Int = 4, order: QueueOrder = .fifo, maxPublishing: Int = 1024) {
         self.maxActive = maxActive

@@ -30,10 +30,12 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The user lets the task go on; a task waiting for a retry, the network or its host tries now.
+    /// The user lets the task go on; a task waiting for a retry, the network, its host or descriptors tries now, and so does
+    /// a suspect.
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {
-        case (.paused, _), (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown):
+        case (.paused, _), (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown), (.waiting, .suspect),
+            (.waiting, .outOfDescriptors):
             move(to: .queued)
             task.lastProgressAt = nil
             return TaskTransition(event: .taskResumed, action: .schedule)
@@ -72,10 +74,11 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user wants a failed task tried again as the same task, with the bytes it has.
+    /// The user wants a failed task tried again as the same task, with the bytes it has. A suspect is tried again, too.
     ///
     /// A deadline that has passed no longer counts: it was known when the user asked for another try.
     public mutating func onRetry(at now: Timestamp) -> TaskTransition {
+        if task.state == .waiting, task.wait?.reason == .suspect { return onResume() }
         guard task.state == .failed else { return .unchanged }
         move(to: .queued)
         if let deadline = task.specification.schedule.deadline, deadline <= now {
@@ -167,6 +170,17 @@ public struct TaskStateMachine: Sendable {
         }
         move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
+    }
+
+    /// The daemon crashed again and again while the task was in flight: it starts no more by itself. What the user holds
+    /// back stays so.
+    public mutating func onSuspect(_ error: TransferError) -> TaskTransition {
+        guard task.state == .queued || task.state == .waiting, task.wait?.reason != .suspect else { return .unchanged }
+        move(to: .waiting)
+        task.wait = Wait(.suspect)
+        task.error = error
+        task.lastProgressAt = nil
+        return TaskTransition(event: .taskWaiting(wait: Wait(.suspect), error: error))
     }
 
     /// A condition of the task's own does not hold, or no longer does: its window has closed, or the link costs money. What

@@ -43,7 +43,11 @@ public enum Daemon {
             return try await serve(instance, log: log, logger: logger)
         } catch {
             logger.critical("\(error)")
-            return StartFailure.needsAttention(error) ? .needsAttention : .failure
+            if StartFailure.needsAttention(error) { return .needsAttention }
+            if let advice = StartFailure.advice(stateDirectory: instance.paths.stateDirectory) {
+                logger.critical("\(advice)")
+            }
+            return .failure
         }
     }
 

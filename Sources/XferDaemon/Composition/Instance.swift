@@ -60,6 +60,8 @@ struct Instance: Sendable {
         result.monitorsNetwork = settings.network.monitor
         result.meteredInterfaces = settings.network.meteredInterfaces
         result.environment = environment
+        result.recordsCrashes = true
+        result.mostClients = settings.rpc.maxClients
         result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.trust.policies.map(\.policy)
         result.profiles = settings.profiles

@@ -1,3 +1,4 @@
+import Glibc
 import XferManager
 import XferModel
 
@@ -9,4 +10,27 @@ enum StartFailure {
         default: TransferManager.isDamage(error) || TransferManager.isPolicyFault(error)
         }
     }
+
+    /// What to do where the state directory's file system is why nothing can be written; nil when it is not, as far as it
+    /// shows. Asked of the file system and not of the error: a dozen calls of several libraries fail for that, each in words
+    /// of its own.
+    static func advice(stateDirectory path: String) -> String? {
+        var path = path
+        var facts = statvfs()
+        // It may not be there yet.
+        while statvfs(path, &facts) != 0 {
+            guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+            path = String(path[..<slash])
+        }
+        if facts.f_flag & UInt(ST_RDONLY) != 0 {
+            return "the file system of \(path) is read-only: make it writable, then start xferd again"
+        }
+        let (free, overflow) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
+        let hasNames = facts.f_files == 0 || facts.f_favail > 0
+        guard !overflow, free < leastSpace || !hasNames else { return nil }
+        return "the file system of \(path) is full: make room for at least 1 MiB, then start xferd again"
+    }
+
+    /// Bytes that a start needs: the log of the database, its index, and a record of crashes.
+    private static let leastSpace: UInt64 = 1 << 20
 }

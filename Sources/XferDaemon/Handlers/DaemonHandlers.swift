@@ -32,7 +32,8 @@ struct DaemonHandlers: Sendable {
         result.stateDirectory = stateDirectory
         result.socket = socket
         result.storeID = manager.storeID
-        result.degraded = manager.isDegraded
+        result.degradedReason = manager.degradation
+        result.degraded = result.degradedReason != nil
         result.shuttingDown = await manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
         result.network = OpenEnum(await manager.networkState)

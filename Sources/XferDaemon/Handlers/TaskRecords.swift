@@ -13,10 +13,19 @@ struct TaskRecords: Sendable {
         let mayResume = columns.contains("resumable") && tasks.contains { $0.transferID != nil }
         let resumable = mayResume ? try await manager.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await manager.segments(of: tasks) : [:]
+        let isDegraded = columns.contains("wait") && manager.isDegraded
         return tasks.map { task in
-            TaskRecord(
-                task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? []
-            ).selecting(columns)
+            var record = TaskRecord(
+                task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
+            if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
+                record.wait = WaitRecord(Wait(.storage))
+            }
+            return record.selecting(columns)
         }
+    }
+
+    /// Whether the task would start or go on if the database could be written: its row cannot say so itself.
+    private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
+        task.state == .queued || task.state == .running && !isLive
     }
 }

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import StrictJSON
 import XferManager
 import XferProtocol
+import XferThreads
 
 /// What answers on the socket: finds the caller's rights and the method's handler.
 final class DaemonService: RPCService {
@@ -24,6 +25,8 @@ final class DaemonService: RPCService {
     func setAccess(_ policy: AccessPolicy) { access.withLockedValue { $0 = policy } }
 
     func refusal(of peer: PeerCredentials) -> RPCError? {
+        // The thread is NIO's.
+        FaultStack.prepare()
         do throws(AccessPolicy.Refusal) {
             _ = try caller(peer)
             return nil

@@ -94,10 +94,9 @@ enum ErrorAnswers {
         case .rejectedByPolicy(let path, let reason):
             RPCFailure(
                 .rejectedByPolicy, "\(path): \(reason)", data: ErrorData(reason: "rejected_by_policy", path: path))
-        case .storageUnavailable:
+        case .storageUnavailable(let reason):
             RPCFailure(
-                .storageUnavailable,
-                "the database cannot be written: is the disk of the state directory full? Nothing was changed",
+                .storageUnavailable, "the database cannot be written: \(reason). Nothing was changed",
                 data: ErrorData(reason: "storage_unavailable"))
         case .shuttingDown:
             RPCFailure(

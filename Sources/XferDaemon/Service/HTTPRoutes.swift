@@ -20,8 +20,8 @@ struct HTTPRoutes: Sendable {
                     contentType: PrometheusRegistry.contentType, body: .bytes(Array(metrics.render().utf8)))
             },
             HTTPRoute("/healthz") { _, _ in
-                manager.isDegraded
-                    ? .text("degraded: the database cannot be written\n", status: 503) : .text("ok\n")
+                manager.degradation.map { .text("degraded: the database cannot be written: \($0)\n", status: 503) }
+                    ?? .text("ok\n")
             },
             HTTPRoute("/events", respond: events),
         ]

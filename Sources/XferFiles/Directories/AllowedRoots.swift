@@ -123,11 +123,12 @@ extension AllowedRoots {
         var directory = handle
         var identity = FileIdentity(try status(of: directory.raw, path: place.asked))
         while !identities.contains(identity) {
-            guard
-                case .value(let parent) = openDescriptor(
-                    at: directory.raw, "..", flags: Int32(XFER_O_PATH) | O_DIRECTORY)
-            else {
-                throw refusal
+            let parent: Descriptor
+            switch openDescriptor(at: directory.raw, "..", flags: Int32(XFER_O_PATH) | O_DIRECTORY) {
+            case .value(let opened): parent = opened
+            case .failure(let code) where Descriptors.isShortage(code):
+                throw .system(operation: "open", path: place.asked, code: code)
+            case .failure: throw refusal
             }
             let parentIdentity = FileIdentity(try status(of: parent.raw, path: place.asked))
             if parentIdentity == identity { return }

@@ -21,10 +21,10 @@ extension FileError {
         }
     }
 
-    /// Running out of descriptors or memory passes; everything else is as its reason says.
+    /// Running out of memory passes; everything else is as its reason says.
     private var isRetriable: Bool? {
         guard case .system(_, _, let code) = self else { return nil }
-        return [EMFILE, ENFILE, ENOMEM].contains(code) ? true : nil
+        return code == ENOMEM ? true : nil
     }
 
     private static func reason(_ code: Int32) -> FailureReason {
@@ -33,7 +33,8 @@ extension FileError {
         case EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG, ENOTDIR, EXDEV, EFBIG, ETXTBSY: .destinationDenied
         case ENOENT, ESTALE, ENODEV, ENOTCONN, EHOSTDOWN, ETIMEDOUT: .destinationUnavailable
         case EEXIST, EISDIR, ENOTEMPTY: .destinationExists
-        case EMFILE, ENFILE, ENOMEM, EBADF: .internalError
+        case EMFILE, ENFILE: .outOfDescriptors
+        case ENOMEM, EBADF: .internalError
         default: .diskError
         }
     }

@@ -81,7 +81,13 @@ public struct SourceAdmission: Sendable {
     /// For searching only: a directory on the way need not be readable.
     private func openDirectory(_ path: String, from root: String, asked: String) throws(FileError) -> Descriptor {
         let flags = Int32(XFER_O_PATH) | O_DIRECTORY
-        guard case .value(let start) = openDescriptor(root, flags: flags) else { throw .missing(path: root) }
+        let start: Descriptor
+        switch openDescriptor(root, flags: flags) {
+        case .value(let opened): start = opened
+        case .failure(let code) where Descriptors.isShortage(code):
+            throw .system(operation: "open", path: root, code: code)
+        case .failure: throw .missing(path: root)
+        }
         let relative = ResolvedPath.relative(path, to: root)
         // EAGAIN: something on the way was renamed meanwhile (openat2(2)).
         for _ in 0..<64 {

@@ -47,6 +47,12 @@ extension SourceError {
         throw .notAFile(path: path, kind: kind)
     }
 
+    /// Whether no file descriptor was left to look at it.
+    public var isDescriptorShortage: Bool {
+        guard case .system(_, let code) = self else { return false }
+        return Descriptors.isShortage(code)
+    }
+
     /// Whether it is there, but not for this client.
     public var isPermission: Bool {
         switch self {

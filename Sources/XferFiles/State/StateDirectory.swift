@@ -26,6 +26,13 @@ public final class StateDirectory: Sendable {
         lock = try Self.takeLock(in: directory)
     }
 
+    /// Writes down which process holds the lock. For the message of a second daemon only (flock does not tell the holder), so
+    /// a failure is no matter; not before it is known that the daemon can run, since a refused start changes nothing.
+    public func noteHolder() {
+        let text = Array("\(getpid())\n".utf8)
+        if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }
+    }
+
     /// Absolute path of a file or directory in here.
     public func path(of name: String) -> String { directory.path(of: name) }
 
@@ -96,9 +103,6 @@ extension StateDirectory {
             throw .alreadyLocked(path: directory.path, pid: holder(of: lock))
         case .failure(let code): throw .system(operation: "lock", path: path, code: code)
         }
-        // For the message of a second daemon only (flock does not tell the holder), so a failure is no matter.
-        let text = Array("\(getpid())\n".utf8)
-        if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }
         return lock
     }
 

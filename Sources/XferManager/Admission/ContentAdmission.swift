@@ -48,6 +48,7 @@ struct ContentAdmission: Sendable {
         do throws(SourceError) {
             return try await pool.run { [sources] () throws(SourceError) in try sources.admit(file.path) }
         } catch {
+            if error.isDescriptorShortage { throw ManagerError.outOfDescriptors }
             if error.isPermission {
                 throw ManagerError.permissionDenied(path: path + file.field, reason: error.description)
             }

@@ -254,6 +254,7 @@ struct TaskAdmission: Sendable {
         do throws(FileError) {
             return try await directories.identity(of: directory, in: roots)
         } catch {
+            if error.isDescriptorShortage { throw ManagerError.outOfDescriptors }
             switch error {
             case .outsideRoots, .forbidden, .notWritable:
                 throw ManagerError.permissionDenied(path: path, reason: error.description)

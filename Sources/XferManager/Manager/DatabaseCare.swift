@@ -15,6 +15,7 @@ public enum DatabaseCare {
     /// Sets a damaged database aside and salvages what can be read into a new one; says in text what was saved.
     public static func recover(stateDirectory path: String) throws -> String {
         let directory = try StateDirectory(path: path)
+        directory.noteHolder()
         let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
         let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
         let losses = report.losses.map { "  lost: \($0)" }
@@ -54,5 +55,7 @@ extension TransferManager {
 }
 
 extension StateDirectory {
-    var databasePath: String { self.path(of: "xferd.sqlite") }
+    var databasePath: String { Self.databasePath(in: path) }
+
+    static func databasePath(in directory: String) -> String { "\(directory)/xferd.sqlite" }
 }

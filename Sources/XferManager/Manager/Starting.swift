@@ -17,6 +17,8 @@ struct Starting: Sendable {
         var transfer: Transfer
         /// Whether nobody was ever on that transfer.
         var isNew: Bool
+        /// File descriptors that it may need at once.
+        var descriptors: Int
     }
 
     /// What was decided, for after the commit.
@@ -35,7 +37,10 @@ struct Starting: Sendable {
     var live: [TransferID: Live]
     let isSharedBetweenOwners: Bool
     let zones: TimeZones
+    let inFlight: InFlightTasks
     let isMetered: Bool
+    /// Of downloads that do not say it themselves.
+    let segments: SegmentCount
     let now: Timestamp
     private(set) var starts = Starts()
     /// Tasks that got a transfer of their own.
@@ -51,13 +56,15 @@ struct Starting: Sendable {
 
     init(
         scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
-        isMetered: Bool, now: Timestamp
+        inFlight: InFlightTasks, isMetered: Bool, segments: SegmentCount, now: Timestamp
     ) {
         self.scheduler = scheduler
         self.live = live
         self.isSharedBetweenOwners = isSharedBetweenOwners
         self.zones = zones
+        self.inFlight = inFlight
         self.isMetered = isMetered
+        self.segments = segments
         self.now = now
     }
 
@@ -68,6 +75,9 @@ struct Starting: Sendable {
             try joinAll(id, transfer, in: tx)
         }
         while !isFull, let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            // Whatever ends gives some back, and is followed by another pass.
+            guard scheduler.affords(descriptors: DescriptorRules.need(of: task.specification, segments: segments))
+            else { return }
             guard try mayStart(task, in: tx) else { continue }
             // Of many that join, the pass left some over.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
@@ -100,6 +110,7 @@ struct Starting: Sendable {
         let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
+            guard scheduler.affords(descriptors: DescriptorRules.needOfJoining) else { return }
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
         if waiting.count == Self.mostJoins { starts.isIncomplete = true }
@@ -107,6 +118,7 @@ struct Starting: Sendable {
 
     /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
     private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        inFlight.consider(task.id)
         if isMetered, !task.specification.request.allowsMetered {
             var machine = TaskStateMachine(task)
             let transition = machine.onHold(Wait(.network))
@@ -116,6 +128,7 @@ struct Starting: Sendable {
         } else if try TransferManager.mayStart(task, zones, in: tx, at: now) {
             return true
         }
+        inFlight.leave(task.id)
         held += 1
         return false
     }
@@ -137,8 +150,12 @@ struct Starting: Sendable {
         machine.subscribe(to: transfer.id)
         try tx.update(machine.task, from: task)
         if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
-        scheduler.onStart(task.id, of: transfer.id, from: task.lane)
-        starts.tasks.append(Start(task: machine.task, transfer: transfer, isNew: isNew))
+        let isFirst = live[transfer.id] == nil
+        let need =
+            isFirst
+            ? DescriptorRules.need(of: task.specification, segments: segments) : DescriptorRules.needOfJoining
+        scheduler.onStart(task.id, of: transfer.id, from: task.lane, descriptors: need)
+        starts.tasks.append(Start(task: machine.task, transfer: transfer, isNew: isNew, descriptors: need))
     }
 
     /// Its own, else one whose bytes somebody keeps, else a new one.

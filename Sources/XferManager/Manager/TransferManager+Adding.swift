@@ -237,8 +237,10 @@ extension TransferManager {
     nonisolated func translatingStoreErrors<T>(_ body: () async throws -> T) async throws -> T {
         do {
             return try await body()
-        } catch StoreError.degraded, StoreError.closed {
-            throw ManagerError.storageUnavailable
+        } catch StoreError.degraded(let reason) {
+            throw ManagerError.storageUnavailable(reason: reason)
+        } catch StoreError.closed {
+            throw ManagerError.storageUnavailable(reason: StoreError.closed.description)
         }
     }
 }

@@ -17,6 +17,7 @@ extension TransferManager {
             await earlier?.value
             await passEnded()
             for id in ids where transfers[id] == nil {
+                if isEnding { return }
                 do {
                     try await discard(id)
                 } catch {

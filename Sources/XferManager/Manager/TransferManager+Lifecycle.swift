@@ -1,6 +1,7 @@
 import Logging
 import XferCore
 import XferCurl
+import XferFiles
 public import XferModel
 import XferStore
 
@@ -8,8 +9,10 @@ import XferStore
 extension TransferManager {
     /// Restores what the last daemon left and starts work. To be called before any client is accepted.
     public func start() async throws {
+        stateDirectory.noteHolder()
         try await loadOverrides()
         let restored = try await restoreRunning()
+        await followCrashes()
         try await settleCommits()
         let now = clock()
         let version = version
@@ -65,6 +68,7 @@ extension TransferManager {
     /// - `cancel` first cancels every unfinished task.
     public func shutdown(_ mode: ShutdownMode) async {
         await prepareShutdown(mode)
+        isEnding = true
         for live in runs.values { await stop(live) }
         await runsEnded()
         await discarding?.value
@@ -101,6 +105,8 @@ extension TransferManager {
                 logger.error("cancelling all tasks failed", metadata: ["error": "\(error)"])
             }
             await runsEnded()
+            // Here there is time for it.
+            await discarding?.value
         }
     }
 

@@ -104,7 +104,10 @@ extension TransferManager {
     public var isShuttingDown: Bool { scheduler.holds.contains(.shuttingDown) }
 
     /// Whether the database cannot be written.
-    public nonisolated var isDegraded: Bool { store.isDegraded }
+    public nonisolated var isDegraded: Bool { degradation != nil }
+
+    /// Why the database cannot be written; nil while it can.
+    public nonisolated var degradation: String? { store.degradation }
 
     /// Events after `seq`, or the oldest that is kept when some in between are gone.
     public func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {

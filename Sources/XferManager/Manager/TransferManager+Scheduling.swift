@@ -28,6 +28,7 @@ extension TransferManager {
                 logger.warning("scheduling failed", metadata: ["error": "\(error)"])
             }
             endPass()
+            inFlight.endPass()
             discardUnlaunched()
         }
         isScheduling = false
@@ -65,9 +66,12 @@ extension TransferManager {
         // While nothing can be written, nothing can be woken either.
         guard !scheduler.holds.contains(.degraded) else { return ([], nil) }
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
+        scheduler.limits.maxDescriptors = DescriptorRules.budget(
+            limit: Descriptors.limit, clients: settings.mostClients)
         let starting = Starting(
             scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
-            zones: zones, isMetered: network.reachability.isMetered, now: clock())
+            zones: zones, inFlight: inFlight, isMetered: network.reachability.isMetered,
+            segments: settings.segments, now: clock())
         let (starts, wakeUp) = try await store.write { tx in
             var starting = starting
             try starting.startAll(in: tx)
@@ -91,7 +95,8 @@ extension TransferManager {
         let isJudgedOtherwise = isJudgedOtherwise(transfer.id)
         let live = join(task, transfer, isNew: start.isNew)
         let run = makeRun(of: task, transfer, control: control, live)
-        scheduler.onStart(id, of: transfer.id, from: task.lane)
+        scheduler.onStart(id, of: transfer.id, from: task.lane, descriptors: start.descriptors)
+        inFlight.launch(id)
         runs[id] = LiveRun(
             run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
@@ -148,6 +153,7 @@ extension TransferManager {
         // It may wait for a change that has happened meanwhile.
         if facts != network.reachability.facts { wakeWaitingForNetwork() }
         scheduler.onEnd(id)
+        inFlight.leave(id)
         if let live = runs.removeValue(forKey: id) {
             metrics.onReceived(live.control.receivedBytes)
             unwanted += leave(live.transfer, id)

@@ -143,6 +143,7 @@ extension TransferManager {
         case .remove: transition = machine.onRemove()
         }
         guard transition.isChange else { return nil }
+        if verb == .resume || verb == .retry { try tx.forgetCrashes(of: task.id) }
         if let event = transition.event { try tx.append(event, taskID: task.id, owner: task.owner, at: now) }
         switch transition.action {
         case .forget:

@@ -27,6 +27,8 @@ public actor TransferManager {
     nonisolated let digest: KeyedDigest
     let version: String
     nonisolated let zones: TimeZones
+    /// The tasks that a crash would be laid to.
+    nonisolated let inFlight = InFlightTasks()
 
     var settings: ManagerSettings
     /// Limits an operator set over RPC: they beat the configuration until set to nil.
@@ -50,6 +52,8 @@ public actor TransferManager {
     var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
     /// Receive limits changed meanwhile, for the same launches.
     var ratesBeforeLaunch: [TaskID: (receive: Int64, send: Int64)] = [:]
+    /// Where a fatal signal is recorded; open as long as the process lives.
+    var crashFile: CrashFile?
     var timer = WakeTimer()
     /// Wakes when the timetable says something else.
     var rateTimer = WakeTimer()
@@ -70,6 +74,8 @@ public actor TransferManager {
     var lastCare: MonotonicInstant?
     /// Deletes bytes nobody holds.
     var discarding: Task<Void, Never>?
+    /// The service goes down and has two seconds: what is left to delete, the next start finds.
+    var isEnding = false
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Staged tasks that are being published, and those who wait for that.
@@ -110,6 +116,9 @@ public actor TransferManager {
         reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
         clock: @escaping WallClock = Clocks.wall
     ) async throws -> TransferManager {
+        // What needs a person is refused before anything is written, the lock's file included.
+        try PolicyChanges.check(settings.policies)
+        try TaskStore.refuseOthers(at: StateDirectory.databasePath(in: path))
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
         let metrics = ServiceMetrics()
@@ -125,12 +134,19 @@ public actor TransferManager {
                 },
                 onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
                 describe: describe))
-        hub.begin(after: try await store.read { try $0.lastSeq() })
-        let digest = SecretDigest(key: try await store.read { try $0.digestKey() })
-        let now = clock()
-        let policies = try await store.write { tx in
-            try ConfiguredProfiles.take(settings.profiles, in: tx)
-            return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+        let digest: SecretDigest
+        let policies: PolicyBook
+        do {
+            hub.begin(after: try await store.read { try $0.lastSeq() })
+            digest = SecretDigest(key: try await store.read { try $0.digestKey() })
+            let now = clock()
+            policies = try await store.write { tx in
+                try ConfiguredProfiles.take(settings.profiles, in: tx)
+                return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+            }
+        } catch {
+            try? store.close()
+            throw error
         }
         let userAgent = "xferd/\(version)"
         let engine = try TransferEngine(

@@ -30,6 +30,14 @@ enum PolicyChanges {
         return try PolicyBook(try tx.policies())
     }
 
+    /// What is wrong with the configuration file's policies whatever the database holds.
+    ///
+    /// - Throws: `TrustPolicyError`.
+    static func check(_ configured: [TrustPolicy]) throws {
+        for policy in configured { try TrustPolicyRules.check(policy, at: nil) }
+        _ = try PolicyBook(configured.map { StoredPolicy(policy: $0, isConfigured: true) })
+    }
+
     static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyBook {
         if let old = try tx.policy(named: policy.name) {
             guard !old.isConfigured else { throw ManagerError.policyIsConfigured(policy.name) }

@@ -62,15 +62,19 @@ extension TaskRun {
         } catch FileError.cancelled {
             end = .stopped
         } catch let error as FileError {
-            end = .failed(error.transferError)
+            end = .failed(error.transferError.explainedByDescriptors)
         } catch let error as TransferError {
-            end = .failed(error)
+            end = .failed(error.explainedByDescriptors)
         } catch is StoreError {
-            end = .storageFailed
+            // Without descriptors no further reader can be opened, which says nothing of the disk.
+            end =
+                Descriptors.areScarce
+                ? .failed(TransferError(.internalError, "the database cannot be read").explainedByDescriptors)
+                : .storageFailed
         } catch is Overtaken {
             end = .overtaken
         } catch {
-            end = .failed(TransferError(.internalError, "\(error)"))
+            end = .failed(TransferError(.internalError, "\(error)").explainedByDescriptors)
         }
         if let claimant { services.space.withLockedValue { $0.remove(claimant) } }
         return RunResult(

@@ -22,7 +22,8 @@ extension TransferManager {
         let task = machine.task
         let schedule = task.specification.schedule
         guard !task.state.isTerminal else { return nil }
-        guard task.state != .staged else {
+        // A suspect's are not looked at before somebody resumes it: that may be what crashes.
+        guard task.state != .staged, task.wait?.reason != .suspect else {
             try tx.setCondition(of: task.id, due: nil)
             return nil
         }
@@ -72,14 +73,15 @@ extension TransferManager {
     /// at once for what is left.
     func settleConditions() async throws {
         let now = clock()
-        let zones = zones
+        let (zones, inFlight) = (zones, inFlight)
         let effects = try await store.write(.bulky) { tx in
             var effects: [Effect] = []
             for task in try tx.dueConditions(now: now, limit: Self.conditionStep) {
                 var machine = TaskStateMachine(task)
-                if let effect = try Self.applyConditions(to: &machine, zones, in: tx, at: now) {
-                    effects.append(effect)
+                let effect = try inFlight.during(task.id) {
+                    try Self.applyConditions(to: &machine, zones, in: tx, at: now)
                 }
+                if let effect { effects.append(effect) }
             }
             try Self.tellDependents(zones, in: tx, at: now)
             return effects
@@ -100,7 +102,7 @@ extension TransferManager {
     /// Computes every condition of the calendar anew: the wall clock was set, or zones may have changed.
     public func recomputeConditions() async throws {
         zones.lookAgain()
-        let zones = zones
+        let (zones, inFlight) = (zones, inFlight)
         var after: TaskID?
         while true {
             let now = clock()
@@ -109,9 +111,10 @@ extension TransferManager {
                 var effects: [Effect] = []
                 for task in tasks {
                     var machine = TaskStateMachine(task)
-                    if let effect = try Self.applyConditions(to: &machine, zones, in: tx, at: now) {
-                        effects.append(effect)
+                    let effect = try inFlight.during(task.id) {
+                        try Self.applyConditions(to: &machine, zones, in: tx, at: now)
                     }
+                    if let effect { effects.append(effect) }
                 }
                 return (tasks.last?.id, effects)
             }

@@ -362,7 +362,8 @@ extension ManagerError {
         case let error as TransferError: self = .notCommitted(id, error.reason, error.message)
         case let error as FileError:
             self = .notCommitted(id, error.transferError.reason, error.description)
-        case is StoreError: self = .storageUnavailable
+        case StoreError.degraded(let reason): self = .storageUnavailable(reason: reason)
+        case let error as StoreError: self = .storageUnavailable(reason: error.description)
         default: self = .notCommitted(id, .internalError, "\(error)")
         }
     }

@@ -50,6 +50,10 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case clock
     /// The database cannot be written.
     case storage
+    /// The process, or the system, has no file descriptor left.
+    case outOfDescriptors = "out_of_descriptors"
+    /// The daemon crashed twice while the task was in flight, without progress in between: a user has to resume it.
+    case suspect
 }
 
 /// A waiting task's reason and, if known, when it ends.

@@ -84,6 +84,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case insufficientSpace = "insufficient_space"
     case diskError = "disk_error"
     case fileMoveFailed = "file_move_failed"
+    /// The process, or the system, has no file descriptor left.
+    case outOfDescriptors = "out_of_descriptors"
     /// The operator's command that was to work on the file did not succeed.
     case postProcessFailed = "post_process_failed"
 
@@ -104,7 +106,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     public var isTransient: Bool {
         switch self {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
-            .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable:
+            .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable,
+            .outOfDescriptors:
             true
         case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .invalidFraming, .lengthMismatch,
             .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,

@@ -1,6 +1,7 @@
 public import XferModel
 
-/// Why a waiting task cannot start now, and until when if that is known.
+/// Why a waiting task cannot start now, and until when if that is known. Tasks that are queued or running have one, too,
+/// while the database cannot be written: `storage`.
 public struct WaitRecord: WireRecord, Hashable {
     public var reason = OpenEnum(WaitReason.retry)
     public var until: Timestamp?
@@ -12,7 +13,8 @@ public struct WaitRecord: WireRecord, Hashable {
         until = wait.until
     }
 
-    public static let summary = "Why a waiting task cannot start now."
+    public static let summary =
+        "Why a waiting task cannot start now; of a queued or running one, that the database cannot be written."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "What it waits for."),
         .optional("until", \.until, "When it goes on by itself, if that is known."),

@@ -47,12 +47,13 @@ enum Recovery {
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
         "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id", "queue_group": "id",
-        "batch": "id",
+        "batch": "id", "task_crash": "task_id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
         "upload", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
-        "published_file", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "event",
+        "published_file", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "task_crash",
+        "event",
     ]
 
     // MARK: Rows

@@ -20,6 +20,7 @@ final class GroupCommit: @unchecked Sendable {
     private let pool: DatabasePool
     private let configuration: StoreConfiguration
     private let log: LogKeeper
+    let place: DatabasePlace
     private let state = Locked(State())
     private var transaction: StoreTransaction?
     /// Set once, in `init`.
@@ -34,6 +35,7 @@ final class GroupCommit: @unchecked Sendable {
         } catch {
             throw StoreError(from: error)
         }
+        place = try DatabasePlace(configuration.path)
         thread = try StoreThread("xferd-commit", path: configuration.path) { [weak self] in self?.commitAll() }
     }
 
@@ -143,12 +145,19 @@ final class GroupCommit: @unchecked Sendable {
                     }
                 }
             }
-            try transaction.commit()
+            try commitInPlace(transaction)
         } catch {
             transaction.rollBack()
             throw error
         }
         return failures
+    }
+
+    /// Commits, unless the files are gone. If they go meanwhile, nobody is told that anything is kept.
+    private func commitInPlace(_ transaction: StoreTransaction) throws(StoreError) {
+        if let fault = place.fault { throw fault }
+        try transaction.commit()
+        if let fault = place.fault { throw fault }
     }
 
     /// Executes the change-sets until one fails, and answers why that did.
@@ -205,7 +214,7 @@ final class GroupCommit: @unchecked Sendable {
             try transaction.begin()
             let count = try transaction.setting("probe").flatMap { Int64($0, radix: 10) } ?? 0
             try transaction.setSetting("probe", String(count &+ 1))
-            try transaction.commit()
+            try commitInPlace(transaction)
         } catch {
             transaction.rollBack()
             return probeLater()

@@ -10,6 +10,7 @@ struct Migration: Sendable {
         .initialSchema, .trustPolicies, .requestsAndUploads, .transferSources, .spool, .abandonedUploads,
         .slotsAndFailedURLs, .coalescing, .cache, .stagingAndHooks, .schedules, .groupsAndBatches,
         .mirrors, .profileLanes, .waitEnds, .cheapStates,
+        .crashes,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, so that file(1) and we know our databases.

@@ -55,14 +55,16 @@ enum DatabaseOpener {
     /// of many change-sets asks malloc(3) for nearly all.
     private static let (pieceSize, pieceCount): (Int32, Int32) = (1200, 512)
 
-    private static func refuseOthers(_ path: String) throws(StoreError) {
+    /// Throws unless this program may open it. Nothing is written, also not by SQLite.
+    static func refuseOthers(_ path: String) throws(StoreError) {
+        var newest = DatabaseFile.versionInLog(path) ?? 0
         switch try DatabaseFile.inspect(path) {
         case .blank: break
         case .foreign: throw .foreignFile(path: path)
-        case .ours(let version):
-            guard version <= Migration.all.count else {
-                throw .newerDatabase(path: path, found: version, known: Migration.all.count)
-            }
+        case .ours(let version): newest = max(newest, version)
+        }
+        guard newest <= Migration.all.count else {
+            throw .newerDatabase(path: path, found: newest, known: Migration.all.count)
         }
     }
 

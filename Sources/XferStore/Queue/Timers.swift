@@ -32,6 +32,7 @@ extension StoreTransaction {
     /// Waits whose length counts, not the time of day at which they end.
     private static let lengths: [WaitReason] = [
         .retry, .network, .insufficientSpace, .destinationUnavailable, .hostCooldown, .clock, .storage,
+        .outOfDescriptors,
     ]
 
     /// The longest of them: what a server may ask for (`RetryPolicy.longestRetryAfter`).

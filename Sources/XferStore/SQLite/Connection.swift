@@ -179,8 +179,9 @@ extension StoreError {
             ? .damaged([message]) : .sqlite(code: code, message: message)
     }
 
-    /// Whether the medium refused: full, broken or read-only. Another try later may succeed.
+    /// Whether the medium refused: full, broken or read-only; or the files are gone. Another try later may succeed.
     var isStorageFailure: Bool {
+        if case .vanished = self { return true }
         guard case .sqlite(let code, _) = self else { return false }
         return [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(code & 0xFF)
     }

@@ -58,11 +58,68 @@ import XferTestSupport
                 }
             }
             #expect(try await daemon.view(first).state == "paused")
-            #expect(try await daemon.call("daemon.status")["degraded"] == true)
+            let status = try await daemon.call("daemon.status")
+            #expect(status["degraded"] == true)
+            #expect(status["degraded_reason"]?.stringValue?.isEmpty == false, "\(status.text)")
             FileTree.remove("\(disk.path)/filler")
             FileTree.remove("\(disk.path)/filler2")
             try await eventually("well again") { try await daemon.call("daemon.status")["degraded"] == false }
             _ = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
         }
+    }
+
+    /// What the row says of a running or queued task cannot be changed then; whoever looks is told all the same.
+    @Test func tasksSayThatTheDatabaseCannotBeWritten() async throws {
+        let disk = try SmallFileSystem(bytes: 16 << 20)
+        let server = try await FaultServer()
+        let gate = Gate()
+        let source = SourceVersion.tagged(102, length: 400_000)
+        server.serve("/f", source, faults: [[.stall(at: 200_000, until: gate)]])
+        var options = DaemonFixture.Options(settings: ["queue": ["max_active": "1"]])
+        options.stateDirectory = disk.path
+        try await withTask(server.url("/f"), [:], options) { daemon, running in
+            try await daemon.waitForBytes(200_000, of: running)
+            let queued = try await daemon.add(server.url("/f"), ["output": "g", "coalesce": false])
+            let room = try #require(FileTree.size("\(disk.path)/xferd.sqlite")) + (8 << 20)
+            try? FileTree.write([UInt8](repeating: 0, count: Int(room)), to: "\(disk.path)/filler")
+            try? FileTree.write([UInt8](repeating: 0, count: 16 << 20), to: "\(disk.path)/filler2")
+            let entries = JSONValue.array(
+                (0..<1000).map { ["url": .string("http://127.0.0.1:9/\($0)"), "paused": true] })
+            try await eventually("a commit fails") {
+                (try? await daemon.call("task.add", ["tasks": entries])) == nil
+            }
+            for id in [running, queued] {
+                let view = try await eventually("task \(id) says why") {
+                    let view = try await daemon.view(id)
+                    return view.waitReason == nil ? nil : view
+                }
+                #expect(view.waitReason == "storage", "\(view.json.text)")
+            }
+            let told = try await daemon.ctl("show", "\(queued)")
+            #expect(told.output.contains("cannot write its database"), "\(told)")
+            #expect(try await daemon.ctl("status").output.contains("SQLite error"))
+            FileTree.remove("\(disk.path)/filler")
+            FileTree.remove("\(disk.path)/filler2")
+            gate.open()
+            for id in [running, queued] { try expectFile(try await daemon.complete(id), is: source) }
+            #expect(try await daemon.view(running).waitReason == nil)
+        }
+    }
+
+    @Test(arguments: [false, true]) func aStartThatCannotWriteSaysWhatToDo(isReadOnly: Bool) async throws {
+        let disk = try SmallFileSystem(bytes: 1 << 20)
+        var options = DaemonFixture.Options()
+        options.stateDirectory = disk.path
+        let daemon = try DaemonFixture(options)
+        if isReadOnly {
+            try disk.makeReadOnly()
+        } else {
+            try? FileTree.write([UInt8](repeating: 0, count: 2 << 20), to: "\(disk.path)/filler")
+        }
+        let start = try await Command.run(
+            "\(try Command.productsDirectory)/xferd", daemon.arguments, environment: daemon.environment)
+        #expect(start.exit == .code(1), "\(start)")
+        let advice = isReadOnly ? "is read-only: make it writable" : "is full: make room"
+        #expect(start.description.contains("the file system of \(disk.path) \(advice)"), "\(start)")
     }
 }

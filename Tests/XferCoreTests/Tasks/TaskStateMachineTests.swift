@@ -67,9 +67,22 @@ import XferTestSupport
     func resumeTriesNowOnlyWhereThatCanHelp(reason: WaitReason) {
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
         let transition = machine.onResume()
-        let helps: Set<WaitReason> = [.retry, .network, .hostCooldown]
+        let helps: Set<WaitReason> = [.retry, .network, .hostCooldown, .outOfDescriptors, .suspect]
         #expect(transition.isChange == helps.contains(reason))
         #expect(machine.task.state == (helps.contains(reason) ? .queued : .waiting))
+    }
+
+    @Test(arguments: TaskState.allCases) func onlyWhatCouldStartByItselfBecomesASuspect(state: TaskState) {
+        var machine = TaskStateMachine(Self.task(state))
+        let error = TransferError(.internalError, "crashed")
+        let transition = machine.onSuspect(error)
+        #expect(transition.isChange == [.queued, .waiting].contains(state))
+        #expect(machine.task.state == (transition.isChange ? .waiting : state))
+        guard transition.isChange else { return }
+        #expect(transition.event == .taskWaiting(wait: Wait(.suspect), error: error))
+        #expect(machine.onSuspect(error) == .unchanged)
+        #expect(machine.onHold(Wait(.schedule)) == .unchanged && machine.onConditionsMet() == .unchanged)
+        #expect(machine.onRetry(at: Self.now).isChange && machine.task.state == .queued)
     }
 
     @Test func whatIsHeldBackWasNotTried() {

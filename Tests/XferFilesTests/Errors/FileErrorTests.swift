@@ -13,7 +13,7 @@ struct FileErrorTests {
             (EIO, .diskError, false), (EACCES, .destinationDenied, false), (EROFS, .destinationDenied, false),
             (ENAMETOOLONG, .destinationDenied, false), (ENOENT, .destinationUnavailable, true),
             (ESTALE, .destinationUnavailable, true), (EEXIST, .destinationExists, false),
-            (EMFILE, .internalError, true),
+            (EMFILE, .outOfDescriptors, true),
             (ENOTRECOVERABLE, .diskError, false),
         ])
     func reasons(code: Int32, reason: FailureReason, isRetriable: Bool) {

@@ -31,6 +31,9 @@ struct StateDirectoryTests {
         let path = base.at("state")
         do {
             let first = try StateDirectory(path: path)
+            // Nothing is written before it is known that the daemon can run.
+            #expect(throws: FileError.alreadyLocked(path: path, pid: nil)) { try StateDirectory(path: path) }
+            first.noteHolder()
             #expect(throws: FileError.alreadyLocked(path: path, pid: getpid())) { try StateDirectory(path: path) }
             #expect(first.path == path)
         }

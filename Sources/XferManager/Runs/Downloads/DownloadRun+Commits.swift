@@ -34,6 +34,24 @@ extension DownloadRun {
         control.note(received: 0, total: nil)
     }
 
+    /// The file that was being published is nowhere: its intent and its bytes are given up with it, so that the next try
+    /// fetches it anew. Answers the error, or why that could not be committed.
+    func forgettingLost(_ error: FileError) async -> any Error {
+        guard case .publishLost = error else { return error }
+        let (id, task) = (transfer.id, taskID)
+        do {
+            try await dropBytes()
+            try await commit(.immediate) { tx, _ in
+                try tx.setPublishIntent(nil, of: id)
+                try tx.removeReadyFile(of: task)
+            }
+            transfer.publishIntent = nil
+            return error
+        } catch {
+            return error
+        }
+    }
+
     /// Whoever sent bytes that had the wrong digest is not asked for them again. False when nobody else is left.
     func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)

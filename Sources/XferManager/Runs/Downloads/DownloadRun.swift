@@ -46,6 +46,8 @@ actor DownloadRun: TransferMember {
         let end: Result<RunEnd, any Error>
         do {
             end = .success(try await bringHome())
+        } catch let error as FileError {
+            end = .failure(await forgettingLost(error))
         } catch {
             end = .failure(error)
         }

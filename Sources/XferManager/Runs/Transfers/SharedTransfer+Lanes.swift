@@ -325,7 +325,7 @@ extension FailureReason {
     /// Of this machine: no other request would fare better.
     fileprivate var isOurs: Bool {
         switch self {
-        case .insufficientSpace, .diskError, .internalError: true
+        case .insufficientSpace, .diskError, .outOfDescriptors, .internalError: true
         default: false
         }
     }

@@ -31,6 +31,7 @@ public enum DaemonStatus: RPCMethod {
         public var socket = ""
         public var storeID = ""
         public var degraded = false
+        public var degradedReason: String?
         public var shuttingDown = false
         public var counts = StateCounts()
         public var network = OpenEnum(NetworkState.unknown)
@@ -47,6 +48,7 @@ public enum DaemonStatus: RPCMethod {
             .required("socket", \.socket, "The socket it answers on."),
             .required("store_id", \.storeID, "Changes with a new database: ids and sequence numbers then start anew."),
             .required("degraded", \.degraded, "Whether the database cannot be written: nothing starts, reading works."),
+            .optional("degraded_reason", \.degradedReason, "Why the database cannot be written."),
             .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
             .required("counts", \.counts, "Tasks by state."),
             .required("network", \.network, "What network.changed said last."),

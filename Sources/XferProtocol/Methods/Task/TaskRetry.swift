@@ -5,7 +5,7 @@ public enum TaskRetry: RPCMethod {
 
     public static let name = "task.retry"
     public static let summary =
-        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew."
+        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; suspects, too."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }

@@ -1,0 +1,46 @@
+public import XferModel
+
+/// How many file descriptors the service, a transfer and a task may need at once, so that starts stop before none is left.
+public enum DescriptorRules {
+    /// The database, its readers and its log, locks, timers, the event loops, and connections kept for the next request.
+    static let ofService = 80
+    /// A task's directory, its own copy of the bytes, what publishing or a hook opens.
+    static let ofTask = 3
+    /// A connection, and another one while both families of addresses are tried.
+    static let ofRequest = 2
+    /// Lanes that `auto` may come to.
+    static let mostAutomaticSegments = 8
+    /// Files of a form that are counted; what has more waits if it meets the limit.
+    static let filesOfForm = 8
+
+    /// What all tasks together may have. Under a limit too low for the service and its clients it is a quarter: clients
+    /// come and go.
+    ///
+    /// - Parameters:
+    ///   - limit: most descriptors of the process (RLIMIT_NOFILE).
+    ///   - clients: most connections of clients.
+    public static func budget(limit: Int, clients: Int) -> Int {
+        let (left, overflow) = limit.subtractingReportingOverflow(ofService + min(max(clients, 0), 1 << 20))
+        return max(overflow ? 0 : left, limit / 4)
+    }
+
+    /// What a task needs that gets a transfer of its own.
+    public static func need(of specification: TaskSpecification, segments: SegmentCount) -> Int {
+        let files =
+            switch specification.request.bodySummary?.form {
+            case nil, .inline: 0
+            case .file: 1
+            case .parts: filesOfForm
+            }
+        guard specification.kind == .download else { return ofTask + ofRequest + files }
+        let lanes =
+            switch specification.segments ?? segments {
+            case .exactly(let count): count
+            case .automatic: mostAutomaticSegments
+            }
+        return ofTask + lanes * ofRequest + files
+    }
+
+    /// What a task needs that joins a transfer.
+    public static var needOfJoining: Int { ofTask }
+}

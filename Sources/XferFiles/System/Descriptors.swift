@@ -1,0 +1,57 @@
+import Glibc
+public import XferModel
+
+/// What is left of file descriptors.
+public enum Descriptors {
+    /// As many as the process may have now (RLIMIT_NOFILE, getrlimit(2)).
+    public static var limit: Int {
+        var limits = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return .max }
+        return Int(clamping: limits.rlim_cur)
+    }
+
+    /// Whether `errno` says that none is left, in the process or in the system.
+    public static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
+
+    /// How many something may need at once whose failure is to be explained.
+    private static let probed = 4
+
+    /// Whether so few are left that whatever has just failed may have failed for that. Libraries often do not say.
+    public static var areScarce: Bool {
+        var opened: [Descriptor] = []
+        for _ in 0..<probed {
+            switch openDescriptor("/dev/null", flags: O_RDONLY) {
+            case .value(let descriptor): opened.append(descriptor)
+            case .failure(let code): return isShortage(code)
+            }
+        }
+        return false
+    }
+}
+
+extension FileError {
+    /// Whether no file descriptor was left.
+    public var isDescriptorShortage: Bool {
+        guard case .system(_, _, let code) = self else { return false }
+        return Descriptors.isShortage(code)
+    }
+}
+
+extension TransferError {
+    /// The error, or that no descriptor was left where that may be what made a step of ours fail: a directory that cannot
+    /// be opened, a secret that cannot be read, a name that is not found.
+    public var explainedByDescriptors: TransferError {
+        switch reason {
+        case .destinationDenied, .destinationUnavailable, .credentialMissing, .trustRejected, .sourceFileChanged,
+            .dnsFailure, .connectFailed, .connectTimeout, .diskError, .fileMoveFailed, .postProcessFailed,
+            .internalError:
+            guard Descriptors.areScarce else { return self }
+            var explained = TransferError(
+                .outOfDescriptors, "too many open files (the limit is \(Descriptors.limit)): \(message)")
+            explained.host = host
+            return explained
+        default:
+            return self
+        }
+    }
+}

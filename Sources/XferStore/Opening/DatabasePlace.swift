@@ -1,0 +1,42 @@
+import Glibc
+import XferThreads
+
+/// Which files the database and its log are, to notice when their names lead elsewhere: deleted with their directory, moved
+/// away, or replaced. SQLite itself goes on writing to files that nobody will ever find.
+///
+/// Asked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
+/// Asked more seldom, adds would be answered that no start finds. Descriptors of our own would tell less, since a moved file
+/// has a name, and closing one would take SQLite's locks away (https://sqlite.org/howtocorrupt.html, 2.2).
+struct DatabasePlace: Sendable {
+    private struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
+
+        /// Nil when nothing is there.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+        }
+    }
+
+    private let files: [(path: String, identity: Identity)]
+
+    /// Notes the files as they are now; the database is open and its log was made.
+    ///
+    /// - Throws: `StoreError.vanished`.
+    init(_ path: String) throws(StoreError) {
+        var files: [(path: String, identity: Identity)] = []
+        for path in [path, path + "-wal"] {
+            guard let identity = Identity(path) else { throw .vanished(path: path) }
+            files.append((path, identity))
+        }
+        self.files = files
+    }
+
+    /// Why nothing that is written now can be found later, nil while both files have their names.
+    var fault: StoreError? {
+        for file in files where Identity(file.path) != file.identity { return .vanished(path: file.path) }
+        return nil
+    }
+}
