@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import XferModel
 
 /// Why a file that a client named cannot be sent. `description` is a sentence for people.
 public enum SourceError: Error, Hashable, Sendable {
@@ -38,7 +39,10 @@ extension SourceError {
     static func requireRegular(_ facts: stat, _ path: String) throws(SourceError) {
         let kind: String
         switch facts.st_mode & S_IFMT {
-        case S_IFREG: return
+        case S_IFREG:
+            // What is computed with its length has to fit into 64 bits.
+            guard facts.st_size <= ByteCount.greatest else { throw .unreadable(path: path, code: EFBIG) }
+            return
         case S_IFDIR: kind = "a directory"
         case S_IFSOCK: kind = "a socket"
         case S_IFIFO: kind = "a pipe"

@@ -51,6 +51,23 @@ struct SourceTests {
         #expect(refusal(path, by: SourceAdmission(forbidden: [base.at("root/state")])) == .forbidden(path: path))
     }
 
+    /// tmpfs has sparse files of up to 2^63 − 1 bytes.
+    @Test func aFileTooLongToComputeWithIsRefused() throws {
+        let directory = try TemporaryDirectory("xfer-source", in: "/dev/shm")
+        try FileTree.write("", to: directory.file("long"))
+        let anywhere = SourceAdmission(forbidden: [])
+        for length in [1 << 60, (1 << 60) + 1, Int.max] {
+            try #require(truncate(directory.file("long"), length) == 0)
+            guard length > 1 << 60 else {
+                #expect(try anywhere.admit(directory.file("long")).length == 1 << 60)
+                continue
+            }
+            #expect(
+                refusal(directory.file("long"), by: anywhere)
+                    == .unreadable(path: directory.file("long"), code: EFBIG))
+        }
+    }
+
     @Test func whatIsNoFileIsRefused() throws {
         #expect(mkfifo(base.at("root/pipe"), 0o666) == 0)
         close(try UnixSocket.listen(at: base.at("root/sock")))
