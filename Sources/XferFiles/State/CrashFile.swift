@@ -31,7 +31,7 @@ public final class CrashFile: Sendable {
         while count < limit {
             let read = try perform("read", on: path) {
                 bytes.withUnsafeMutableBytes {
-                    pread(handle.raw, $0.baseAddress?.advanced(by: count), limit - count, off_t(count))
+                    pread(handle.raw, $0.baseAddress?.advanced(by: count), limit - count, off_t(clamping: count))
                 }
             }
             if read == 0 { break }
@@ -49,7 +49,7 @@ public final class CrashFile: Sendable {
         while offset < length {
             offset += try perform("write", on: path) {
                 zeros.withUnsafeBytes {
-                    pwrite(handle.raw, $0.baseAddress?.advanced(by: offset), length - offset, off_t(offset))
+                    pwrite(handle.raw, $0.baseAddress?.advanced(by: offset), length - offset, off_t(clamping: offset))
                 }
             }
         }

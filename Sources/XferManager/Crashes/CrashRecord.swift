@@ -26,11 +26,11 @@ struct CrashRecord: Hashable, Sendable {
             }
         }
         guard words.count >= Self.headerWords, words[0] == xfer_crash_magic, let signal = Int32(exactly: words[1]),
-            words[4] >= 0, words[4] <= Int64(words.count - Self.headerWords)
+            words[4] >= 0, words[4] <= Int64(clamping: words.count - Self.headerWords)
         else { return nil }
         self.signal = signal
         pid = words[2]
         time = words[3]
-        tasks = Set(words[Self.headerWords...].prefix(Int(words[4])).filter { $0 > 0 }.map { TaskID($0) })
+        tasks = Set(words[Self.headerWords...].prefix(Int(clamping: words[4])).filter { $0 > 0 }.map { TaskID($0) })
     }
 }

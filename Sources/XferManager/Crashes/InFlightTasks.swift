@@ -102,6 +102,6 @@ final class InFlightTasks: @unchecked Sendable {
         let words = UnsafeMutablePointer<Int64>.allocate(
             capacity: CrashRecord.byteCount(tasks: Self.capacity) / MemoryLayout<Int64>.size)
         _ = Unmanaged.passRetained(self)
-        return xfer_crash_record_to(descriptor, slots, Int32(Self.capacity), words) ? nil : errno
+        return xfer_crash_record_to(descriptor, slots, Int32(clamping: Self.capacity), words) ? nil : errno
     }
 }

@@ -11,11 +11,11 @@ extension DatabaseFile {
         defer { Glibc.close(descriptor) }
         func words(_ count: Int, at offset: Int64) -> [UInt32]? {
             var bytes = [UInt8](repeating: 0, count: count * 4)
-            guard pread(descriptor, &bytes, bytes.count, off_t(offset)) == bytes.count else { return nil }
-            return (0..<count).map { index in bytes[index * 4..<index * 4 + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+            guard pread(descriptor, &bytes, bytes.count, off_t(clamping: offset)) == bytes.count else { return nil }
+            return (0..<count).map { index in bytes[index * 4..<index * 4 + 4].reduce(0) { $0 << 8 | UInt32(truncatingIfNeeded: $1) } }
         }
         guard let header = words(8, at: 0), header[0] | 1 == 0x377f_0683 else { return nil }
-        let pageSize = Int64(header[2])
+        let pageSize = Int64(clamping: header[2])
         guard (512...65_536).contains(pageSize) else { return nil }
         var committed: Int?
         var pending: Int?
@@ -25,7 +25,7 @@ extension DatabaseFile {
             if frame[0] == 1, let page = words(18, at: offset + 24),
                 Int32(bitPattern: page[17]) == Migration.applicationID
             {
-                pending = Int(page[15])
+                pending = Int(clamping: page[15])
             }
             if frame[1] != 0 { committed = pending }
             offset += 24 + pageSize

@@ -16,7 +16,7 @@ struct DatabasePlace: Sendable {
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
-            (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+            (device, inode) = (UInt64(clamping: status.st_dev), UInt64(clamping: status.st_ino))
         }
     }
 
