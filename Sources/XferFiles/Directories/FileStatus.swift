@@ -16,6 +16,8 @@ public struct FileStatus: Hashable, Sendable {
     public let mode: UInt16
     /// When its content was last changed.
     public let modifiedAt: Timestamp
+    /// The same in nanoseconds since 1970.
+    let modificationNanoseconds: Int64
 
     init(_ facts: stat) {
         identity = FileIdentity(facts)
@@ -29,6 +31,7 @@ public struct FileStatus: Hashable, Sendable {
         length = Int64(facts.st_size)
         owner = facts.st_uid
         mode = UInt16(facts.st_mode & 0o7777)
+        modificationNanoseconds = facts.modificationNanoseconds
         let seconds = Int64(facts.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000)
         modifiedAt = Timestamp(
             microseconds: seconds.overflow ? 0 : seconds.partialValue &+ Int64(facts.st_mtim.tv_nsec / 1000))

@@ -66,7 +66,7 @@ extension TransferManager {
         await prepareShutdown(mode)
         for live in runs.values { await stop(live) }
         await runsEnded()
-        await discarding?.value
+        while let discarding { await discarding.value }
         let now = clock()
         _ = try? await store.write { try $0.append(.daemonStopping(mode: mode), at: now) }
         ticker?.cancel()
