@@ -51,6 +51,38 @@ static inline int xfer_has_access_list(int descriptor) {
     return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
 }
 
+// The kernel's own layout of struct statx (statx(2)) as far as the time of birth, under a name of our own.
+struct xfer_birth {
+    unsigned int mask, before[19];
+    long long seconds;
+    unsigned int nanoseconds, after[41];
+};
+
+// When an open file was made, in nanoseconds since 1970; -1 where its file system does not say.
+static inline int xfer_birth_time(int descriptor, long long *nanoseconds) {
+    struct xfer_birth facts = {0};
+    _Static_assert(sizeof facts == 256, "struct statx has 256 bytes");
+    if (syscall(SYS_statx, descriptor, "", 0x1000 /* AT_EMPTY_PATH */, 0x800U /* STATX_BTIME */, &facts) != 0) return -1;
+    if (!(facts.mask & 0x800U)) return -1;
+    long long whole;
+    if (__builtin_mul_overflow(facts.seconds, 1000000000LL, &whole)) return -1;
+    return __builtin_add_overflow(whole, (long long)facts.nanoseconds, nanoseconds) ? -1 : 0;
+}
+
+// ioctl(2) is variadic: which use of its inode number an open file is; -1 where its file system does not count them.
+static inline int xfer_inode_generation(int descriptor, unsigned int *generation) {
+    long number = 0; // The kernel writes an int, whatever the request's name says.
+    if (syscall(SYS_ioctl, descriptor, 0x80087601UL /* FS_IOC_GETVERSION, linux/fs.h */, &number) != 0) return -1;
+    *generation = (unsigned int)number;
+    return 0;
+}
+
+// lseek(2) with SEEK_HOLE, which hides behind _GNU_SOURCE: where the first bytes from `offset` on lie that nobody wrote; the
+// file's end when there are none. Nobody but the caller may use the file's own offset.
+static inline long xfer_next_hole(int descriptor, long offset) {
+    return syscall(SYS_lseek, descriptor, offset, 4 /* SEEK_HOLE */);
+}
+
 // fstatfs(2) is not in Swift's Glibc. The first word of `struct statfs` is the type of the file system; those not in
 // linux/magic.h are from each file system's source. 0 when it cannot be told.
 static inline unsigned long xfer_file_system_type(int descriptor) {
@@ -58,12 +90,30 @@ static inline unsigned long xfer_file_system_type(int descriptor) {
     return syscall(SYS_fstatfs, descriptor, facts) == 0 ? facts[0] : 0;
 }
 
-// Whether a file lies on this machine's own disks or in its memory.
-static inline _Bool xfer_is_local_file_system(int descriptor) {
-    switch (xfer_file_system_type(descriptor)) {
+// Whether files of such a file system lie on this machine's own disks or in its memory.
+static inline _Bool xfer_is_local(unsigned long type) {
+    switch (type) {
     case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: case TMPFS_MAGIC:
     case 0x2fc12fc1 /* ZFS */: case 0xca451a4e /* bcachefs */: return 1;
     default: return 0;
+    }
+}
+
+static inline _Bool xfer_is_local_file_system(int descriptor) { return xfer_is_local(xfer_file_system_type(descriptor)); }
+
+// Whether a file system tells bytes that were never written from zeros that were. ZFS and others make holes of zeros.
+static inline _Bool xfer_knows_holes(unsigned long type) {
+    switch (type) {
+    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: case TMPFS_MAGIC: return 1;
+    default: return 0;
+    }
+}
+
+// Whether a file keeps its inode number: FAT, exFAT and FUSE may give it another one when it is opened again.
+static inline _Bool xfer_keeps_inode_numbers(unsigned long type) {
+    switch (type) {
+    case MSDOS_SUPER_MAGIC: case 0x2011bab0 /* exFAT */: case 0x65735546 /* FUSE */: return 0;
+    default: return 1;
     }
 }
 

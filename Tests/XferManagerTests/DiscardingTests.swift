@@ -10,7 +10,7 @@ import XferTestSupport
 struct DiscardingTests {
     @Test func aShutdownDoesNotWaitForDeletionsAndTheNextStartGoesOn() async throws {
         let fixture = try await ManagerFixture()
-        let count = 500
+        let count = 3000
         let first = try await fixture.open()
         let downloads = fixture.downloads
         let identity = try DirectoryHandle(ofService: downloads).identity

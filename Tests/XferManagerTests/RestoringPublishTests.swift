@@ -27,7 +27,7 @@ import XferTestSupport
         }
         let part = "\(downloads)/\(transfer.partialName)"
         try FileTree.write(Self.version.bytes, to: part, mode: 0o600)
-        let partIdentity = try #require(try directory.identity(of: transfer.partialName))
+        let partFacts = try #require(try directory.facts(of: transfer.partialName))
         try await manager.store.write { tx in
             guard var task = try tx.task(id) else { return }
             task.state = .running
@@ -39,7 +39,7 @@ import XferTestSupport
             data.totalLength = Self.version.length
             data.segments = [Segment(start: 0, committed: Self.version.length)]
             try tx.update(resumeData: data, of: transfer.id)
-            try tx.setPublishIntent(PublishIntent(finalName: "a", part: partIdentity), of: transfer.id)
+            try tx.setPublishIntent(PublishIntent(finalName: "a", part: partFacts), of: transfer.id)
         }
         await manager.shutdown(.suspend)
         return (fixture, id, part)

@@ -173,7 +173,7 @@ struct ListTests {
             let early = noon.advanced(by: .seconds(95))
             func trim(_ count: Int64, _ time: Timestamp, step: Int) async throws -> [Int64] {
                 try await store.write {
-                    try $0.trimHistory(maxCount: count, olderThan: time, step: step).map(\.rawValue)
+                    try $0.trimHistory(maxCount: count, olderThan: time, step: step).tasks.map(\.rawValue)
                 }
             }
             #expect(try await trim(100, noon, step: 5) == [])

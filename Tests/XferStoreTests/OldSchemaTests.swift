@@ -182,7 +182,8 @@ struct OldSchemaTests {
             #expect(ready.facts?.modifiedAt == 1_700_000_000_123_456_789 && ready.digest?.algorithm == .sha256)
             #expect(
                 try reader.publishedFile(of: TaskID(3))
-                    == PublishedFile(identity: FileIdentity(device: 1, inode: 78), length: 9, version: "1.0"))
+                    == PublishedFile(
+                        mark: FileMark(identity: FileIdentity(device: 1, inode: 78)), length: 9, version: "1.0"))
             #expect(try reader.byteVersion(of: TransferID(2)) == "1.3")
             #expect(try reader.byteVersion(of: TransferID(1)) == "1.0")
             let hook = try #require(try reader.pendingHooks(limit: 9).first)
@@ -239,6 +240,31 @@ struct OldSchemaTests {
             #expect(try reader.nextLane(priority: .low)?.group?.name == "batch-1")
             let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
             #expect(earlier.id == BatchID(1) && !earlier.askedForTheSame && earlier.refused?.isEmpty == false)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func opensADatabaseOfSchema18() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(18))
+        let store = try directory.open()
+        try await store.read { reader throws in
+            let transfer = try #require(try reader.transfer(TransferID(1)))
+            #expect(
+                transfer.resumeData.part
+                    == PartRecord(
+                        mark: FileMark(
+                            identity: FileIdentity(device: 1, inode: 77), bornAt: 1_700_000_000_123_456_789,
+                            generation: .max),
+                        rest: PartRecord.Rest(length: 4096, modifiedAt: 1_700_000_000_123_456_790)))
+            let intent = try #require(transfer.publishIntent)
+            #expect(intent.part.mark.bornAt == 1_700_000_000_000_000_001 && intent.part.mark.generation == 7)
+            #expect(intent.part.length == 10_000 && intent.part.modifiedAt == -1)
+            #expect(intent.digest?.bytes == Array(repeating: 10, count: 32))
+            #expect(try reader.transfer(TransferID(2))?.resumeData.part == nil)
+            #expect(try reader.readyFile(of: TaskID(1))?.facts?.mark.generation == 9)
+            #expect(try reader.publishedFile(of: TaskID(3))?.modifiedAt == 1_700_000_000_000_000_007)
         }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)

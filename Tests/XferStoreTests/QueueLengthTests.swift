@@ -51,7 +51,7 @@ struct QueueLengthTests {
             try finish(tx, count)
         } work: { tx in
             let gone = try tx.trimHistory(maxCount: 1, olderThan: noon, step: 20)
-            #expect(gone.count == 20)
+            #expect(gone.tasks.count == 20)
         },
         Step(name: "a page, with nothing else of that state before it") { tx, count in
             try finish(tx, count)

@@ -20,7 +20,11 @@ struct TransferTests {
                 finalURL: HTTPURL(scheme: .http, host: "a", port: 1, target: "/b?c"),
                 selectingHeaders: [HeaderField(name: "Accept", value: "a, \"b\"")],
                 segments: [Segment(start: 0, end: 10, committed: 5), Segment(start: 10, committed: 10)])
-            transfer.publishIntent = PublishIntent(finalName: "f", part: FileIdentity(device: 3, inode: 1 << 63))
+            let mark = FileMark(identity: FileIdentity(device: 3, inode: 1 << 63), bornAt: -1, generation: .max)
+            transfer.resumeData.part = PartRecord(mark: mark, rest: PartRecord.Rest(length: 5, modifiedAt: .max))
+            transfer.publishIntent = PublishIntent(
+                finalName: "f", part: FileFacts(mark: mark, length: 1 << 40, modifiedAt: .min, changedAt: 7),
+                digest: Checksum(algorithm: .md5, bytes: Array(1...16)))
             transfer.partial.directory = "/elsewhere"
             let changed = transfer
             try await store.write { transaction throws in

@@ -41,6 +41,7 @@ enum FailureAdvice {
         case .destinationDenied:
             return "Choose a directory (-d) below one of the daemon's roots that its user may write to."
         case .destinationUnavailable: return "Mount or create the directory, then \(retry)."
+        case .destinationChanged: return "Move the directory back to where it was, then \(retry)."
         case .insufficientSpace: return "Make room on the disk, then \(retry)."
         case .diskError: return "Look at the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."

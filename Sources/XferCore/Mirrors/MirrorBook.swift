@@ -195,9 +195,9 @@ public struct MirrorBook: Hashable, Sendable {
             .rejectedByPolicy, .unacceptableType:
             true
         case .policyMissing, .parseFailed, .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown,
-            .credentialMissing, .destinationExists, .destinationDenied, .destinationUnavailable, .insufficientSpace,
-            .outOfDescriptors,
-            .diskError, .fileMoveFailed, .postProcessFailed, .deadlineExceeded, .dependencyFailed, .blockedURL,
+            .credentialMissing, .destinationExists, .destinationDenied, .destinationUnavailable, .destinationChanged,
+            .insufficientSpace, .outOfDescriptors, .diskError, .fileMoveFailed, .postProcessFailed, .deadlineExceeded,
+            .dependencyFailed, .blockedURL,
             .onlyIfCachedMiss, .internalError:
             false
         }

@@ -25,7 +25,8 @@ enum StartFailure {
         if facts.f_flag & UInt(ST_RDONLY) != 0 {
             return "the file system of \(path) is read-only: make it writable, then start xferd again"
         }
-        let (free, overflow) = UInt64(clamping: facts.f_bavail).multipliedReportingOverflow(by: UInt64(clamping: facts.f_frsize))
+        let (free, overflow) = UInt64(clamping: facts.f_bavail).multipliedReportingOverflow(
+            by: UInt64(clamping: facts.f_frsize))
         let hasNames = facts.f_files == 0 || facts.f_favail > 0
         guard !overflow, free < leastSpace || !hasNames else { return nil }
         return "the file system of \(path) is full: make room for at least 1 MiB, then start xferd again"

@@ -10,6 +10,12 @@ public final class DirectoryHandle: Sendable {
     /// Which directory it is.
     public let identity: FileIdentity
     let handle: Descriptor
+    /// Whether its file system lies on this machine's own disks or in its memory, and so knows its files' times.
+    let isLocal: Bool
+    /// Whether its file system tells bytes that were never written from zeros that were.
+    let knowsHoles: Bool
+    /// Whether its files have the same inode number when they are opened again.
+    let keepsInodeNumbers: Bool
 
     var descriptor: Int32 { handle.raw }
 
@@ -17,6 +23,10 @@ public final class DirectoryHandle: Sendable {
         self.path = path
         self.handle = handle
         identity = FileIdentity(try XferFiles.status(of: handle.raw, path: path))
+        let type = xfer_file_system_type(handle.raw)
+        isLocal = xfer_is_local(type)
+        knowsHoles = xfer_knows_holes(type)
+        keepsInodeNumbers = xfer_keeps_inode_numbers(type)
     }
 
     /// Opens a directory of the service's own, without asking any roots. What clients name goes through `AllowedRoots`.
@@ -85,5 +95,48 @@ extension DirectoryHandle {
     /// Throws unless `name` is one entry's name, so that it cannot lead out of here.
     func requireSingleName(_ name: String) throws(FileError) {
         if let problem = FileName.problem(with: name) { throw .invalidName(name, problem: problem) }
+    }
+}
+
+// MARK: - Listing
+
+extension DirectoryHandle {
+    /// Names in here that begin with `prefix`, in no order.
+    public func names(beginningWith prefix: String) throws(FileError) -> [String] {
+        let listing: Descriptor
+        switch openDescriptor(at: descriptor, ".", flags: O_RDONLY | O_DIRECTORY) {
+        case .value(let opened): listing = opened
+        case .failure(let code): throw .system(operation: "list", path: path, code: code)
+        }
+        // The stream closes what it is given.
+        let duplicate = fcntl(listing.raw, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0, let stream = fdopendir(duplicate) else {
+            let code = errno
+            if duplicate >= 0 { close(duplicate) }
+            throw .system(operation: "list", path: path, code: code)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+                raw.starts(with: prefix.utf8) ? String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self) : nil
+            }
+            if let name { names.append(name) }
+        }
+        return names
+    }
+
+    /// Removes all files and links whose names begin with `prefix`, but those named; how many there were.
+    @discardableResult
+    public func remove(beginningWith prefix: String, but kept: Set<String> = []) throws(FileError) -> Int {
+        var count = 0
+        for name in try names(beginningWith: prefix) where !kept.contains(name) {
+            do {
+                if try remove(name) { count += 1 }
+            } catch .isADirectory {
+                // Whoever made that did not find its name by chance, and it is no file of ours.
+            }
+        }
+        return count
     }
 }

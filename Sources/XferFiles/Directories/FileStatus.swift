@@ -16,6 +16,8 @@ public struct FileStatus: Hashable, Sendable {
     public let mode: UInt16
     /// When its content was last changed.
     public let modifiedAt: Timestamp
+    /// The same in nanoseconds since 1970.
+    let modificationNanoseconds: Int64
 
     init(_ facts: stat) {
         identity = FileIdentity(facts)
@@ -30,5 +32,6 @@ public struct FileStatus: Hashable, Sendable {
         owner = facts.st_uid
         mode = UInt16(facts.st_mode & 0o7777)
         modifiedAt = Timestamp(seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
+        modificationNanoseconds = facts.modificationNanoseconds
     }
 }

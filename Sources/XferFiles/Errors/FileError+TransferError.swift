@@ -15,14 +15,16 @@ extension FileError {
         case .sourceChanged: .sourceFileChanged
         case .noRoom: .insufficientSpace
         case .poisoned, .damagedBlob: .diskError
-        case .notAPartialFile, .publishLost, .notMoved, .unsupported: .fileMoveFailed
+        case .destinationChanged: .destinationChanged
+        case .notAPartialFile, .publishLost, .partChanged, .notMoved, .unsupported: .fileMoveFailed
         case .closed, .alreadyLocked, .insecureStateDirectory, .digestUnavailable, .cancelled: .internalError
         case .system(_, _, let code): Self.reason(code)
         }
     }
 
-    /// Running out of memory passes; everything else is as its reason says.
+    /// Running out of memory passes, and bytes that were spoiled can be fetched again; everything else is as its reason says.
     private var isRetriable: Bool? {
+        if case .partChanged = self { return true }
         guard case .system(_, _, let code) = self else { return nil }
         return code == ENOMEM ? true : nil
     }

@@ -39,6 +39,10 @@ public enum FileError: Error, Hashable, Sendable {
     case closed(path: String)
     /// After a restart neither the partial file nor the published one is there.
     case publishLost(path: String)
+    /// A partial file is not what the service wrote: it was removed, replaced, cut or changed. Its bytes are fetched again.
+    case partChanged(path: String, problem: String)
+    /// A file was given its final name, and its path does not lead to it.
+    case destinationChanged(path: String, problem: String)
     /// The file is whole and may not be given its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
     case notMoved(path: String, code: Int32)
     /// The kernel or the file system lacks something that cannot be done without.
@@ -81,6 +85,9 @@ extension FileError: CustomStringConvertible {
         case .poisoned(let path): "an earlier write to \(path.quoted) failed; its bytes have to be fetched again"
         case .closed(let path): "\(path.quoted) was closed"
         case .publishLost(let path): "\(path.quoted) was being published, and neither it nor its partial file is there"
+        case .partChanged(let path, let problem):
+            "\(path.quoted) is not the partial file that was written: \(problem); its bytes are fetched again"
+        case .destinationChanged(let path, let problem): "\(path.quoted) is not the published file: \(problem)"
         case .notMoved(let path, let code):
             "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
         case .unsupported(let what): what

@@ -85,33 +85,6 @@ extension PartialFile {
         case .failure(let code): throw .system(operation: "open", path: path, code: code)
         }
     }
-
-    /// Opens the file as a restart finds it and cuts off what was never committed; makes a new one when it is gone.
-    ///
-    /// - Parameters:
-    ///   - committed: end of the highest committed segment, in bytes.
-    ///   - isNew: nobody is expected to have made it yet.
-    /// - Returns: the file and how much of it can be relied on: `committed`, or its length when that is less.
-    public static func restore(
-        in directory: DirectoryHandle, named name: String, committed: Int64, isNew: Bool = false
-    ) throws(FileError) -> (file: PartialFile, kept: Int64) {
-        if isNew {
-            do throws(FileError) {
-                return (try create(in: directory, named: name), 0)
-            } catch {
-                guard case .nameTaken = error else { throw error }
-            }
-        }
-        let file: PartialFile
-        do {
-            file = try open(in: directory, named: name)
-        } catch .missing {
-            return (try create(in: directory, named: name), 0)
-        }
-        let length = try file.length()
-        if length > committed { try file.truncate(to: committed) }
-        return (file, min(length, committed))
-    }
 }
 
 // MARK: - Content

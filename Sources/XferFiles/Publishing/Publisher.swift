@@ -23,17 +23,20 @@ public struct Publisher: Sendable {
         public var mode: UInt16
         /// Its modification time; nil leaves the time of the last write.
         public var modifiedAt: Timestamp?
+        /// What it was when it was whole, and has to be still; nil where nobody looked.
+        public var whole: FileFacts?
 
-        public init(length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil) {
+        public init(length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil, whole: FileFacts? = nil) {
             self.length = length
             self.mode = mode
             self.modifiedAt = modifiedAt
+            self.whole = whole
         }
     }
 
     /// Makes the part ready to be seen: checks its length, sets mode and modification time, makes all of it durable.
     ///
-    /// - Throws: `lengthMismatch`, `poisoned`, `closed`, `system`.
+    /// - Throws: `lengthMismatch`, `partChanged`, `poisoned`, `closed`, `system`.
     public func prepare(_ part: PartialFile, _ attributes: Attributes) throws(FileError) {
         try set(attributes, of: part)
         try part.sync(.everything)
@@ -61,6 +64,9 @@ public struct Publisher: Sendable {
         let (length, mode, modifiedAt) = (attributes.length, attributes.mode, attributes.modifiedAt)
         let found = try part.length()
         guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
+        if let whole = attributes.whole, try !part.facts().isSameContent(as: whole) {
+            throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
+        }
         let handle = try part.handle()
         try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(clamping: mode & 0o777)) }
         guard let modifiedAt else { return }
@@ -74,14 +80,13 @@ public struct Publisher: Sendable {
     ///   - intent: as committed: the final name, and which file the part must be.
     ///   - partName: the part's name.
     ///   - isReplacing: one plain rename, which replaces a symbolic link, not its target.
-    /// - Throws: `publishLost` when the part is gone or another file, `notMoved`, `isADirectory`, `unsupported`, `system`.
+    /// - Throws: `partChanged` when the part is gone, changed or another file; `notMoved`, `isADirectory`, `unsupported`,
+    ///   `system`.
     public func rename(
         _ partName: String, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> RenameOutcome {
         try directory.requireSingleName(intent.finalName)
-        guard isPart(try directory.identity(of: partName), of: intent) else {
-            throw .publishLost(path: directory.path(of: intent.finalName))
-        }
+        try requireReady(partName, for: intent)
         return isReplacing
             ? try renameReplacing(partName, intent.finalName) : try renameKeeping(partName, intent.finalName)
     }
@@ -92,9 +97,41 @@ public struct Publisher: Sendable {
         case nameTaken
     }
 
+    /// The part was open since the intent was made, or has just been opened: its inode number is nobody else's.
+    private func requireReady(_ partName: String, for intent: PublishIntent) throws(FileError) {
+        let path = directory.path(of: partName)
+        guard let found = try directory.status(of: partName) else {
+            throw .partChanged(path: path, problem: "it was removed")
+        }
+        guard isPart(found.identity, of: intent) else {
+            throw .partChanged(path: path, problem: "another file has its name")
+        }
+        guard found.length == intent.part.length, found.modificationNanoseconds == intent.part.modifiedAt else {
+            throw .partChanged(path: path, problem: "it was changed after it had been verified")
+        }
+    }
+
     /// Inodes only: a device's number may change over a restart, the directory was recognised by other means.
-    func isPart(_ identity: FileIdentity?, of intent: PublishIntent) -> Bool {
-        identity.map { $0.inode == intent.part.inode && $0.device == directory.identity.device } ?? false
+    private func isPart(_ identity: FileIdentity?, of intent: PublishIntent) -> Bool {
+        identity.map { $0.inode == intent.part.identity.inode && $0.device == directory.identity.device } ?? false
+    }
+
+    /// Throws unless the final name is the published file's.
+    ///
+    /// - Throws: `destinationChanged`, `system`.
+    public func requirePublished(_ intent: PublishIntent) throws(FileError) {
+        guard isPart(try directory.identity(of: intent.finalName), of: intent) else {
+            throw .destinationChanged(
+                path: directory.path(of: intent.finalName), problem: "the file was removed or replaced at once")
+        }
+    }
+
+    /// Takes the final name from the file again, so that its bytes are kept as they were before `rename`. Nothing happens when
+    /// another file has the name.
+    public func withdraw(_ intent: PublishIntent, to partName: String) throws(FileError) {
+        guard isPart(try directory.identity(of: intent.finalName), of: intent) else { return }
+        guard try renameKeeping(intent.finalName, partName) == .published else { return }
+        try directory.sync()
     }
 }
 

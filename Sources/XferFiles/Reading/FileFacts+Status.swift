@@ -2,11 +2,24 @@ import CLinux
 import Glibc
 public import XferModel
 
-extension FileFacts {
-    init(_ facts: stat) {
+extension FileMark {
+    /// Of an open file, which is asked for what stat(2) does not say.
+    init(_ descriptor: Int32, _ identity: FileIdentity) {
+        var born: Int64 = 0
+        var generation: UInt32 = 0
         self.init(
-            identity: FileIdentity(facts), length: Int64(facts.st_size), modifiedAt: facts.modificationNanoseconds,
-            changedAt: facts.changeNanoseconds)
+            identity: identity, bornAt: xfer_birth_time(descriptor, &born) == 0 ? born : nil,
+            generation: xfer_inode_generation(descriptor, &generation) == 0 ? generation : nil)
+    }
+}
+
+extension FileFacts {
+    /// Of an open file.
+    init(_ handle: Descriptor, path: @autoclosure () -> String) throws(FileError) {
+        let facts = try status(of: handle.raw, path: path())
+        self.init(
+            mark: FileMark(handle.raw, FileIdentity(facts)), length: Int64(facts.st_size),
+            modifiedAt: facts.modificationNanoseconds, changedAt: facts.changeNanoseconds)
     }
 }
 
@@ -19,8 +32,32 @@ extension stat {
 
 extension PartialFile {
     /// What the open file is now.
-    public func facts() throws(FileError) -> FileFacts {
-        let handle = try handle()
-        return FileFacts(try status(of: handle.raw, path: path))
+    public func facts() throws(FileError) -> FileFacts { try FileFacts(try handle(), path: path) }
+
+    /// Which file it is.
+    public func mark() throws(FileError) -> FileMark { FileMark(try handle().raw, identity) }
+}
+
+extension DirectoryHandle {
+    /// What the regular file with this name is; nil when there is none. Links are not followed.
+    ///
+    /// A file that may not be read has no generation here, so it is never taken for one that was opened.
+    public func facts(of name: String) throws(FileError) -> FileFacts? {
+        try requireSingleName(name)
+        // Not blocking: somebody may have put a FIFO there.
+        let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        var opened = openDescriptor(at: descriptor, name, flags: flags | O_RDONLY)
+        if case .failure(EACCES) = opened {
+            opened = openDescriptor(at: descriptor, name, flags: flags | Int32(XFER_O_PATH))
+        }
+        switch opened {
+        case .value(let handle):
+            guard FileStatus(try XferFiles.status(of: handle.raw, path: path(of: name))).kind == .regular else {
+                return nil
+            }
+            return try FileFacts(handle, path: path(of: name))
+        case .failure(let code) where [ENOENT, ELOOP, ENXIO].contains(code): return nil
+        case .failure(let code): throw .system(operation: "open", path: path(of: name), code: code)
+        }
     }
 }

@@ -22,7 +22,12 @@ public final class ReadableFile: Sendable {
     }
 
     /// What the file is now.
-    public func facts() throws(FileError) -> FileFacts { FileFacts(try status(of: handle.raw, path: path)) }
+    public func facts() throws(FileError) -> FileFacts { try FileFacts(handle, path: path) }
+
+    /// Of its first `length` bytes. Blocks for as long as reading takes.
+    public func digest(_ algorithm: Checksum.Algorithm, length: Int64) throws(FileError) -> Checksum {
+        try FileDigest.compute(descriptor: handle.raw, algorithm: algorithm, length: length)
+    }
 
     /// Reads up to `length` bytes from `offset` on; fewer at the file's end.
     public func read(at offset: Int64, upTo length: Int) throws(FileError) -> [UInt8] {

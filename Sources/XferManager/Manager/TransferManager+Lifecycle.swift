@@ -71,7 +71,7 @@ extension TransferManager {
         isEnding = true
         for live in runs.values { await stop(live) }
         await runsEnded()
-        await discarding?.value
+        while let discarding { await discarding.value }
         let now = clock()
         _ = try? await store.write { try $0.append(.daemonStopping(mode: mode), at: now) }
         ticker?.cancel()

@@ -160,7 +160,7 @@ extension TransferManager {
             // It has moved to a transfer of its own.
             if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }
         }
-        discard(unwanted)
+        discard(unwanted, undoing: result.isPublished)
         for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
         noteRunning()
         noteDrained()
@@ -241,8 +241,14 @@ extension TransferManager {
                     machine.onBytesLost()
                     aftermath.discardsBytes = true
                 }
+                if result.isPartLost, try !tx.isHeld(transfer, but: id) {
+                    // The name of the file may be anybody's by now, and so may its inode number.
+                    try tx.setPublishIntent(nil, of: transfer)
+                    try tx.update(resumeData: ResumeData(), of: transfer)
+                    machine.onBytesLost()
+                }
                 // There is nothing to keep for a later try.
-                if machine.task.state == .failed, !result.isResumable {
+                if machine.task.state == .failed, !result.isResumable || result.isPartLost {
                     machine.unsubscribe()
                     aftermath.discardsBytes = true
                 }

@@ -72,10 +72,14 @@ public actor TransferManager {
     /// The wall clock's distance from the one that is never set, as of the last look.
     var clockOffset: Duration
     var lastCare: MonotonicInstant?
-    /// Deletes bytes nobody holds.
+    /// Deletes bytes nobody holds; nil while there are none.
     var discarding: Task<Void, Never>?
     /// The service goes down and has two seconds: what is left to delete, the next start finds.
     var isEnding = false
+    /// Transfers that may have no task any more, and whether what they published is taken back.
+    var unwanted: [TransferID: Bool] = [:]
+    /// Whether a start has still to look for what the last daemon left.
+    var seeksOrphans = false
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Staged tasks that are being published, and those who wait for that.

@@ -80,7 +80,7 @@ actor PublishingStage {
         return again
     }
 
-    private typealias Chosen = (entry: Entry, name: String, isReplacing: Bool)
+    private typealias Chosen = (entry: Entry, name: String, facts: FileFacts, isReplacing: Bool)
     private typealias Intended = (entry: Entry, intent: PublishIntent, isReplacing: Bool)
 
     /// Makes the files ready and finds a name for each. Those who have to see first what becomes of another one in this round
@@ -99,14 +99,14 @@ actor PublishingStage {
         var rivals: [Entry] = []
         for (entry, choice) in zip(round, choices.joined()) {
             switch choice {
-            case .success(.publish(let name, let isReplacing)):
+            case .success((.publish(let name, let isReplacing), let facts)?):
                 // The last moment at which a wish to stop counts.
                 if entry.candidate.control.beginPublishing() {
-                    chosen.append((entry, name, isReplacing))
+                    chosen.append((entry, name, facts, isReplacing))
                 } else {
                     entry.answer.resume(returning: .stopped)
                 }
-            case .success(.skip): entry.answer.resume(returning: .skipped)
+            case .success((.skip, _)?): entry.answer.resume(returning: .skipped)
             case .success(nil):
                 var rival = entry
                 rival.attributes = nil
@@ -117,8 +117,9 @@ actor PublishingStage {
         return (chosen, rivals)
     }
 
-    /// Nil where another one in the round is about to take the name, which settles the matter.
-    private typealias NameChoice = Result<Publisher.NameChoice?, FileError>
+    /// The name, and what the file is like. Nil where another one in the round is about to take the name, which settles the
+    /// matter.
+    private typealias NameChoice = Result<(Publisher.NameChoice, FileFacts)?, FileError>
 
     /// - Parameter names: those that the round has found so far.
     private static func choose(
@@ -138,11 +139,19 @@ actor PublishingStage {
         }
     }
 
+    /// Nothing is committed about a file that is not in its place, or not in the place its task is about.
+    private static func requireInPlace(_ candidate: PublishingCandidate) throws(FileError) -> FileFacts {
+        try candidate.file.requireInPlace()
+        try DirectoryPath.requireLeading(to: candidate.file.directory, for: candidate.name, candidate.reopen)
+        return try candidate.file.facts()
+    }
+
     private static func chooseName(
         for entry: Entry, _ publisher: Publisher, besides names: NIOLockedValueBox<Set<String>>
     ) -> NameChoice {
         let candidate = entry.candidate
         do throws(FileError) {
+            let facts = try requireInPlace(candidate)
             while true {
                 if candidate.policy.isSettledByOthers, names.withLockedValue({ $0.contains(candidate.name) }) {
                     return .success(nil)
@@ -150,8 +159,8 @@ actor PublishingStage {
                 let choice = try publisher.chooseName(for: candidate.name, policy: candidate.policy) { name in
                     entry.taken.contains(name) || names.withLockedValue { $0.contains(name) }
                 }
-                guard case .publish(let name, isReplacing: false) = choice else { return .success(choice) }
-                if names.withLockedValue({ $0.insert(name).inserted }) { return .success(choice) }
+                guard case .publish(let name, isReplacing: false) = choice else { return .success((choice, facts)) }
+                if names.withLockedValue({ $0.insert(name).inserted }) { return .success((choice, facts)) }
             }
         } catch {
             return .failure(error)
@@ -161,8 +170,9 @@ actor PublishingStage {
     /// Those whose names turned out to be held by other tasks are answered apart.
     private func commit(_ chosen: [Chosen]) async -> (intended: [Intended], refused: [Entry]) {
         guard !chosen.isEmpty else { return ([], []) }
-        let files = chosen.map { entry, name, isReplacing in
-            (entry: entry, intent: PublishIntent(finalName: name, part: entry.candidate.file.identity), isReplacing)
+        let files = chosen.map { entry, name, facts, isReplacing in
+            let intent = PublishIntent(finalName: name, part: facts, digest: entry.candidate.digest)
+            return (entry: entry, intent: intent, isReplacing)
         }
         let results = await store.write(
             each: files.map { entry, intent, isReplacing in
@@ -185,20 +195,48 @@ actor PublishingStage {
     /// Gives the names, and makes them durable.
     private func rename(_ files: [Intended]) async -> [Result<Publisher.RenameOutcome, FileError>] {
         guard let directory = files.first?.entry.candidate.file.directory else { return [] }
-        let moves = files.map { (name: $0.entry.candidate.file.name, intent: $0.intent, isReplacing: $0.isReplacing) }
+        let moves = files.map { file in
+            Move(candidate: file.entry.candidate, intent: file.intent, isReplacing: file.isReplacing)
+        }
         return await pool.run {
             let publisher = Publisher(directory: directory)
             let renamed = moves.map { move in
                 Result { () throws(FileError) in
-                    try publisher.rename(move.name, as: move.intent, isReplacing: move.isReplacing)
+                    try publisher.rename(
+                        move.candidate.file.name, as: move.intent, isReplacing: move.isReplacing)
                 }
             }
             do throws(FileError) {
                 try directory.sync()
-                return renamed
             } catch {
                 return renamed.map { $0.flatMap { _ in .failure(error) } }
             }
+            return zip(moves, renamed).map { move, result in
+                guard case .success(.published) = result else { return result }
+                return Result { () throws(FileError) in
+                    try Self.requirePublished(move, by: publisher)
+                    return .published
+                }
+            }
+        }
+    }
+
+    private struct Move: Sendable {
+        let candidate: PublishingCandidate
+        let intent: PublishIntent
+        let isReplacing: Bool
+    }
+
+    /// Whoever is told that a file is published finds it under its path. If not, the file gives its name back, so that its bytes are
+    /// kept as those of any task that fails; where it replaced another file, it stays.
+    private static func requirePublished(_ move: Move, by publisher: Publisher) throws(FileError) {
+        do throws(FileError) {
+            try DirectoryPath.requireLeading(
+                to: publisher.directory, for: move.intent.finalName, move.candidate.reopen)
+            try publisher.requirePublished(move.intent)
+        } catch {
+            if !move.isReplacing { try publisher.withdraw(move.intent, to: move.candidate.file.name) }
+            throw error
         }
     }
 

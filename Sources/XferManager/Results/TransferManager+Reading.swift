@@ -144,8 +144,14 @@ extension TransferManager {
             if let transfer = source.transfer, let name = source.name {
                 let directory = try await DestinationDirectory.openForReading(
                     transfer.partial, settings, services)
+                let (mark, isPart) = (transfer.resumeData.part?.mark, name == transfer.partialName)
                 return try await services.pool.run {
-                    try ReadableFile(in: directory, named: name).read(at: offset, upTo: count)
+                    let file = try ReadableFile(in: directory, named: name)
+                    // Under the name of a part that was replaced lies a file that may not be the caller's to read.
+                    if isPart, let mark, mark.isCertain, try !mark.isSame(as: file.facts().mark) {
+                        throw FileError.missing(path: directory.path(of: name))
+                    }
+                    return try file.read(at: offset, upTo: count)
                 }
             }
             guard let published = source.published, let path = source.task.outcome.finalPath else { return [] }
@@ -169,9 +175,7 @@ extension TransferManager {
             let directory = try roots.open(directory: parent.isEmpty ? "/" : parent)
             let file = try ReadableFile(in: directory, named: name)
             let facts = try file.facts()
-            guard facts.identity.inode == published.identity.inode, facts.length == published.length,
-                facts.identity.device == directory.identity.device
-            else {
+            guard published.isStill(facts), facts.identity.device == directory.identity.device else {
                 throw TransferError(
                     .fileMoveFailed, "\(path) is not the file it published any more: it was replaced or changed")
             }

@@ -13,6 +13,17 @@ enum DestinationDirectory {
         return try await open(partial, beneath: allowed, settings, services)
     }
 
+    /// Opens a directory's path again, as somebody who looks for the file there would find it. What it answers blocks.
+    static func reopening(
+        _ directory: DirectoryHandle, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
+    ) -> @Sendable () throws -> DirectoryHandle {
+        let allowed = settings.isOperator(owner) ? settings.roots : settings.grantedRoots
+        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
+        return { [path = directory.path, directories = services.directories] in
+            try directories.reopen(path, beneath: roots)
+        }
+    }
+
     /// As above, for reading: whoever shares a transfer may read what lies in another one's directory.
     static func openForReading(
         _ partial: PartialLocation, _ settings: ManagerSettings, _ services: RunServices

@@ -16,6 +16,8 @@ final class OpenDirectories: Sendable {
         weak var directory: DirectoryHandle?
         /// When its path was seen to lead to it.
         var seenAt: MonotonicInstant
+        /// When it was opened beneath its roots.
+        var openedAt: MonotonicInstant
     }
 
     /// How long a look counts.
@@ -46,7 +48,27 @@ final class OpenDirectories: Sendable {
         let opened = try roots.open(directory: path)
         entries.withLockedValue { entries in
             entries = entries.filter { $0.value.directory != nil }
-            entries[key] = Entry(directory: opened, seenAt: now)
+            entries[key] = Entry(directory: opened, seenAt: now, openedAt: now)
+        }
+        return opened
+    }
+
+    /// As `open`, but looks at the path now, and opens it beneath its roots unless that was done a moment ago: it may lead to the
+    /// same directory by a way outside them. Blocks.
+    func reopen(_ path: String, beneath roots: AllowedRoots) throws(FileError) -> DirectoryHandle {
+        let key = Key(path: path, roots: roots)
+        let now = Clocks.monotonic()
+        let entry = entries.withLockedValue { $0[key] }
+        if let entry, let known = entry.directory, entry.openedAt.duration(to: now) < Self.moment,
+            known.isSame(asPath: path)
+        {
+            return known
+        }
+        let opened = try roots.open(directory: path)
+        entries.withLockedValue { entries in
+            guard entries[key]?.directory?.identity == opened.identity else { return }
+            entries[key]?.seenAt = now
+            entries[key]?.openedAt = now
         }
         return opened
     }

@@ -35,6 +35,14 @@ struct RunResult: Sendable {
     var requestWasSent = false
     /// Whether a later try can go on from here.
     var isResumable = false
+    /// Whether its partial file is not there any more as it was.
+    var isPartLost = false
     /// The counters as they stood last.
     var progress: RunProgress
+
+    /// Whether a file has its final name; a cancel that overtook it takes that back.
+    var isPublished: Bool {
+        guard case .completed = end else { return false }
+        return !outcome.skipped && !outcome.notModified
+    }
 }

@@ -57,11 +57,13 @@ extension TaskRun {
     /// Runs to the end; never throws: every end is a value.
     func execute() async -> RunResult {
         let end: RunEnd
+        var isPartLost = false
         do {
             end = try await run()
         } catch FileError.cancelled {
             end = .stopped
         } catch let error as FileError {
+            isPartLost = error.isOfLostPart
             end = .failed(error.transferError.explainedByDescriptors)
         } catch let error as TransferError {
             end = .failed(error.explainedByDescriptors)
@@ -81,7 +83,18 @@ extension TaskRun {
             end: end, transferID: transfer.id, outcome: outcome, leavesTransfer: leavesTransfer,
             pendingEvents: pendingEvents,
             keptResponse: keptResponse,
-            requestWasSent: course.requestWasSent, isResumable: isResumable, progress: control.progress)
+            requestWasSent: course.requestWasSent, isResumable: isResumable, isPartLost: isPartLost,
+            progress: control.progress)
+    }
+}
+
+extension FileError {
+    /// Whether the partial file is not there any more as it was: neither its bytes nor an intent to publish them count.
+    fileprivate var isOfLostPart: Bool {
+        switch self {
+        case .partChanged, .publishLost: true
+        default: false
+        }
     }
 }
 

@@ -12,6 +12,8 @@ struct StagedFile: Sendable {
     let directory: DirectoryHandle
     let file: PartialFile
     let length: Int64
+    /// What the file is like, once it is known to be the one that was staged.
+    private var facts: FileFacts
     /// Names another task, or another program, has taken since this began.
     private var taken: Set<String> = []
     /// What the file is to be called; set by `choose`.
@@ -23,7 +25,7 @@ struct StagedFile: Sendable {
 
     var intent: PublishIntent? {
         guard case .publish(let name, _) = choice else { return nil }
-        return PublishIntent(finalName: name, part: file.identity)
+        return PublishIntent(finalName: name, part: facts, digest: ready.digest)
     }
 
     var isReplacing: Bool {
@@ -48,7 +50,9 @@ struct StagedFile: Sendable {
             throw FileError.publishLost(path: directory.path(of: ready.name))
         }
         length = try file.length()
+        facts = try file.facts()
         try await requireSame(services, settings)
+        facts = try await services.pool.run { [file] () throws(FileError) in try file.facts() }
     }
 
     /// Length first, then the rest of what is cheap; if any of that differs, the digest decides.
@@ -94,14 +98,26 @@ struct StagedFile: Sendable {
     }
 
     /// Carries out the intent, which is committed; false when somebody took the name meanwhile.
-    func rename(_ services: RunServices) async throws -> Bool {
+    func rename(_ services: RunServices, _ settings: ManagerSettings) async throws -> Bool {
         guard let intent else { return true }
         let (directory, name, isReplacing) = (directory, ready.name, isReplacing)
+        let reopen = DestinationDirectory.reopening(directory, for: task.owner, settings, services)
         let outcome = try await services.pool.run {
-            try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
+            try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
+            return try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
         }
         guard outcome == .published else { return false }
         try await services.durability.sync(directory)
+        try await services.pool.run {
+            let publisher = Publisher(directory: directory)
+            do {
+                try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
+                try publisher.requirePublished(intent)
+            } catch {
+                if !isReplacing { try publisher.withdraw(intent, to: name) }
+                throw error
+            }
+        }
         return true
     }
 }

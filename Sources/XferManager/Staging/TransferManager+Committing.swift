@@ -169,7 +169,7 @@ extension TransferManager {
                         named.files.append(file)
                         continue
                     case .intended?:
-                        if try await file.rename(services) {
+                        if try await file.rename(services, settings) {
                             named.files.append(file)
                             continue
                         }

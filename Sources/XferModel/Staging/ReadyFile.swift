@@ -24,41 +24,29 @@ public struct ReadyFile: Hashable, Sendable {
     }
 }
 
-/// What tells cheaply that a file is what it was (stat(2)).
-public struct FileFacts: Hashable, Sendable {
-    public var identity: FileIdentity
-    /// Bytes.
-    public var length: Int64
-    /// Modification time in nanoseconds since 1970.
-    public var modifiedAt: Int64
-    /// Time of the last change of content or status, which nobody can set, in nanoseconds since 1970.
-    public var changedAt: Int64
-
-    public init(identity: FileIdentity, length: Int64, modifiedAt: Int64, changedAt: Int64) {
-        self.identity = identity
-        self.length = length
-        self.modifiedAt = modifiedAt
-        self.changedAt = changedAt
-    }
-
-    /// Whether these are of the same, unchanged file. The device's number counts for nothing: it may change over a restart.
-    public func isSame(as other: FileFacts) -> Bool {
-        identity.inode == other.identity.inode && length == other.length && modifiedAt == other.modifiedAt
-            && changedAt == other.changedAt
-    }
-}
-
 /// The file a task published, by which it is known again.
 public struct PublishedFile: Hashable, Sendable {
-    public var identity: FileIdentity
+    public var mark: FileMark
     /// Bytes.
     public var length: Int64
+    /// Modification time in nanoseconds since 1970; nil of files that an earlier version published.
+    public var modifiedAt: Int64?
     /// Which bytes they are: see `StoreReader.byteVersion`.
     public var version: String
 
-    public init(identity: FileIdentity, length: Int64, version: String) {
-        self.identity = identity
+    public init(mark: FileMark, length: Int64, modifiedAt: Int64? = nil, version: String) {
+        self.mark = mark
         self.length = length
+        self.modifiedAt = modifiedAt
         self.version = version
+    }
+
+    /// Whether a file is the one that was published, and is as it was then. Of files that an earlier version published only the
+    /// inode number and the length are known.
+    public func isStill(_ found: FileFacts) -> Bool {
+        guard let modifiedAt else {
+            return mark.identity.inode == found.identity.inode && length == found.length
+        }
+        return mark.isSame(as: found.mark) && length == found.length && modifiedAt == found.modifiedAt
     }
 }

@@ -11,6 +11,8 @@ public struct ResumeData: Hashable, Sendable {
     public var selectingHeaders: [HeaderField]
     /// Ascending, not overlapping. Empty until the first checkpoint.
     public var segments: [Segment]
+    /// Which file holds them; nil until the first checkpoint, and of transfers that an earlier version began.
+    public var part: PartRecord?
 
     public init(
         validators: Validators = Validators(), totalLength: Int64? = nil, contentEncoding: String? = nil,

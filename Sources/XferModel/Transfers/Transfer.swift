@@ -25,7 +25,22 @@ public struct Transfer: Hashable, Sendable {
     }
 
     /// Name of the partial file within its directory.
-    public var partialName: String { ".xfer-\(tag)-\(id).part" }
+    public var partialName: String { "\(Self.namePrefix(tag))\(id).part" }
+
+    /// What the names of all a store's working files begin with: parts, and the copies that hooks work on.
+    public static func namePrefix(_ tag: String) -> String { ".xfer-\(tag)-" }
+
+    /// Whose working file has this name; nil when it is nobody's of this store.
+    public static func id(inName name: String, tag: String) -> TransferID? {
+        let prefix = namePrefix(tag)
+        guard name.hasPrefix(prefix) else { return nil }
+        let rest = name.dropFirst(prefix.count)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard let id = Int64(digits), let next = rest.dropFirst(digits.count).first, next == "." || next == "-" else {
+            return nil
+        }
+        return TransferID(id)
+    }
 }
 
 /// The directory a partial file lies in, and which one it was when the file was made.
@@ -56,14 +71,17 @@ public struct FileIdentity: Hashable, Sendable, Codable {
 }
 
 /// What a publish is about to do, committed before it is done.
-public struct PublishIntent: Hashable, Sendable, Codable {
+public struct PublishIntent: Hashable, Sendable {
     /// Final name within the partial file's directory.
     public var finalName: String
-    /// The partial file's own identity: the final name has it once the rename happened.
-    public var part: FileIdentity
+    /// The file that is to have it, as it was when the intent was committed: whole, with its mode and times.
+    public var part: FileFacts
+    /// Of its content, where it was verified; nil where none is known.
+    public var digest: Checksum?
 
-    public init(finalName: String, part: FileIdentity) {
+    public init(finalName: String, part: FileFacts, digest: Checksum? = nil) {
         self.finalName = finalName
         self.part = part
+        self.digest = digest
     }
 }

@@ -81,6 +81,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case destinationExists = "destination_exists"
     case destinationDenied = "destination_denied"
     case destinationUnavailable = "destination_unavailable"
+    /// While the file was being published its directory's path began to lead elsewhere, or the file was taken away.
+    case destinationChanged = "destination_changed"
     case insufficientSpace = "insufficient_space"
     case diskError = "disk_error"
     case fileMoveFailed = "file_move_failed"
@@ -113,7 +115,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
-            .destinationExists, .deadlineExceeded, .dependencyFailed, .destinationDenied, .diskError, .fileMoveFailed,
+            .destinationExists, .destinationChanged, .deadlineExceeded, .dependencyFailed, .destinationDenied,
+            .diskError, .fileMoveFailed,
             .postProcessFailed, .blockedURL, .onlyIfCachedMiss, .internalError:
             false
         }

@@ -16,21 +16,28 @@ extension StoreReader {
 
 extension StoreTransaction {
     /// Deletes at most `step` of the terminal tasks that finished first, beyond `maxCount` or finished before `olderThan`;
-    /// answers which. Call again, in a write of its own, until none. Transfers that are left without a task are
-    /// `orphanedTransfers`.
-    public func trimHistory(maxCount: Int64, olderThan: Timestamp, step: Int = 200) throws(StoreError) -> [TaskID] {
+    /// answers which, and the transfers whose bytes they kept: nobody may hold those any more. Call again, in a write of its
+    /// own, until none.
+    public func trimHistory(
+        maxCount: Int64, olderThan: Timestamp, step: Int = 200
+    ) throws(StoreError) -> (tasks: [TaskID], transfers: [TransferID]) {
         let counts = try counts()
         let excess = TaskState.allCases.filter(\.isTerminal).compactMap { counts[$0] }.saturatedSum
             .subtractingSaturated(maxCount)
         let oldest = try connection.all(
             """
-            SELECT id, finished_at FROM task INDEXED BY task_finished
+            SELECT id, finished_at, transfer_id FROM task INDEXED BY task_finished
             WHERE (state = 'completed' OR state = 'failed' OR state = 'cancelled') ORDER BY finished_at, id LIMIT ?1
             """, Value(step)
-        ) { (id: TaskID($0.integer(0)), finishedAt: $0.time(1)) }
+        ) {
+            (
+                id: TaskID($0.integer(0)), finishedAt: $0.time(1),
+                transfer: $0.optionalInteger(2).map { TransferID($0) }
+            )
+        }
         let gone = oldest.enumerated().filter { Int64($0.offset) < excess || $0.element.finishedAt < olderThan }
-            .map(\.element.id)
-        for id in gone { try deleteTask(id) }
-        return gone
+            .map(\.element)
+        for task in gone { try deleteTask(task.id) }
+        return (gone.map(\.id), gone.compactMap(\.transfer))
     }
 }

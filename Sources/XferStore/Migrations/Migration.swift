@@ -9,8 +9,7 @@ struct Migration: Sendable {
     static let all: [Migration] = [
         .initialSchema, .trustPolicies, .requestsAndUploads, .transferSources, .spool, .abandonedUploads,
         .slotsAndFailedURLs, .coalescing, .cache, .stagingAndHooks, .schedules, .groupsAndBatches,
-        .mirrors, .profileLanes, .waitEnds, .cheapStates,
-        .crashes,
+        .mirrors, .profileLanes, .waitEnds, .cheapStates, .crashes, .fileMarks,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, so that file(1) and we know our databases.

@@ -12,7 +12,9 @@ extension DatabaseFile {
         func words(_ count: Int, at offset: Int64) -> [UInt32]? {
             var bytes = [UInt8](repeating: 0, count: count * 4)
             guard pread(descriptor, &bytes, bytes.count, off_t(clamping: offset)) == bytes.count else { return nil }
-            return (0..<count).map { index in bytes[index * 4..<index * 4 + 4].reduce(0) { $0 << 8 | UInt32(truncatingIfNeeded: $1) } }
+            return (0..<count).map { index in
+                bytes[index * 4..<index * 4 + 4].reduce(0) { $0 << 8 | UInt32(truncatingIfNeeded: $1) }
+            }
         }
         guard let header = words(8, at: 0), header[0] | 1 == 0x377f_0683 else { return nil }
         let pageSize = Int64(clamping: header[2])

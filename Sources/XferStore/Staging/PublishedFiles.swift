@@ -5,11 +5,32 @@ extension StoreReader {
     /// The file a completed task published; nil when it published none, or was completed by an earlier version.
     public func publishedFile(of id: TaskID) throws(StoreError) -> PublishedFile? {
         try connection.first(
-            "SELECT device, inode, length, version FROM published_file WHERE task_id = ?1", Value(id)
+            """
+            SELECT device, inode, born_at, generation, length, modified_at, version FROM published_file
+            WHERE task_id = ?1
+            """, Value(id)
         ) {
             PublishedFile(
-                identity: FileIdentity(device: $0.bits(0), inode: $0.bits(1)), length: $0.amount(2),
-                version: $0.text(3))
+                mark: $0.mark(device: 0, inode: 1, bornAt: 2, generation: 3), length: $0.amount(4),
+                modifiedAt: $0.optionalInteger(5), version: $0.text(6))
+        }
+    }
+
+    /// The file that a task published last under this path, and whose task that was; nil when none did, or its row is gone.
+    public func lastPublished(path: String) throws(StoreError) -> (owner: Owner, file: PublishedFile)? {
+        try connection.first(
+            """
+            SELECT device, inode, born_at, generation, length, modified_at, version, task.owner
+            FROM task INDEXED BY task_published JOIN published_file ON published_file.task_id = task.id
+            WHERE task.state = 'completed' AND task.final_path = ?1 ORDER BY task.id DESC LIMIT 1
+            """, .text(path)
+        ) {
+            (
+                owner: Owner(uid: UInt32(truncatingIfNeeded: $0.integer(7))),
+                file: PublishedFile(
+                    mark: $0.mark(device: 0, inode: 1, bornAt: 2, generation: 3), length: $0.amount(4),
+                    modifiedAt: $0.optionalInteger(5), version: $0.text(6))
+            )
         }
     }
 
@@ -40,8 +61,10 @@ extension StoreTransaction {
     private func notePublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
         try connection.run(
             """
-            INSERT OR REPLACE INTO published_file (task_id, device, inode, length, version)
-            SELECT ?1, publish_device, publish_inode, ?3, coalesce(
+            INSERT OR REPLACE INTO published_file
+                (task_id, device, inode, length, born_at, generation, modified_at, version)
+            SELECT ?1, publish_device, publish_inode, ?3, publish_born_at, publish_generation, publish_modified_at,
+                coalesce(
                 (SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = transfer.id),
                 transfer.id || '.0')
                 || CASE WHEN EXISTS (SELECT 1 FROM ready_file WHERE task_id = ?1 AND is_processed AND inode IS NOT NULL)

@@ -6,7 +6,8 @@ extension StoreReader {
     public func readyFile(of id: TaskID) throws(StoreError) -> ReadyFile? {
         try connection.first(
             """
-            SELECT name, final_name, is_processed, device, inode, length, modified_at, changed_at, digest, task_id
+            SELECT name, final_name, is_processed, device, inode, length, modified_at, changed_at, digest, task_id,
+                born_at, generation
             FROM ready_file WHERE task_id = ?1
             """, Value(id)
         ) { row throws(StoreError) in try Self.readyFile(row) }
@@ -32,7 +33,7 @@ extension StoreReader {
         var file = ReadyFile(name: row.text(0), finalName: row.text(1), isProcessed: row.flag(2))
         if let length = row.optionalAmount(5), row.optionalInteger(4) != nil {
             file.facts = FileFacts(
-                identity: FileIdentity(device: row.bits(3), inode: row.bits(4)), length: length,
+                mark: row.mark(device: 3, inode: 4, bornAt: 10, generation: 11), length: length,
                 modifiedAt: row.integer(6), changedAt: row.integer(7))
         }
         if let digest = row.optionalText(8) {
@@ -53,13 +54,13 @@ extension StoreTransaction {
             try connection.run(
                 """
                 INSERT OR REPLACE INTO ready_file (task_id, transfer_id, name, final_name, is_processed, device, inode,
-                    length, modified_at, changed_at, digest)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                    length, modified_at, changed_at, digest, born_at, generation)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
                 """,
                 Value(id), Value(transfer), .text(file.name), .text(file.finalName), Value(file.isProcessed),
-                facts.map { Value(bits: $0.identity.device) } ?? .null,
-                facts.map { Value(bits: $0.identity.inode) } ?? .null, Value(facts?.length),
-                Value(facts?.modifiedAt), Value(facts?.changedAt), Value(file.digest?.description))
+                Value(bits: facts?.identity.device), Value(bits: facts?.identity.inode), Value(facts?.length),
+                Value(facts?.modifiedAt), Value(facts?.changedAt), Value(file.digest?.description),
+                Value(facts?.mark.bornAt), Value(facts?.mark.generation))
         } catch {
             throw error.isForeignKeyViolation ? .noSuchTransfer(transfer) : error
         }

@@ -2,7 +2,7 @@ public import XferModel
 
 extension StoreReader {
     public func transfer(_ id: TransferID) throws(StoreError) -> Transfer? {
-        let found = try connection.first("SELECT * FROM transfer WHERE id = ?1", Value(id)) { row throws(StoreError) in
+        let found = try connection.first(TransferRow.query, Value(id)) { row throws(StoreError) in
             try TransferRow(row).transfer()
         }
         guard var transfer = found else { return nil }
@@ -29,6 +29,28 @@ extension StoreReader {
         return transfers
     }
 
+    /// What tells this store's working files from another's.
+    public func partTag() throws(StoreError) -> String {
+        try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
+    }
+
+    /// The highest id a transfer ever had.
+    public func lastTransferID() throws(StoreError) -> TransferID {
+        TransferID(
+            try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'transfer'") { $0.integer(0) } ?? 0)
+    }
+
+    /// Directories that so many of the tasks with ids above `after` put files into, and the last of those.
+    public func directories(
+        after: TaskID?, limit: Int
+    ) throws(StoreError) -> (directories: Set<String>, last: TaskID?) {
+        let rows = try connection.all(
+            "SELECT id, directory FROM task WHERE id > ?1 ORDER BY id LIMIT ?2", .integer(after?.rawValue ?? 0),
+            Value(limit)
+        ) { (id: TaskID($0.integer(0)), directory: $0.text(1)) }
+        return (Set(rows.map(\.directory)), rows.last?.id)
+    }
+
     func segments(of id: TransferID) throws(StoreError) -> [Segment] {
         try connection.all(
             "SELECT start, \"end\", committed FROM segment WHERE transfer_id = ?1 ORDER BY start", Value(id)
@@ -36,8 +58,17 @@ extension StoreReader {
     }
 }
 
-/// A row of `transfer` read with `SELECT *`: columns in the order of the table, migrations add at the end.
+/// A row of `transfer`.
 struct TransferRow {
+    /// Columns are read by their place in it.
+    static let query: StaticString = """
+        SELECT id, directory, device, inode, etag, last_modified, date, total_length, content_encoding, final_url,
+        selecting_headers, publish_name, publish_device, publish_inode, created_at, tag, source, senders, needs_digest,
+        suspects, condemned, part_device, part_inode, part_born_at, part_generation, part_length, part_modified_at,
+        publish_born_at, publish_generation, publish_length, publish_modified_at, publish_changed_at, publish_digest
+        FROM transfer WHERE id = ?1
+        """
+
     private let row: ResultRow
 
     init(_ row: ResultRow) { self.row = row }
@@ -49,6 +80,7 @@ struct TransferRow {
                 etag: row.optionalText(4), lastModified: row.optionalText(5), date: row.optionalText(6)),
             totalLength: row.optionalAmount(7), contentEncoding: row.optionalText(8))
         if let url = row.optionalText(9) { data.finalURL = try decoded(HTTPURL(stored: url), "final_url") }
+        data.part = part
         data.selectingHeaders = try decoded(JSONText.decodeHeaders(row.optionalText(10)), "selecting_headers")
         var transfer = Transfer(
             id: TransferID(row.integer(0)), tag: row.text(15),
@@ -58,11 +90,27 @@ struct TransferRow {
         transfer.sourceUse = SourceUse(
             described: Int(clamping: row.integer(16)), senders: row.sources(17), needsDigest: row.integer(18) != 0,
             suspects: row.sources(19), condemned: row.sources(20))
-        if let name = row.optionalText(11) {
-            transfer.publishIntent = PublishIntent(
-                finalName: name, part: FileIdentity(device: row.bits(12), inode: row.bits(13)))
-        }
+        if let name = row.optionalText(11) { transfer.publishIntent = try intent(name) }
         return transfer
+    }
+
+    private var part: PartRecord? {
+        guard !row.isNull(22) else { return nil }
+        var record = PartRecord(mark: row.mark(device: 21, inode: 22, bornAt: 23, generation: 24))
+        if let length = row.optionalInteger(25), let modifiedAt = row.optionalInteger(26) {
+            record.rest = PartRecord.Rest(length: length, modifiedAt: modifiedAt)
+        }
+        return record
+    }
+
+    private func intent(_ name: String) throws(StoreError) -> PublishIntent {
+        // An intent of an earlier version has no length: no file is it.
+        let facts = FileFacts(
+            mark: row.mark(device: 12, inode: 13, bornAt: 27, generation: 28), length: row.optionalInteger(29) ?? -1,
+            modifiedAt: row.integer(30), changedAt: row.integer(31))
+        guard let digest = row.optionalText(32) else { return PublishIntent(finalName: name, part: facts) }
+        return PublishIntent(
+            finalName: name, part: facts, digest: try decoded(try? Checksum(parsing: digest), "publish_digest"))
     }
 
     private func decoded<T>(_ value: T?, _ column: String) throws(StoreError) -> T {
@@ -72,6 +120,13 @@ struct TransferRow {
 }
 
 extension ResultRow {
+    /// Which file some columns are about.
+    func mark(device: Int32, inode: Int32, bornAt: Int32, generation: Int32) -> FileMark {
+        FileMark(
+            identity: FileIdentity(device: bits(device), inode: bits(inode)), bornAt: optionalInteger(bornAt),
+            generation: optionalInteger(generation).map { UInt32(truncatingIfNeeded: $0) })
+    }
+
     fileprivate func sources(_ column: Int32) -> SourceSet {
         SourceSet(bits: UInt16(truncatingIfNeeded: integer(column)))
     }

@@ -14,12 +14,15 @@ extension StoreTransaction {
         try connection.run(
             """
             UPDATE transfer SET etag = ?2, last_modified = ?3, date = ?4, total_length = ?5, content_encoding = ?6,
-                final_url = ?7, selecting_headers = ?8
+                final_url = ?7, selecting_headers = ?8, part_device = ?9, part_inode = ?10, part_born_at = ?11,
+                part_generation = ?12, part_length = ?13, part_modified_at = ?14
             WHERE id = ?1
             """,
             Value(id), Value(data.validators.etag), Value(data.validators.lastModified), Value(data.validators.date),
             Value(data.totalLength), Value(data.contentEncoding), Value(data.finalURL?.string),
-            Value(JSONText.encode(headers: data.selectingHeaders)))
+            Value(JSONText.encode(headers: data.selectingHeaders)), Value(bits: data.part?.mark.identity.device),
+            Value(bits: data.part?.mark.identity.inode), Value(data.part?.mark.bornAt),
+            Value(data.part?.mark.generation), Value(data.part?.rest?.length), Value(data.part?.rest?.modifiedAt))
         try requireChange(of: id)
         try checkpoint(id, segments: data.segments)
         if data.segments.isEmpty { try beginVersion(of: id) }
@@ -62,9 +65,16 @@ extension StoreTransaction {
     /// Set before the final rename, nil when nothing is about to be published any more.
     public func setPublishIntent(_ intent: PublishIntent?, of id: TransferID) throws(StoreError) {
         try connection.run(
-            "UPDATE transfer SET publish_name = ?2, publish_device = ?3, publish_inode = ?4 WHERE id = ?1",
-            Value(id), Value(intent?.finalName), intent.map { Value(bits: $0.part.device) } ?? .null,
-            intent.map { Value(bits: $0.part.inode) } ?? .null)
+            """
+            UPDATE transfer SET publish_name = ?2, publish_device = ?3, publish_inode = ?4, publish_born_at = ?5,
+                publish_generation = ?6, publish_length = ?7, publish_modified_at = ?8, publish_changed_at = ?9,
+                publish_digest = ?10
+            WHERE id = ?1
+            """,
+            Value(id), Value(intent?.finalName), Value(bits: intent?.part.identity.device),
+            Value(bits: intent?.part.identity.inode), Value(intent?.part.mark.bornAt),
+            Value(intent?.part.mark.generation), Value(intent?.part.length), Value(intent?.part.modifiedAt),
+            Value(intent?.part.changedAt), Value(intent?.digest?.description))
         try requireChange(of: id)
     }
 
@@ -84,7 +94,7 @@ extension StoreTransaction {
     /// What the names of this store's partial files begin with.
     private func tag() throws(StoreError) -> String {
         if let knownTag { return knownTag }
-        let tag = try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
+        let tag = try partTag()
         knownTag = tag
         return tag
     }

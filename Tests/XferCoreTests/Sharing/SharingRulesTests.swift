@@ -73,7 +73,8 @@ struct SharingRulesTests {
         #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10, etag: nil), in: Self.identity))
         #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: FileIdentity(device: 1, inode: 3)))
         var publishing = Self.transfer(committed: 5, of: 10)
-        publishing.publishIntent = PublishIntent(finalName: "a", part: Self.identity)
+        publishing.publishIntent = PublishIntent(
+            finalName: "a", part: FileFacts(identity: Self.identity, length: 10, modifiedAt: 0, changedAt: 0))
         #expect(!SharingRules.canContinue(publishing, in: Self.identity))
     }
 

@@ -30,7 +30,9 @@ struct FileErrorTests {
             .isADirectory(path: "/p"), .notWritable(path: "/p", code: EROFS), .invalidName("/p", problem: "it is odd"),
             .nameTaken(path: "/p"), .noFreeName(path: "/p", tried: 3), .notAPartialFile(path: "/p", problem: "odd"),
             .lengthMismatch(path: "/p", expected: 1, found: 2), .poisoned(path: "/p"), .closed(path: "/p"),
-            .publishLost(path: "/p"), .notMoved(path: "/p", code: EPERM), .alreadyLocked(path: "/p", pid: nil),
+            .publishLost(path: "/p"), .partChanged(path: "/p", problem: "x"),
+            .destinationChanged(path: "/p", problem: "x"), .notMoved(path: "/p", code: EPERM),
+            .alreadyLocked(path: "/p", pid: nil),
             .insecureStateDirectory(path: "/p", problem: "is odd"),
             .system(operation: "open", path: "/p", code: EIO),
         ]

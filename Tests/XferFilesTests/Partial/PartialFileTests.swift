@@ -75,26 +75,30 @@ struct PartialFileTests {
     }
 
     @Test(
-        "is cut back to what was committed at a restart",
+        "is cut back to what was committed at a restart, and made anew when that is not all there",
         arguments: [
-            (length: 10, committed: 4, kept: 4), (10, 10, 10), (3, 10, 3), (10, 0, 0), (0, 5, 0),
+            (length: 10, committed: 4, kept: 4, isIntact: true), (10, 10, 10, true), (3, 10, 0, false),
+            (10, 0, 0, true), (0, 5, 0, false),
         ])
-    func restores(length: Int, committed: Int64, kept: Int64) throws {
+    func restores(length: Int, committed: Int64, kept: Int64, isIntact: Bool) throws {
         try base.write("part", String(repeating: "x", count: length))
-        let restored = try PartialFile.restore(in: directory, named: "part", committed: committed)
-        #expect(restored.kept == kept)
+        let restored = try PartialFile.restore(
+            in: directory, named: "part", segments: [Segment(start: 0, committed: committed)], record: nil)
+        #expect((restored.remains == .intact) == isIntact)
         #expect(try restored.file.length() == kept)
     }
 
-    @Test("is made anew at a restart when it is gone")
+    @Test("is made anew at a restart when it is gone, or something else has its name")
     func restoresMissing() throws {
-        let restored = try PartialFile.restore(in: directory, named: "part", committed: 10)
-        #expect(restored.kept == 0)
+        let segments = [Segment(start: 0, committed: 10)]
+        let restored = try PartialFile.restore(in: directory, named: "part", segments: segments, record: nil)
+        #expect(restored.remains == .void("it is gone"))
         #expect(try restored.file.length() == 0)
-        #expect(throws: FileError.self) {
-            try base.link("link", to: "part")
-            _ = try PartialFile.restore(in: directory, named: "link", committed: 10)
-        }
+        try base.write("target", String(repeating: "x", count: 10))
+        try base.link("link", to: "target")
+        let other = try PartialFile.restore(in: directory, named: "link", segments: segments, record: nil)
+        #expect(other.remains == .void("not a regular file"))
+        #expect(base.read("target") == String(repeating: "x", count: 10))
     }
 
     @Test("is not believed again after a failed fsync")

@@ -58,7 +58,7 @@ private func publish(
     while true {
         guard case .publish(let name, let isReplacing) = try publisher.chooseName(for: "file.txt", policy: policy)
         else { throw FileError.cancelled }
-        let intent = PublishIntent(finalName: name, part: part.identity)
+        let intent = PublishIntent(finalName: name, part: try part.facts())
         let outcome =
             usesLinks
             ? try publisher.linkThenUnlink(partName, name)

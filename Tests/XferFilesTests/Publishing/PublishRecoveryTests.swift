@@ -70,8 +70,9 @@ struct PublishRecoveryTests {
 
     @Test("is recognised under another device number")
     func otherDevice() throws {
-        let part = FileIdentity(device: intent.part.device &+ 1, inode: intent.part.inode)
-        let intent = PublishIntent(finalName: "file", part: part)
+        var intent = intent
+        let identity = intent.part.identity
+        intent.part.mark.identity = FileIdentity(device: identity.device &+ 1, inode: identity.inode)
         #expect(try publisher.recover(intent, partName: "part") == .repeat)
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         #expect(try publisher.recover(intent, partName: "part") == .done)

@@ -161,24 +161,28 @@ struct PublisherTests {
         rename(base.at("part"), base.at("elsewhere"))
         try base.write("part", "foreign")
         for isReplacing in [false, true] {
-            #expect(throws: FileError.publishLost(path: base.at("file"))) {
+            #expect(
+                throws: FileError.partChanged(path: base.at("part"), problem: "another file has its name")
+            ) {
                 try publisher.rename("part", as: intent, isReplacing: isReplacing)
             }
         }
         #expect(try !directory.exists("file"))
         #expect(FileError.publishLost(path: "x").transferError.reason == .fileMoveFailed)
+        #expect(FileError.partChanged(path: "x", problem: "y").transferError.isRetriable)
     }
 
     @Test("a full disk does not keep a whole file from its name", .enabled(if: canMount, "this process may not mount"))
     func fullDisk() throws {
         try withSmallFileSystem(size: "64k") { small in
             let directory = try small.handle()
-            let (part, intent) = try makePart("part", "x", in: directory, as: "file")
+            var (part, intent) = try makePart("part", "x", in: directory, as: "file")
             var length: Int64 = 1
             while (try? part.put("x", at: Int(length))) != nil { length += 1 }
             #expect(try directory.freeSpace() == 0)
             let publisher = Publisher(directory: directory)
             try publisher.prepare(part, Publisher.Attributes(length: length, mode: 0o644))
+            intent.part = try part.facts()
             #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
             try directory.sync()
         }

@@ -27,6 +27,11 @@ func withBlockSharingDisk<Result>(_ body: (TestDirectory) throws -> Result) thro
     try withDisk(size: "512M", made: { "(mkfs.btrfs -q \($0) || mkfs.xfs -q -m reflink=1 \($0))" }, body)
 }
 
+/// Mounts a small image of a file system that gives inode numbers again at once, for the time of `body`.
+func withReusingDisk<Result>(_ kind: String, _ body: (TestDirectory) throws -> Result) throws -> Result {
+    try withDisk(size: "512M", made: { "mkfs.\(kind) -q \($0)" }, body)
+}
+
 private func withDisk<Result>(
     size: String, made make: (String) -> String, _ body: (TestDirectory) throws -> Result
 ) throws -> Result {

@@ -59,5 +59,5 @@ func makePart(
 ) throws -> (part: PartialFile, intent: PublishIntent) {
     let part = try PartialFile.create(in: directory, named: name)
     try part.put(text)
-    return (part, PublishIntent(finalName: finalName, part: part.identity))
+    return (part, PublishIntent(finalName: finalName, part: try part.facts()))
 }

@@ -112,7 +112,7 @@ import XferTestSupport
         }
         try FileTree.write(
             SourceVersion.tagged(6, length: 200_000).bytes, to: "\(downloads)/\(transfer.partialName)", mode: 0o600)
-        let part = try #require(try directory.identity(of: transfer.partialName))
+        let part = try #require(try directory.facts(of: transfer.partialName))
         let origin = Origin(scheme: .https, host: "localhost", port: UInt16(server.port))
         try await manager.store.write { tx in
             guard var task = try tx.task(id) else { return }

@@ -73,7 +73,7 @@ struct PublishingStageTests {
             guard number == 2 else { return }
             FileTree.remove("\(fixture.path)/\(fixture.partName(number))")
         }
-        guard case .failure(FileError.publishLost) = results[2] else {
+        guard case .failure(FileError.partChanged) = results[2] else {
             Issue.record("\(results[2])")
             return
         }
@@ -178,6 +178,7 @@ private final class StageFixture: Sendable {
             PublishingCandidate(
                 file: file, name: name, policy: policy, control: control,
                 attributes: Publisher.Attributes(length: Int64("file \(number)".utf8.count), mode: 0o640),
+                digest: nil, reopen: { [directory] in directory },
                 commit: { [held, commitCount, snatched, isKnown, known, path] tx, intent, _ in
                     guard !held.contains(intent.finalName) else { return false }
                     commitCount.withLockedValue { $0 += 1 }

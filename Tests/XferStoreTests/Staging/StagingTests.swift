@@ -8,7 +8,8 @@ import XferTestSupport
 struct StagingTests {
     private static let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
     private static let facts = FileFacts(
-        identity: FileIdentity(device: 1, inode: 77), length: 9, modifiedAt: 1_700_000_000_123_456_789, changedAt: 5)
+        mark: FileMark(identity: FileIdentity(device: 1, inode: 77), bornAt: 3, generation: 4), length: 9,
+        modifiedAt: 1_700_000_000_123_456_789, changedAt: 5)
 
     @Test func aReadyFileIsKeptAndGoesWithItsTransfer() async throws {
         try await withStore { store in
@@ -51,10 +52,11 @@ struct StagingTests {
                 let second = try tx.byteVersion(of: transfer)
                 #expect(second != first)
 
-                try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts.identity), of: transfer)
+                try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts), of: transfer)
                 let task = try #require(try tx.task(id))
                 #expect(try !tx.notePublished(task, from: transfer, size: 9))
-                let published = PublishedFile(identity: Self.facts.identity, length: 9, version: second)
+                let published = PublishedFile(
+                    mark: Self.facts.mark, length: 9, modifiedAt: Self.facts.modifiedAt, version: second)
                 #expect(try tx.publishedFile(of: id) == published)
                 try tx.deleteTransfer(transfer)
                 #expect(try tx.publishedFile(of: id) == published)
@@ -74,7 +76,7 @@ struct StagingTests {
                 #expect(try tx.task(task.id)?.specification.completion == wanted.completion)
                 let file = ReadyFile(name: "h", facts: Self.facts, finalName: "f", isProcessed: true)
                 try tx.setReadyFile(file, of: task.id, transfer: transfer)
-                try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts.identity), of: transfer)
+                try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts), of: transfer)
                 #expect(try tx.notePublished(task, from: transfer, size: 9))
                 let version = try tx.byteVersion(of: transfer)
                 #expect(try tx.publishedFile(of: task.id)?.version == version + "p")
@@ -96,7 +98,7 @@ struct StagingTests {
                     task.transferID = transfer
                     try tx.update(task)
                     if index < 2 {
-                        try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts.identity), of: transfer)
+                        try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts), of: transfer)
                     }
                 }
                 #expect(try tx.interruptedCommits(limit: 9) == [TaskID(1)])

@@ -9,9 +9,12 @@ import XferStore
 extension DownloadRun {
     /// Makes the whole body durable and commits it, so that a later run publishes it.
     func keep(_ part: PartialFile, length: Int64) async throws {
-        try await services.pool.run { try part.sync() }
+        let record = try await services.pool.run { () throws(FileError) in
+            try part.sync()
+            return try part.restingRecord()
+        }
         let id = transfer.id
-        let resumeData = wholeResumeData(length)
+        let resumeData = wholeResumeData(length, in: record)
         let sources = isOriginal ? trust.unrecordedSources(isLast: true) : nil
         let now = services.clock()
         try await commit(.gathered) { tx, machine in
@@ -81,7 +84,7 @@ extension DownloadRun {
         length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
     ) -> @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool {
-        let resumeData = length.map { wholeResumeData($0) }
+        let whole = length.map { wholeResumeData($0, in: nil) }
         let (id, transferID, facts) = (taskID, transfer.id, outcome)
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
         let now = services.clock()
@@ -95,7 +98,8 @@ extension DownloadRun {
             }
             var machine = TaskStateMachine(task)
             machine.note { $0 = facts }
-            if let resumeData, let length {
+            if var resumeData = whole, let length {
+                resumeData.part = PartRecord(mark: intent.part.mark)
                 try tx.update(resumeData: resumeData, of: transferID)
                 machine.onCheckpoint(received: length, total: length, at: now)
             }
@@ -108,7 +112,8 @@ extension DownloadRun {
 
     /// Commits that the file is ready, and, unless a hook made it, that every byte is here.
     func commitReady(_ ready: ReadyFile, length: Int64) async throws {
-        let resumeData = ready.isProcessed ? nil : wholeResumeData(length)
+        let resumeData =
+            ready.isProcessed ? nil : wholeResumeData(length, in: ready.facts.map { PartRecord(mark: $0.mark) })
         let (id, transferID, now) = (taskID, transfer.id, services.clock())
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
         try await commit(.gathered) { tx, machine in
@@ -121,8 +126,9 @@ extension DownloadRun {
         }
     }
 
-    private func wholeResumeData(_ length: Int64) -> ResumeData {
+    private func wholeResumeData(_ length: Int64, in part: PartRecord?) -> ResumeData {
         var resumeData = described
+        resumeData.part = part
         resumeData.totalLength = length
         resumeData.segments = [Segment(start: 0, committed: length)]
         return resumeData

@@ -16,6 +16,8 @@ extension DownloadRun {
         let described: ResumeData
         /// Whether this is the transfer all shared.
         let isOriginal: Bool
+        /// What the file is like now that it is whole; nil where that tells nothing.
+        let facts: FileFacts?
     }
 
     /// Makes a transfer of the task's own in its directory and moves the task to it.
@@ -49,9 +51,13 @@ extension DownloadRun {
                 await undo(own, in: directory)
                 return nil
             }
-            try await services.pool.run { () throws(FileError) in try part.sync() }
+            let (mark, facts) = try await services.pool.run { () throws(FileError) in
+                try part.sync()
+                return (try part.mark(), try part.requireWhole(length))
+            }
+            own.resumeData.part = PartRecord(mark: mark)
             own.sources = try await move(to: own, onMove)
-            return Portion(transfer: own, part: part, described: resumeData, isOriginal: false)
+            return Portion(transfer: own, part: part, described: resumeData, isOriginal: false, facts: facts)
         } catch {
             await undo(own, in: directory)
             throw error

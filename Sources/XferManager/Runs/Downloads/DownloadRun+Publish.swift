@@ -45,7 +45,7 @@ extension DownloadRun {
         if isManual {
             if !isProcessed {
                 control.enter(.processing)
-                try await prepare(file, length: length)
+                try await prepare(file, length: length, whole: wholeFacts)
                 try await noteReady(file, length: length)
             }
             return control.beginPublishing() ? .staged(size: length) : .stopped
@@ -58,19 +58,32 @@ extension DownloadRun {
         }
         var isReady = isProcessed
         if !isReady, length > Self.largestGathered {
-            try await prepare(file, length: length)
+            try await prepare(file, length: length, whole: wholeFacts)
             isReady = true
         }
         let news = pendingEvents
         let isTold = NIOLockedValueBox(false)
         defer { if isTold.withLockedValue(\.self) { pendingEvents.removeFirst(news.count) } }
-        let outcome = try await services.publishing.publish(
-            PublishingCandidate(
-                file: file, name: name, policy: policy, control: control,
-                attributes: isReady ? nil : attributes(length: length),
-                commit: intentChange(
-                    length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
-                onIntent: { isTold.withLockedValue { $0 = true } }))
+        let candidate = PublishingCandidate(
+            file: file, name: name, policy: policy, control: control,
+            attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
+            digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
+            reopen: DestinationDirectory.reopening(directory, for: specification.owner, settings, services),
+            commit: intentChange(
+                length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
+            onIntent: { isTold.withLockedValue { $0 = true } })
+        let outcome: PublishingCandidate.Outcome
+        do {
+            outcome = try await services.publishing.publish(candidate)
+        } catch FileError.destinationChanged(let path, let problem) {
+            if isTold.withLockedValue(\.self) {
+                pendingEvents.removeFirst(news.count)
+                isTold.withLockedValue { $0 = false }
+            }
+            // Its bytes are whole, wherever their directory is now.
+            if !isProcessed { try await keep(file, length: length) }
+            throw FileError.destinationChanged(path: path, problem: problem)
+        }
         switch outcome {
         case .skipped:
             return try skipped(name, in: directory)
@@ -105,15 +118,18 @@ extension DownloadRun {
     }
 
     /// Sets mode and times, and makes all of it durable.
-    func prepare(_ file: PartialFile, length: Int64) async throws {
-        let attributes = attributes(length: length)
+    ///
+    /// - Parameter whole: what it was like when it was whole; nil where that tells nothing.
+    func prepare(_ file: PartialFile, length: Int64, whole: FileFacts? = nil) async throws {
+        let attributes = attributes(length: length, whole: whole)
         try await services.pool.run { try Publisher(directory: file.directory).prepare(file, attributes) }
     }
 
-    private func attributes(length: Int64) -> Publisher.Attributes {
+    private func attributes(length: Int64, whole: FileFacts?) -> Publisher.Attributes {
         Publisher.Attributes(
             length: length, mode: specification.destination.mode ?? settings.fileMode,
-            modifiedAt: specification.destination.usesRemoteTime ? lastModified.flatMap(HTTPDate.parse) : nil)
+            modifiedAt: specification.destination.usesRemoteTime ? lastModified.flatMap(HTTPDate.parse) : nil,
+            whole: whole)
     }
 
     /// The exact length is known to be right; the digest is checked when one is known. A mismatch drops the bytes.

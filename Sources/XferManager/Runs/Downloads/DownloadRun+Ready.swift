@@ -68,6 +68,9 @@ extension DownloadRun {
                 return nil
             }
             let file = try await open(working, by: hook, in: directory)
+            try await services.pool.run {
+                _ = try directory.remove(beginningWith: working.name, but: [working.name])
+            }
             let left = try file.length()
             try await prepare(file, length: left)
             try await noteReady(file, length: left, isProcessed: true)
@@ -148,9 +151,9 @@ extension DownloadRun {
         }
     }
 
-    /// Deletes what a hook left or was working on, then its row. A part stays.
+    /// Deletes what a hook left or was working on, with what it made beside it, then its row. A part stays.
     private func forget(_ ready: ReadyFile, in directory: DirectoryHandle) async throws {
-        if ready.isProcessed { try await services.pool.run { _ = try directory.remove(ready.name) } }
+        if ready.isProcessed { try await services.pool.run { _ = try directory.remove(beginningWith: ready.name) } }
         let id = taskID
         try await services.store.write(.gathered) { try $0.removeReadyFile(of: id) }
     }
@@ -164,6 +167,6 @@ extension DownloadRun {
 extension Transfer {
     /// A name nobody has: a hook that outlived its daemon must not get hold of the next one's copy.
     fileprivate func workingName() -> String {
-        ".xfer-\(tag)-\(id)-\(String(UInt64.random(in: 0 ... .max), radix: 16)).hook"
+        "\(Self.namePrefix(tag))\(id)-\(String(UInt64.random(in: 0 ... .max), radix: 16)).hook"
     }
 }

@@ -30,6 +30,8 @@ actor DownloadRun: TransferMember {
     private var ownDirectory: DirectoryHandle?
     /// Whether the transfer is still the one it shared.
     var isOriginal = true
+    /// What the file was like when it was whole; nil where that tells nothing.
+    var wholeFacts: FileFacts?
 
     init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer) {
         self.context = context
@@ -130,6 +132,7 @@ actor DownloadRun: TransferMember {
         transfer = portion.transfer
         described = portion.described
         isOriginal = portion.isOriginal
+        wholeFacts = portion.facts
     }
 
     // MARK: Told to stop, and other limits
@@ -208,11 +211,19 @@ actor DownloadRun: TransferMember {
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField] {
         guard specification.destination.onConflict == .update else { return [] }
         let name = finalName
-        guard let status = try await services.pool.run({ try directory.status(of: name) }), status.kind == .regular
-        else { return [] }
+        let found = try await services.pool.run { () throws(FileError) in
+            (status: try directory.status(of: name), facts: try directory.facts(of: name))
+        }
+        guard let status = found.status, let facts = found.facts else { return [] }
         let path = directory.path(of: name)
-        let published = try await services.store.read { try $0.lastCompleted(path: path) }
-        if let published, published.received == status.length {
+        let published = try await services.store.read { reader -> TransferTask? in
+            // What came to the name since is not what the server is asked about.
+            guard let task = try reader.lastCompleted(path: path), task.received == facts.length,
+                try reader.lastPublished(path: path)?.file.isStill(facts) ?? true
+            else { return nil }
+            return task
+        }
+        if let published {
             let etag = published.outcome.etag
             let modified = published.outcome.responseHeaders.firstValue(named: "Last-Modified")
             let fields = [("If-None-Match", etag), ("If-Modified-Since", modified)]

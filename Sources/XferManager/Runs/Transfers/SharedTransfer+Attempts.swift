@@ -32,10 +32,11 @@ extension SharedTransfer {
 
     /// Makes attempts until the body is whole, or until something ends it.
     func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
-        func whole(_ length: Int64) -> Delivery {
-            .whole(WholeBody(part: part, length: length, described: described))
+        func whole(_ length: Int64) async throws -> Delivery {
+            let facts = try await requireWhole(part, length)
+            return .whole(WholeBody(part: part, length: length, described: described, facts: facts))
         }
-        if committed > 0, committed == transfer.resumeData.totalLength { return whole(committed) }
+        if committed > 0, committed == transfer.resumeData.totalLength { return try await whole(committed) }
         beginWithSources()
         var restarts = 0
         while true {
@@ -45,7 +46,7 @@ extension SharedTransfer {
             guard let round = try await askSource(into: part, in: directory, maySplit: restarts == 0) else { continue }
             switch round.result {
             case .complete:
-                return whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
+                return try await whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
             case .notModified:
                 return .notModified(
                     Confirmation(

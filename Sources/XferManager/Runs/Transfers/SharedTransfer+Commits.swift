@@ -23,8 +23,9 @@ extension SharedTransfer {
         guard offset != committed || sources != nil || news.values.contains(where: { !$0.events.isEmpty }) else {
             return
         }
-        if offset > committed { try await services.pool.run { try part.sync() } }
+        if offset > committed { try await makeDurable(part) }
         var resumeData = described
+        resumeData.part = mark.map { PartRecord(mark: $0) } ?? transfer.resumeData.part
         // None at all would say that what was there is given up.
         resumeData.segments = written.isEmpty ? [Segment(start: 0, committed: 0)] : written
         // Those of a further source are not among the bytes before it is known of them.
@@ -53,6 +54,17 @@ extension SharedTransfer {
         committed = offset
         noteRoom()
         control.note(received: offset, total: resumeData.totalLength)
+    }
+
+    /// What nobody can find under its name any more, because the file was removed or replaced, is not worth a commit.
+    private func makeDurable(_ part: PartialFile) async throws {
+        let known = mark
+        mark = try await services.pool.run { () throws(FileError) in
+            try part.requireInPlace()
+            try part.sync()
+            if let known { return known }
+            return try part.mark()
+        }
     }
 
     /// Commits that what was kept is of another version or unusable; only then may its bytes be overwritten.
@@ -87,6 +99,7 @@ extension SharedTransfer {
             }
         }
         transfer.resumeData = ResumeData()
+        mark = nil
         transfer.sourceUse = use
         book.onBytesLost()
         trust.forgetKept()
@@ -102,6 +115,7 @@ extension SharedTransfer {
         described.totalLength = body.length
         try await checkpoint(
             body.part, at: [Segment(start: 0, committed: body.length)], keeping: described, isLast: true)
+        try await leaveAtRest(body.part)
     }
 
     private func takeNews() async -> [TaskID: MemberNews] {

@@ -15,18 +15,24 @@ extension SharedTransfer {
     {
         await handingOut.enter()
         defer { handingOut.leave() }
-        if run.control.isStopRequested {
-            try await seal(body)
-            throw FileError.cancelled
-        }
         let (id, task) = (transfer.id, run.taskID)
         let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
-        if !isHeld, body.part.directory.identity == directory.identity {
+        if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
+            // Publishing sets its times.
+            try await beginWriting()
             forgetBody()
-            return DownloadRun.Portion(transfer: transfer, part: body.part, described: body.described, isOriginal: true)
+            return DownloadRun.Portion(
+                transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts)
         }
-        try await seal(body)
-        return try await copy(body, for: run, in: directory)
+        do {
+            try await seal(body)
+            if run.control.isStopRequested { throw FileError.cancelled }
+            return try await copy(body, for: run, in: directory)
+        } catch FileError.partChanged(let path, let problem) {
+            let failure = await giveUpSpoiled(FileError.partChanged(path: path, problem: problem))
+            forgetBody()
+            throw failure
+        }
     }
 
     private func copy(
@@ -39,9 +45,12 @@ extension SharedTransfer {
             in: directory
         ) { part in
             try await pool.run { () throws(FileError) in
+                // Through the descriptor that was held all the time: under the file's name may lie another one by now.
+                try body.requireUnchanged()
                 _ = try FileCopy.copy(
                     from: body.part.descriptor, to: part.descriptor, length: body.length,
                     isCancelled: { control.isStopRequested })
+                try body.requireUnchanged()
             }
             return true
         } onMove: { tx, own in

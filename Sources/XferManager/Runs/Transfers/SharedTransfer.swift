@@ -66,6 +66,10 @@ actor SharedTransfer: AttemptMaker {
     nonisolated let failedFor = NIOLockedValueBox<Set<TaskID>>([])
     /// The partial file's directory, as a member opened it.
     var directory: DirectoryHandle?
+    /// Which file the partial file is; nil until the first checkpoint.
+    var mark: FileMark?
+    /// What was recorded of the partial file when it was left.
+    var keptRecord: PartRecord?
 
     typealias Asking = CheckedContinuation<Delivery, Never>
 
@@ -295,8 +299,12 @@ actor SharedTransfer: AttemptMaker {
                 await onBodyEnd()
                 // Whoever holds the bytes without waiting for them is to find them.
                 if members.isEmpty { try await seal(body) }
+            } else {
+                try await leaveAtRest(part)
             }
             return fetched
+        } catch FileError.partChanged(let path, let problem) {
+            return .failed(await giveUpSpoiled(FileError.partChanged(path: path, problem: problem)))
         } catch {
             return .failed(error)
         }
@@ -316,23 +324,6 @@ actor SharedTransfer: AttemptMaker {
     }
 
     // MARK: Before the first byte
-
-    /// Opens the partial file cut back to what is committed. When less is there than was committed, the resume data is
-    /// committed away first, so that bytes of a new version never lie under old validators.
-    private func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
-        let name = transfer.partialName
-        let wanted = transfer.resumeData.segments.filter { $0.committed > $0.start }.map(\.committed).max() ?? 0
-        let isNew = isExclusive
-        let (part, kept) = try await services.pool.run {
-            try PartialFile.restore(in: directory, named: name, committed: wanted, isNew: isNew)
-        }
-        transfer.resumeData.cutSegments(at: kept)
-        committed = transfer.resumeData.committedByteCount
-        described = transfer.resumeData
-        if committed == 0, wanted > 0 { try await dropKeptBytes(sourceChange: nil) }
-        control.note(received: committed, total: transfer.resumeData.totalLength)
-        return part
-    }
 
     /// Bytes of earlier runs count only while the policies in force believe whoever sent them.
     private func judgeKeptBytes(in part: PartialFile) async throws {
@@ -375,4 +366,15 @@ struct WholeBody: Sendable {
     let length: Int64
     /// What describes the bytes.
     let described: ResumeData
+    /// What the file was like when its last byte had come; nil where that tells nothing.
+    var facts: FileFacts?
+
+    /// Throws unless the open file is what it was when its last byte had come. Blocks.
+    ///
+    /// - Throws: `partChanged`, `closed`, `system`.
+    func requireUnchanged() throws(FileError) {
+        let now = try part.requireWhole(length)
+        guard let facts, let now, !now.isSameContent(as: facts) else { return }
+        throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
+    }
 }

@@ -6,8 +6,8 @@ public enum TaskRead: RPCMethod {
     public static let name = "task.read"
     public static let summary =
         "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
-        + "of a completed one the published file, if it still is the one that was published (inode and size); of data tasks "
-        + "and uploads the response that is kept. Pages of different version are of different files: begin anew then."
+        + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
+        + "of data tasks and uploads the response that is kept. Pages of different version are of different files: begin anew then."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [

@@ -1,0 +1,149 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// Going on with the file that an earlier run, or an earlier process, left.
+extension PartialFile {
+    /// What a restart finds of the committed bytes.
+    public enum Remains: Hashable, Sendable {
+        /// All of them, as far as can be seen.
+        case intact
+        /// They cannot be relied on, for this reason; the file is new and empty.
+        case void(String)
+    }
+
+    /// Opens the file if it is the one whose bytes were committed, and cuts off what was never committed; makes a new one in
+    /// the place of anything else. A file that cannot be shown to be ours is neither cut nor written to: it may have a name
+    /// elsewhere. It loses this one.
+    ///
+    /// - Parameters:
+    ///   - segments: what was committed.
+    ///   - record: which file holds that; nil where an earlier version committed it.
+    ///   - isNew: nobody is expected to have made it yet.
+    /// - Throws: `isADirectory`, `notWritable`, `system`.
+    public static func restore(
+        in directory: DirectoryHandle, named name: String, segments: [Segment], record: PartRecord?, isNew: Bool = false
+    ) throws(FileError) -> (file: PartialFile, remains: Remains) {
+        let kept = segments.filter { $0.committed > $0.start }
+        if isNew {
+            do throws(FileError) {
+                return (try create(in: directory, named: name), .intact)
+            } catch {
+                guard case .nameTaken = error else { throw error }
+            }
+        }
+        var problem = "nothing was committed"
+        if !kept.isEmpty {
+            do throws(FileError) {
+                let file = try open(in: directory, named: name)
+                guard let found = try file.problem(with: kept, record) else {
+                    let end = kept.map(\.committed).max() ?? 0
+                    if try file.length() > end { try file.truncate(to: end) }
+                    return (file, .intact)
+                }
+                file.close()
+                problem = found
+            } catch {
+                switch error {
+                case .missing: problem = "it is gone"
+                case .notAPartialFile(_, let what): problem = what
+                default: throw error
+                }
+            }
+        }
+        try directory.remove(name)
+        return (try create(in: directory, named: name), kept.isEmpty ? .intact : .void(problem))
+    }
+
+    /// Why the open file is not the one that holds these segments; nil when it is.
+    private func problem(with segments: [Segment], _ record: PartRecord?) throws(FileError) -> String? {
+        let facts = try facts()
+        if let record {
+            let isKnown =
+                directory.keepsInodeNumbers
+                ? record.mark.isSame(as: facts.mark) : record.mark.bornAt == facts.mark.bornAt
+            guard isKnown else { return "another file has its name" }
+        }
+        if record?.mark.isCertain != true, try nameCount() != 1 { return "it has several names" }
+        if let rest = record?.rest {
+            guard rest.length == facts.length else {
+                return "it has \(facts.length) bytes instead of \(rest.length)"
+            }
+            guard rest.modifiedAt == facts.modifiedAt else { return "it was changed since it was left" }
+        }
+        for segment in segments {
+            guard segment.committed <= facts.length else {
+                return "it has \(facts.length) bytes instead of \(segment.committed)"
+            }
+            if let hole = try firstHole(from: segment.start), hole < segment.committed {
+                return "what was at \(hole) is gone"
+            }
+        }
+        return nil
+    }
+
+    private func nameCount() throws(FileError) -> Int {
+        let handle = try handle()
+        return Int(try status(of: handle.raw, path: path).st_nlink)
+    }
+}
+
+// MARK: - While it is open
+
+extension PartialFile {
+    /// Throws unless its name leads to this very file, which was open all the time.
+    ///
+    /// - Throws: `partChanged`, `closed`, `system`.
+    public func requireInPlace() throws(FileError) {
+        _ = try handle()
+        let found = try directory.identity(of: name)
+        guard let found else { throw .partChanged(path: path, problem: "it was removed") }
+        guard found == identity else { throw .partChanged(path: path, problem: "another file has its name") }
+    }
+
+    /// Throws unless the file has every byte of these segments: somebody who cut it while it was being written left holes,
+    /// which would be read as zeros.
+    ///
+    /// - Throws: `partChanged`, `closed`, `system`.
+    public func requireWritten(_ segments: [Segment]) throws(FileError) {
+        let length = try length()
+        for segment in segments where segment.committed > segment.start {
+            guard segment.committed <= length else {
+                throw .partChanged(path: path, problem: "it was cut to \(length) bytes")
+            }
+            if let hole = try firstHole(from: segment.start), hole < segment.committed {
+                throw .partChanged(path: path, problem: "what was written at \(hole) is gone")
+            }
+        }
+    }
+
+    /// As above, of a file that is whole: it has so many bytes, and no more. Answers what it is now; nil where times cannot be
+    /// relied on, because they are another machine's, or come to be known late.
+    @discardableResult
+    public func requireWhole(_ length: Int64) throws(FileError) -> FileFacts? {
+        let facts = try facts()
+        guard facts.length == length else {
+            throw .partChanged(path: path, problem: "it has \(facts.length) bytes instead of \(length)")
+        }
+        try requireWritten([Segment(start: 0, committed: length)])
+        return directory.isLocal ? facts : nil
+    }
+
+    /// By which it is known again once nobody writes to it any more.
+    public func restingRecord() throws(FileError) -> PartRecord {
+        let facts = try facts()
+        return directory.isLocal ? PartRecord(resting: facts) : PartRecord(mark: facts.mark)
+    }
+
+    /// Nil where the file system does not tell holes from zeros.
+    private func firstHole(from offset: Int64) throws(FileError) -> Int64? {
+        let handle = try handle()
+        guard directory.knowsHoles else { return nil }
+        switch retryingInterrupts({ xfer_next_hole(handle.raw, Int(offset)) }) {
+        case .value(let hole): return Int64(hole)
+        // Nothing is there (lseek(2)).
+        case .failure(ENXIO): return offset
+        case .failure(let code): throw .system(operation: "look for holes in", path: path, code: code)
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Logging
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Clearing up: bytes nobody wants any more.
+extension TransferManager {
+    /// Transfers whose rows and files go in one step.
+    private static var largestDiscard: Int { 200 }
+
+    /// Deletes the bytes of those of these transfers that nobody holds, then their rows.
+    ///
+    /// A transfer on which nothing runs and that no pass could give to a task any more is joined by nobody: what is found
+    /// without a task then stays so.
+    ///
+    /// - Parameter undoing: a file may have got its final name although its task was cancelled or removed: it goes, too, if it
+    ///   is shown to be that file.
+    func discard(_ ids: [TransferID], undoing: Bool = false) {
+        for id in ids { unwanted[id] = unwanted[id] ?? false || undoing }
+        startDiscarding()
+    }
+
+    /// Transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names. Nobody waits
+    /// for it: every transfer there is has to be looked at.
+    func discardOrphans() {
+        seeksOrphans = true
+        startDiscarding()
+    }
+
+    private func startDiscarding() {
+        guard discarding == nil, seeksOrphans || !unwanted.isEmpty else { return }
+        discarding = Task { await discardAll() }
+    }
+
+    private func discardAll() async {
+        if seeksOrphans {
+            seeksOrphans = false
+            do {
+                try await findOrphans()
+                try await sweepParts()
+            } catch {
+                logger.warning("looking for bytes nobody wants failed", metadata: ["error": "\(error)"])
+            }
+        }
+        // A service that goes down has two seconds: the next start finds the rest.
+        while !unwanted.isEmpty, !isEnding {
+            await passEnded()
+            let step = Array(unwanted.prefix(Self.largestDiscard))
+            for (id, _) in step { unwanted[id] = nil }
+            do {
+                try await discardIdle(step.filter { transfers[$0.key] == nil })
+            } catch {
+                logger.warning(
+                    "bytes could not be deleted; they are at the next start", metadata: ["error": "\(error)"])
+            }
+        }
+        discarding = nil
+    }
+
+    private func findOrphans() async throws {
+        var after: TransferID?
+        while !isShuttingDown {
+            let page = try await store.read { [after] in try $0.orphanedTransfers(after: after, limit: 500) }
+            guard let last = page.last else { return }
+            discard(page.map(\.id))
+            after = last.id
+        }
+    }
+
+    /// What of a transfer is to be deleted.
+    private struct Discarded: Sendable {
+        let transfer: Transfer
+        let readyNames: [String]
+        /// Whether its task was cancelled, which undoes a publish.
+        let isUndone: Bool
+    }
+
+    /// The files first, and durably, then the rows: what comes back after a power cut has a row.
+    private func discardIdle(_ step: [(key: TransferID, value: Bool)]) async throws {
+        let found = try await store.read { reader in
+            try step.compactMap { id, undoing -> Discarded? in
+                guard try !reader.isHeld(id), let transfer = try reader.transfer(id) else { return nil }
+                let isUndone =
+                    try transfer.publishIntent != nil
+                    && (undoing || reader.tasks(subscribingTo: id).contains { $0.state == .cancelled })
+                return Discarded(
+                    transfer: transfer, readyNames: try reader.readyFileNames(of: id), isUndone: isUndone)
+            }
+        }
+        var gone: [TransferID] = []
+        for (path, all) in Dictionary(grouping: found, by: \.transfer.partial.directory) {
+            do {
+                try await services.pool.run { try Self.remove(all, in: path) }
+                gone += all.map(\.transfer.id)
+            } catch {
+                logger.warning(
+                    "bytes could not be deleted; they are at the next start",
+                    metadata: ["directory": "\(path)", "error": "\(error)"])
+            }
+        }
+        guard !gone.isEmpty else { return }
+        let (ids, now) = (gone, clock())
+        let isUpload = try await store.write(.gathered) { tx in
+            var isUpload = false
+            for id in ids {
+                let cancelled = try tx.tasks(subscribingTo: id).filter { $0.state == .cancelled }
+                // The server may have made it after the cancel.
+                for task in cancelled { try tx.abandonUpload(of: task, at: now) }
+                try tx.deleteTransfer(id)
+                isUpload = isUpload || cancelled.contains { $0.specification.kind == .upload }
+            }
+            return isUpload
+        }
+        if isUpload { abandonUploads() }
+    }
+
+    private nonisolated static func remove(_ all: [Discarded], in path: String) throws(FileError) {
+        let directory: DirectoryHandle
+        do {
+            directory = try DirectoryHandle(ofService: path)
+        } catch FileError.missing {
+            return
+        }
+        var hasChanged = false
+        for discarded in all {
+            let transfer = discarded.transfer
+            if try directory.remove(transfer.partialName) { hasChanged = true }
+            for name in discarded.readyNames where name != transfer.partialName {
+                // A hook's copy, and what the hook made beside it.
+                if try directory.remove(beginningWith: name) > 0 { hasChanged = true }
+            }
+            // Never another file that has come to its name, be it one with its inode number.
+            guard discarded.isUndone, let intent = transfer.publishIntent else { continue }
+            if try Publisher(directory: directory).isPublished(intent) {
+                hasChanged = try directory.remove(intent.finalName) || hasChanged
+            }
+        }
+        if hasChanged { try directory.sync() }
+    }
+
+    // MARK: Files without rows
+
+    /// Deletes partial files and hooks' copies of this store's that no row names: a crash can leave them, a power cut can
+    /// bring them back, and a hook can make some beside its copy. Other stores' have another tag in their names.
+    private func sweepParts() async throws {
+        let tag = try await store.read { try $0.partTag() }
+        guard !tag.isEmpty else { return }
+        // A part is made after its row: what has a higher number is none of what a former daemon left.
+        let last = try await store.read { try $0.lastTransferID() }
+        var directories: Set<String> = [settings.downloadDirectory]
+        var after: TaskID?
+        while !isShuttingDown {
+            let page = try await store.read { [after] in try $0.directories(after: after, limit: 2000) }
+            directories.formUnion(page.directories)
+            guard let newest = page.last else { break }
+            after = newest
+        }
+        for path in directories.sorted() where !isShuttingDown {
+            do {
+                try await sweepParts(in: path, tag: tag, upTo: last)
+            } catch {
+                logger.warning(
+                    "a directory could not be swept", metadata: ["directory": "\(path)", "error": "\(error)"])
+            }
+        }
+    }
+
+    private func sweepParts(in path: String, tag: String, upTo last: TransferID) async throws {
+        let prefix = Transfer.namePrefix(tag)
+        let names = try await services.pool.run { () throws(FileError) -> [String] in
+            do throws(FileError) {
+                return try DirectoryHandle(ofService: path).names(beginningWith: prefix)
+            } catch {
+                // An unmounted disk's, or a directory that has gone for good.
+                switch error {
+                case .missing, .notADirectory: return []
+                default: throw error
+                }
+            }
+        }
+        let strays = try await store.read { reader in
+            try names.filter { name in
+                guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
+                guard let transfer = try reader.transfer(id) else { return true }
+                if name == transfer.partialName { return false }
+                return try !reader.readyFileNames(of: id).contains { name.hasPrefix($0) }
+            }
+        }
+        guard !strays.isEmpty else { return }
+        logger.notice(
+            "files that no transfer names are deleted", metadata: ["directory": "\(path)", "count": "\(strays.count)"])
+        try await services.pool.run {
+            let directory = try DirectoryHandle(ofService: path)
+            for name in strays { try directory.remove(name) }
+            try directory.sync()
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// Tells a file from every other file that has had, or will have, its inode number.
+///
+/// Ext4 and XFS give a number again at once, so a number alone proves nothing.
+public struct FileMark: Hashable, Sendable {
+    public var identity: FileIdentity
+    /// When it was made, in nanoseconds since 1970 (statx(2) `stx_btime`); nil where the file system does not say.
+    public var bornAt: Int64?
+    /// What the file system counts up, or draws, for each use of an inode number (`FS_IOC_GETVERSION`); nil where it has none.
+    public var generation: UInt32?
+
+    public init(identity: FileIdentity, bornAt: Int64? = nil, generation: UInt32? = nil) {
+        self.identity = identity
+        self.bornAt = bornAt
+        self.generation = generation
+    }
+
+    /// Whether it says more than an inode number, which may be another file's by now.
+    public var isCertain: Bool { bornAt != nil || generation != nil }
+
+    /// Whether both are of one file. The device's number counts for nothing: it may change over a restart.
+    public func isSame(as other: FileMark) -> Bool {
+        identity.inode == other.identity.inode && bornAt == other.bornAt && generation == other.generation
+    }
+}
+
+/// What tells cheaply that a file is what it was (stat(2), statx(2)).
+public struct FileFacts: Hashable, Sendable {
+    public var mark: FileMark
+    /// Bytes.
+    public var length: Int64
+    /// Modification time in nanoseconds since 1970.
+    public var modifiedAt: Int64
+    /// Time of the last change of content or status, which nobody can set, in nanoseconds since 1970.
+    public var changedAt: Int64
+
+    public init(mark: FileMark, length: Int64, modifiedAt: Int64, changedAt: Int64) {
+        self.mark = mark
+        self.length = length
+        self.modifiedAt = modifiedAt
+        self.changedAt = changedAt
+    }
+
+    public init(identity: FileIdentity, length: Int64, modifiedAt: Int64, changedAt: Int64) {
+        self.init(
+            mark: FileMark(identity: identity), length: length, modifiedAt: modifiedAt, changedAt: changedAt)
+    }
+
+    public var identity: FileIdentity { mark.identity }
+
+    /// Whether these are of the same, unchanged file. What was not recorded of one of them is not compared: the time of the
+    /// last change, which a new file never has again, stands for it.
+    public func isSame(as other: FileFacts) -> Bool {
+        guard identity.inode == other.identity.inode, length == other.length, modifiedAt == other.modifiedAt,
+            changedAt == other.changedAt
+        else { return false }
+        func agree<T: Equatable>(_ one: T?, _ two: T?) -> Bool { one == nil || two == nil || one == two }
+        return agree(mark.bornAt, other.mark.bornAt) && agree(mark.generation, other.mark.generation)
+    }
+
+    /// Whether these are of the same file, whose content nobody has changed since; its status may have changed, and its name.
+    public func isSameContent(as other: FileFacts) -> Bool {
+        mark.isSame(as: other.mark) && length == other.length && modifiedAt == other.modifiedAt
+    }
+}
+
+/// By which the partial file that holds a transfer's committed bytes is known again.
+public struct PartRecord: Hashable, Sendable {
+    /// What a file is like that nobody writes to.
+    public struct Rest: Hashable, Sendable {
+        public var length: Int64
+        /// In nanoseconds since 1970. The time of the last change of status says too much: `chmod -R` sets it.
+        public var modifiedAt: Int64
+
+        public init(length: Int64, modifiedAt: Int64) {
+            self.length = length
+            self.modifiedAt = modifiedAt
+        }
+    }
+
+    public var mark: FileMark
+    /// As this service left it; nil while it may write to it, and where times cannot be relied on.
+    public var rest: Rest?
+
+    public init(mark: FileMark, rest: Rest? = nil) {
+        self.mark = mark
+        self.rest = rest
+    }
+
+    /// Of a file that is not written to any more.
+    public init(resting facts: FileFacts) {
+        self.init(mark: facts.mark, rest: Rest(length: facts.length, modifiedAt: facts.modifiedAt))
+    }
+}
