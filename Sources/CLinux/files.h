@@ -46,11 +46,6 @@ static inline long xfer_copy_range(int source, int target, long offset, unsigned
     return syscall(SYS_copy_file_range, source, &from, target, &to, length, 0U);
 }
 
-// fgetxattr(2) is not in Swift's Glibc: whether a file has an access control list beyond its mode bits (acl(5)).
-static inline int xfer_has_access_list(int descriptor) {
-    return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
-}
-
 // fstatfs(2) is not in Swift's Glibc. The first word of `struct statfs` is the type of the file system; those not in
 // linux/magic.h are from each file system's source. 0 when it cannot be told.
 static inline unsigned long xfer_file_system_type(int descriptor) {
@@ -63,6 +58,18 @@ static inline _Bool xfer_is_local_file_system(int descriptor) {
     switch (xfer_file_system_type(descriptor)) {
     case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: case TMPFS_MAGIC:
     case 0x2fc12fc1 /* ZFS */: case 0xca451a4e /* bcachefs */: return 1;
+    default: return 0;
+    }
+}
+
+// Whether mode bits and POSIX access control lists are all that decides about a file here. On a file system of another
+// machine, or of a program (FUSE), somebody else decides.
+static inline _Bool xfer_decides_by_mode(int descriptor) {
+    if (xfer_is_local_file_system(descriptor)) return 1;
+    switch (xfer_file_system_type(descriptor)) {
+    case OVERLAYFS_SUPER_MAGIC: case RAMFS_MAGIC: case SQUASHFS_MAGIC: case MSDOS_SUPER_MAGIC: case ISOFS_SUPER_MAGIC:
+    case PROC_SUPER_MAGIC: case SYSFS_MAGIC: case 0x2011bab0 /* exfat */: case 0x7366746e /* ntfs3 */:
+    case 0x3153464a /* jfs */: case REISERFS_SUPER_MAGIC: case NILFS_SUPER_MAGIC: case 0x0187 /* autofs */: return 1;
     default: return 0;
     }
 }

@@ -79,6 +79,7 @@ public struct Publisher: Sendable {
         _ partName: String, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> RenameOutcome {
         try directory.requireSingleName(intent.finalName)
+        try directory.requireStillWritable()
         guard isPart(try directory.identity(of: partName), of: intent) else {
             throw .publishLost(path: directory.path(of: intent.finalName))
         }

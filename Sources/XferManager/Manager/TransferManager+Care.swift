@@ -32,18 +32,20 @@ extension TransferManager {
     private func discard(_ id: TransferID) async throws {
         let found = try await store.read { reader in
             try reader.isHeld(id)
-                ? nil : reader.transfer(id).map { (transfer: $0, readyNames: try reader.readyFileNames(of: id)) }
+                ? nil
+                : reader.transfer(id).map {
+                    (
+                        transfer: $0, readyNames: try reader.readyFileNames(of: id),
+                        owner: try reader.tasks(subscribingTo: id).first?.owner
+                    )
+                }
         }
-        guard let (transfer, readyNames) = found else { return }
+        guard let (transfer, readyNames, owner) = found else { return }
         let partial = transfer.partial
         let name = transfer.partialName
-        try await services.pool.run {
-            let directory: DirectoryHandle
-            do {
-                directory = try DirectoryHandle(ofService: partial.directory)
-            } catch FileError.missing {
-                return
-            }
+        let guest = owner.flatMap { settings.isOperator($0) ? nil : $0 }
+        try await services.pool.run { [rights = services.rights] in
+            guard let directory = try Self.directory(of: partial, ofGuest: guest, rights) else { return }
             try directory.remove(name)
             for name in readyNames { try directory.remove(name) }
             if let intent = transfer.publishIntent, try directory.identity(of: intent.finalName) == intent.part {
@@ -59,6 +61,26 @@ extension TransferManager {
             return cancelled.contains { $0.specification.kind == .upload }
         }
         if isUpload { abandonUploads() }
+    }
+
+    /// Nil when it is gone, or another one. Of a task that was forgotten nobody knows the owner: there it has to be the very
+    /// directory that was admitted, up to its device's number, which a reboot may change.
+    private static func directory(
+        of partial: PartialLocation, ofGuest guest: Owner?, _ rights: OwnerRights
+    ) throws(FileError) -> DirectoryHandle? {
+        do throws(FileError) {
+            let found =
+                if let guest {
+                    try rights.roots(of: guest).open(directory: partial.directory)
+                } else {
+                    try DirectoryHandle(ofService: partial.directory)
+                }
+            let isThere = found.identity == partial.identity
+            return isThere || found.identity.inode == partial.identity.inode ? found : nil
+        } catch {
+            guard case .missing = error else { throw error }
+            return nil
+        }
     }
 
     /// Transfers whose task was cancelled, ended or was removed just before a crash. Nobody waits for it: every transfer there

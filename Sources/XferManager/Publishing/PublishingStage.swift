@@ -185,12 +185,17 @@ actor PublishingStage {
     /// Gives the names, and makes them durable.
     private func rename(_ files: [Intended]) async -> [Result<Publisher.RenameOutcome, FileError>] {
         guard let directory = files.first?.entry.candidate.file.directory else { return [] }
-        let moves = files.map { (name: $0.entry.candidate.file.name, intent: $0.intent, isReplacing: $0.isReplacing) }
+        let moves = files.map {
+            (file: $0.entry.candidate.file, intent: $0.intent, isReplacing: $0.isReplacing)
+        }
         return await pool.run {
             let publisher = Publisher(directory: directory)
             let renamed = moves.map { move in
                 Result { () throws(FileError) in
-                    try publisher.rename(move.name, as: move.intent, isReplacing: move.isReplacing)
+                    let outcome = try publisher.rename(
+                        move.file.name, as: move.intent, isReplacing: move.isReplacing)
+                    if outcome == .published { move.file.handOver() }
+                    return outcome
                 }
             }
             do throws(FileError) {

@@ -96,9 +96,11 @@ struct StagedFile: Sendable {
     /// Carries out the intent, which is committed; false when somebody took the name meanwhile.
     func rename(_ services: RunServices) async throws -> Bool {
         guard let intent else { return true }
-        let (directory, name, isReplacing) = (directory, ready.name, isReplacing)
+        let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)
         let outcome = try await services.pool.run {
-            try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
+            let outcome = try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
+            if outcome == .published { file.handOver() }
+            return outcome
         }
         guard outcome == .published else { return false }
         try await services.durability.sync(directory)
