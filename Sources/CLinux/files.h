@@ -109,6 +109,18 @@ static inline _Bool xfer_knows_holes(unsigned long type) {
     }
 }
 
+// Whether mode bits and POSIX access control lists are all that decides about a file here. On a file system of another
+// machine, or of a program (FUSE), somebody else decides.
+static inline _Bool xfer_decides_by_mode(int descriptor) {
+    if (xfer_is_local_file_system(descriptor)) return 1;
+    switch (xfer_file_system_type(descriptor)) {
+    case OVERLAYFS_SUPER_MAGIC: case RAMFS_MAGIC: case SQUASHFS_MAGIC: case MSDOS_SUPER_MAGIC: case ISOFS_SUPER_MAGIC:
+    case PROC_SUPER_MAGIC: case SYSFS_MAGIC: case 0x2011bab0 /* exfat */: case 0x7366746e /* ntfs3 */:
+    case 0x3153464a /* jfs */: case REISERFS_SUPER_MAGIC: case NILFS_SUPER_MAGIC: case 0x0187 /* autofs */: return 1;
+    default: return 0;
+    }
+}
+
 // Whether a file keeps its inode number: FAT, exFAT and FUSE may give it another one when it is opened again.
 static inline _Bool xfer_keeps_inode_numbers(unsigned long type) {
     switch (type) {

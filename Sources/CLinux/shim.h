@@ -4,4 +4,5 @@
 #include "memory.h"
 #include "network.h"
 #include "processes.h"
+#include "rights.h"
 #include "timers.h"

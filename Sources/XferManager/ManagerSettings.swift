@@ -12,9 +12,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var downloadDirectory: String
     /// Directories below which operators' destinations have to lie; absolute.
     public var roots: [String]
-    /// Directories below which everybody else's destinations have to lie, all grants together; absolute. Which of them are
-    /// whose is judged when a task is added.
-    public var grantedRoots: [String] = []
+    /// Directories below which everybody else's destinations have to lie.
+    public var grants = RootGrants()
     /// Directories that are never source or destination: state, configuration, credentials; absolute.
     public var forbiddenDirectories: [String] = []
     /// Bytes that stay free on every file system.

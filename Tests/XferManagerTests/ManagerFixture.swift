@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import NIOConcurrencyHelpers
 import XferModel
@@ -16,6 +17,9 @@ final class ManagerFixture: Sendable {
     init() async throws {
         directory = try TemporaryDirectory("xfer-manager")
         downloads = try directory.makeDirectory("downloads")
+        // Those who are no operators go there with their own rights.
+        chmod(directory.path, 0o755)
+        chmod(downloads, 0o777)
         server = try await FaultServer()
     }
 
@@ -37,6 +41,8 @@ final class ManagerFixture: Sendable {
         }
         var settings = ManagerSettings(downloadDirectory: downloads, roots: [directory.path], ownUID: 0)
         settings.reserve = 0
+        let guests = Array(1000...1010) + [4711]
+        settings.grants.users = Dictionary(uniqueKeysWithValues: guests.map { (UInt32($0), [directory.path]) })
         settings.maxActivePerHost = 6
         change(&settings)
         var logger = Logger(label: "test")

@@ -10,6 +10,8 @@ public final class RPCConnection: Sendable {
 
     private let limits: RPCLimits
     private let channel: any Channel
+    /// Of its user.
+    let output: UserOutput
     fileprivate let state: NIOLockedValueBox<State>
 
     fileprivate struct State {
@@ -22,11 +24,12 @@ public final class RPCConnection: Sendable {
         var nextWaiter: UInt64 = 0
     }
 
-    init(id: UInt64, peer: PeerCredentials, channel: any Channel, limits: RPCLimits) {
+    init(id: UInt64, peer: PeerCredentials, channel: any Channel, limits: RPCLimits, output: UserOutput) {
         self.id = id
         self.peer = peer
         self.channel = channel
         self.limits = limits
+        self.output = output
         state = NIOLockedValueBox(State(outbox: Outbox(limit: limits.waitingBytes)))
     }
 
@@ -55,7 +58,7 @@ public final class RPCConnection: Sendable {
         var line = RPCAnswer.notification(method, params: encodedParams)
         guard line.count <= limits.messageBytes else { return .tooLarge }
         line.append(UInt8(ascii: "\n"))
-        let (outcome, drain) = state.withLockedValue { state -> (RPCNotification, (@Sendable () -> Void)?) in
+        let (outcome, drain) = counting { state -> (RPCNotification, (@Sendable () -> Void)?) in
             guard let scheduleDrain = state.scheduleDrain else { return (.unavailable, nil) }
             let (outcome, schedulesDrain) = state.outbox.append(notification: line)
             return (outcome, schedulesDrain ? scheduleDrain : nil)
@@ -114,17 +117,28 @@ extension RPCConnection {
     func finish(request token: UInt64?, answer: [UInt8]?) {
         var line = answer
         line?.append(UInt8(ascii: "\n"))
-        let drain = state.withLockedValue { state in
+        let drain = counting { state in
             state.outbox.append(answer: line, ofRequest: token) ? state.scheduleDrain : nil
         }
         drain?()
+    }
+
+    /// Changes the state and counts for its user what waits now.
+    private func counting<Result>(_ change: (inout State) -> Result) -> Result {
+        let (result, bytes) = state.withLockedValue { state in
+            let before = state.outbox.backlog.bytes
+            let result = change(&state)
+            return (result, state.outbox.backlog.bytes - before)
+        }
+        output.add(bytes)
+        return result
     }
 
     func drain() -> Outbox.Burst { state.withLockedValue { $0.outbox.drain() } }
 
     /// The last burst was taken by the socket.
     func writeEnded() {
-        let waiters = state.withLockedValue { state in
+        let waiters = counting { state in
             state.outbox.writeEnded()
             return state.outbox.isWritable ? state.takeWaiters() : []
         }
@@ -135,7 +149,7 @@ extension RPCConnection {
 
     /// The channel has closed.
     func didClose() {
-        let (actions, waiters) = state.withLockedValue { state in
+        let (actions, waiters) = counting { state in
             defer { state.closeActions = [] }
             state.isOpen = false
             state.outbox.close()

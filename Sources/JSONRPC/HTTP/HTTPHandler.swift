@@ -27,11 +27,16 @@ final class HTTPHandler: ChannelInboundHandler {
     /// Whether no more requests are taken: the client has ended its side or the server shuts down.
     private var isLastRequest = false
     private var isStreaming = false
+    /// Runs from a request's first byte to its last.
+    private let timer: RequestTimer
+    /// Bytes that came while an answer was made: the next request has begun.
+    private var hasBytesAhead = false
 
     init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
         self.connection = connection
         self.dispatcher = dispatcher
         self.routes = routes
+        timer = RequestTimer(dispatcher.limits.requestTime)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -40,6 +45,8 @@ final class HTTPHandler: ChannelInboundHandler {
         case (.body(let bytes), .receiving(let head, let target, let body)):
             receive(bytes, after: body, of: head, target, context: context)
         case (.end, .receiving(let head, let target, let body)):
+            timer.stop()
+            hasBytesAhead = false
             state = .answering(head)
             begin(target, head: head, body: body, context: context)
         default: break
@@ -48,6 +55,8 @@ final class HTTPHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
+        case is HTTPBytesHandler.BytesReceived:
+            onBytes(context: context)
         case ChannelEvent.inputClosed:
             finish(context: context)
         case is FinishEvent:
@@ -83,8 +92,34 @@ final class HTTPHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         state = .closing
+        timer.stop()
         task?.cancel()
         context.fireChannelInactive()
+    }
+
+    private func onBytes(context: ChannelHandlerContext) {
+        switch state {
+        case .idle, .receiving: watch(context: context)
+        case .answering: hasBytesAhead = true
+        case .closing: break
+        }
+    }
+
+    private func watch(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        timer.start(on: context.eventLoop) { bound.value.handler.giveUp(context: bound.value.context) }
+    }
+
+    private func giveUp(context: ChannelHandlerContext) {
+        let head: HTTPRequestHead
+        switch state {
+        case .idle: head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        case .receiving(let received, _, _): head = received
+        case .answering, .closing: return
+        }
+        let seconds = dispatcher.limits.requestTime.components.seconds
+        let answer = HTTPAnswer.text("the request was begun and not ended within \(seconds) seconds\n", status: 408)
+        refuse(head, with: answer, context: context)
     }
 
     /// Closes now or, when an answer is being made, after it.
@@ -146,6 +181,10 @@ extension HTTPHandler {
             send(answer, to: head, context: context)
             return
         }
+        if case .route = target, connection.output.isBeyondLimit {
+            send(.text("\(connection.output.refusal.message)\n", status: 503), to: head, context: context)
+            return
+        }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
         task = Task { [connection, dispatcher] in
@@ -193,7 +232,10 @@ extension HTTPHandler {
             stream(chunks, context: context)
             return
         case .bytes(let bytes) where head.method != .HEAD && !bytes.isEmpty:
-            context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+            let output = connection.output
+            output.add(bytes.count)
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))))
+                .whenComplete { _ in output.add(-bytes.count) }
         case .bytes, .stream:
             break
         }
@@ -230,6 +272,8 @@ extension HTTPHandler {
         let isLast = isLastRequest
         // Before the end is written: that hands over the next request.
         state = isLast ? .closing : .idle
+        if !isLast, hasBytesAhead { watch(context: context) }
+        hasBytesAhead = false
         let sent = context.writeAndFlush(Self.wrapOutboundOut(.end(nil)))
         guard isLast else { return }
         sent.assumeIsolated().whenComplete { [lingering = dispatcher.limits.lingering] _ in

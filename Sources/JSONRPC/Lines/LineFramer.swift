@@ -17,6 +17,9 @@ struct LineFramer {
 
     init(limit: Int) { self.limit = limit }
 
+    /// Whether every byte was handed out.
+    var isEmpty: Bool { buffer.readableBytes == 0 }
+
     mutating func append(_ bytes: ByteBuffer) {
         if buffer.readableBytes == 0 {
             buffer = bytes

@@ -32,6 +32,8 @@ final class LineHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isDraining = false
     private var isWriteUnderWay = false
+    /// Runs while a line has begun and its end is waited for.
+    private let timer: RequestTimer
 
     init(connection: RPCConnection, dispatcher: Dispatcher, executor: LoopExecutor) {
         self.connection = connection
@@ -39,6 +41,7 @@ final class LineHandler: ChannelDuplexHandler {
         self.executor = executor
         let limits = dispatcher.limits
         framer = LineFramer(limit: limits.messageBytes)
+        timer = RequestTimer(limits.requestTime)
         gate = RequestGate(requestLimit: limits.requestsInFlight, byteLimit: limits.messageBytes)
     }
 
@@ -53,6 +56,7 @@ final class LineHandler: ChannelDuplexHandler {
         case .reading:
             framer.append(Self.unwrapInboundIn(data))
             beginRequests()
+            watch(context: context)
         case .inputEnded, .finishing, .closed:
             break
         }
@@ -87,6 +91,7 @@ final class LineHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         phase = .closed
+        timer.stop()
         // First: what is cancelled gives its turn to the next, which must not begin.
         connection.didClose()
         for (task, _) in running.values { task.cancel() }
@@ -115,6 +120,7 @@ extension LineHandler {
             }
             switch framer.next() {
             case .line(let line)?:
+                timer.stop()
                 begin(line)
             case .tooLong?:
                 let limit = dispatcher.limits.messageBytes
@@ -128,6 +134,23 @@ extension LineHandler {
                 phase = .finishing(lingers: false)
             }
         }
+    }
+
+    /// Gives what has begun its time. Not while it is ourselves who do not read.
+    private func watch(context: ChannelHandlerContext) {
+        guard !framer.isEmpty, wantsInput else { return timer.stop() }
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        timer.start(on: context.eventLoop) { bound.value.handler.giveUp(context: bound.value.context) }
+    }
+
+    private func giveUp(context: ChannelHandlerContext) {
+        guard wantsInput else { return }
+        let seconds = Int(dispatcher.limits.requestTime.components.seconds)
+        let error = RPCError.beyondLimit(
+            "a line was begun and not ended within \(seconds) seconds", reason: "request_timeout", limit: seconds)
+        connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
+        phase = .finishing(lingers: true)
+        drain(context: context)
     }
 
     private func begin(_ line: [UInt8], isCutOff: Bool = false) {
@@ -169,6 +192,7 @@ extension LineHandler {
             beginRequests()
         } while !isWriteUnderWay && !connection.isDrained
         isDraining = false
+        watch(context: context)
         resumeReading(context: context)
         closeWhenDone(context: context)
     }

@@ -3,53 +3,93 @@ import NIOCore
 
 /// The connections there are: counted against the limit, told to finish, closed by force.
 final class ClientRegistry: Sendable {
+    private struct Client {
+        let channel: any Channel
+        let user: UInt32
+        let isPrivileged: Bool
+    }
+
     private struct State {
-        var clients: [UInt64: any Channel] = [:]
+        var clients: [UInt64: Client] = [:]
+        /// Of users with connections.
+        var users: [UInt32: (count: Int, output: UserOutput)] = [:]
+        /// How many of the clients are not privileged.
+        var ordinary = 0
         var refused: [UInt64: any Channel] = [:]
         var nextID: UInt64 = 0
         var isFinishing = false
         var waiters: [CheckedContinuation<Void, Never>] = []
+
+        /// Takes a client out; nil when it is none.
+        mutating func removeClient(_ id: UInt64) -> Client? {
+            guard let client = clients.removeValue(forKey: id) else { return nil }
+            if !client.isPrivileged { ordinary -= 1 }
+            if let user = users[client.user] {
+                users[client.user] = user.count > 1 ? (user.count - 1, user.output) : nil
+            }
+            return client
+        }
     }
 
-    private let limit: Int
+    private let limits: RPCLimits
     private let state = NIOLockedValueBox(State())
 
-    init(limit: Int) { self.limit = limit }
+    init(limits: RPCLimits) { self.limits = limits }
 
     enum Admission {
-        case accepted(id: UInt64)
-        /// Too many; `refused` are being told so at this moment, this one included.
-        case refused(id: UInt64, count: Int)
+        case accepted(id: UInt64, output: UserOutput)
+        /// Too many; `count` are being told so at this moment, this one included.
+        case refused(id: UInt64, RPCError, count: Int)
         case shuttingDown
     }
 
     var count: Int { state.withLockedValue { $0.clients.count } }
 
     /// Notes a new connection, to be taken out again with `remove`.
-    func admit(_ channel: any Channel) -> Admission {
+    func admit(_ channel: any Channel, of user: UInt32, isPrivileged: Bool) -> Admission {
         state.withLockedValue { state in
             if state.isFinishing { return .shuttingDown }
             state.nextID += 1
-            if state.clients.count < limit {
-                state.clients[state.nextID] = channel
-                return .accepted(id: state.nextID)
+            let known = state.users[user]
+            if let error = refusal(state, has: known?.count ?? 0, isPrivileged: isPrivileged) {
+                state.refused[state.nextID] = channel
+                return .refused(id: state.nextID, error, count: state.refused.count)
             }
-            state.refused[state.nextID] = channel
-            return .refused(id: state.nextID, count: state.refused.count)
+            let output = known?.output ?? UserOutput(limit: limits.waitingBytesPerUser)
+            state.users[user] = ((known?.count ?? 0) + 1, output)
+            if !isPrivileged { state.ordinary += 1 }
+            state.clients[state.nextID] = Client(channel: channel, user: user, isPrivileged: isPrivileged)
+            return .accepted(id: state.nextID, output: output)
         }
+    }
+
+    /// Why there is no room for one more client of a user that has so many.
+    private func refusal(_ state: State, has count: Int, isPrivileged: Bool) -> RPCError? {
+        let reason = "too_many_clients"
+        if !isPrivileged, count >= limits.clientsPerUser {
+            let limit = limits.clientsPerUser
+            return .beyondLimit("this user has \(limit) connections already", reason: reason, limit: limit)
+        }
+        let open = limits.clients - min(limits.reservedClients, limits.clients / 2)
+        if state.clients.count >= limits.clients {
+            return .beyondLimit("there are \(limits.clients) clients already", reason: reason, limit: limits.clients)
+        }
+        guard !isPrivileged, state.ordinary >= open else { return nil }
+        return .beyondLimit(
+            "there are \(open) clients already, and the other places are the operators'", reason: reason, limit: open)
     }
 
     /// Counts an admitted connection as one to be refused; how many are being told so, this one included.
     func refuse(_ id: UInt64) -> Int {
         state.withLockedValue { state in
-            state.refused[id] = state.clients.removeValue(forKey: id)
+            state.refused[id] = state.removeClient(id)?.channel
             return state.refused.count
         }
     }
 
     func remove(_ id: UInt64) {
         let waiters = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
-            state.clients[id] = nil
+            _ = state.removeClient(id)
             state.refused[id] = nil
             guard state.clients.isEmpty, state.refused.isEmpty else { return [] }
             defer { state.waiters = [] }
@@ -62,13 +102,13 @@ final class ClientRegistry: Sendable {
     func finishAll() {
         let channels = state.withLockedValue { state in
             state.isFinishing = true
-            return Array(state.clients.values) + Array(state.refused.values)
+            return state.clients.values.map(\.channel) + Array(state.refused.values)
         }
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(FinishEvent()) }
     }
 
     func closeAll() {
-        let channels = state.withLockedValue { Array($0.clients.values) + Array($0.refused.values) }
+        let channels = state.withLockedValue { $0.clients.values.map(\.channel) + Array($0.refused.values) }
         for channel in channels { channel.close(promise: nil) }
     }
 

@@ -55,6 +55,7 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
         var framing = HTTPResponseEncoder.Configuration()
         framing.automaticallySetFramingHeaders = false
         return [
+            HTTPBytesHandler(),
             HTTPResponseEncoder(configuration: framing),
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
             HTTPServerPipelineHandler(),

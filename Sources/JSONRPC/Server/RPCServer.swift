@@ -37,7 +37,7 @@ public final class RPCServer: Sendable {
     ) {
         dispatcher = Dispatcher(service: service, limits: limits)
         self.routes = Dictionary(routes.map { ($0.path, $0) }) { $1 }
-        clients = ClientRegistry(limit: limits.clients)
+        clients = ClientRegistry(limits: limits)
         self.threads = threads
     }
 
@@ -133,22 +133,21 @@ extension RPCServer {
         ) { probe.canWatch($0) }
         guard isWatchable != false else { throw RPCServerError.system(SystemCallError("epoll_ctl", on: "a client")) }
         let limits = dispatcher.limits
-        switch clients.admit(channel) {
+        let peer = try PeerCredentials(of: channel)
+        let isPrivileged = dispatcher.service.isPrivileged(peer)
+        switch clients.admit(channel, of: peer.userID, isPrivileged: isPrivileged) {
         case .shuttingDown:
             throw RPCServerError.stopped
-        case .refused(let id, let count):
+        case .refused(let id, let error, let count):
             removeWhenClosed(id, channel)
-            let error = RPCError.beyondLimit(
-                "there are \(limits.clients) clients already", reason: "too_many_clients", limit: limits.clients)
             try refuse(channel, with: error, status: "503 Service Unavailable", count: count)
-        case .accepted(let id):
+        case .accepted(let id, let output):
             removeWhenClosed(id, channel)
-            let peer = try PeerCredentials(of: channel)
             if let error = dispatcher.service.refusal(of: peer) {
                 try refuse(channel, with: error, status: "403 Forbidden", count: clients.refuse(id))
                 return
             }
-            let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits)
+            let connection = RPCConnection(id: id, peer: peer, channel: channel, limits: limits, output: output)
             channel.closeFuture.whenComplete { _ in connection.didClose() }
             try channel.pipeline.syncOperations.addHandler(
                 DialectHandler(

@@ -53,6 +53,8 @@ struct Dispatcher: Sendable {
         switch call {
         case .request(let id, let method, let params):
             await inTurn(method, on: connection) {
+                // Asked when its turn has come: others' answers may have gathered meanwhile.
+                if connection.output.isBeyondLimit { return RPCAnswer.error(connection.output.refusal, id: id) }
                 do throws(RPCError) {
                     let result = try await service.respond(to: method, params: params, on: connection)
                     return RPCAnswer.result(result, id: id, limit: limits.messageBytes)

@@ -8,6 +8,12 @@ public struct RPCLimits: Hashable, Sendable {
     public var nestingDepth = 64
     /// Connections at the same time. The next gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
+    /// Of those, connections of one user who is not privileged (`RPCService.isPrivileged`); as beyond `clients`.
+    public var clientsPerUser = Int.max
+    /// Connections out of `clients`, half of them at most, that only privileged users get.
+    public var reservedClients = 0
+    /// How long a request may take from its first byte to its last. Beyond it −32600 (HTTP: 408), connection closed.
+    public var requestTime = Duration.seconds(30)
     /// Requests of one connection that have begun and are not answered yet. At the limit no more are read.
     public var requestsInFlight = 64
     /// Bulk requests (`RPCService.isBulk`) of all connections together that run at the same time. Beyond it they wait,
@@ -22,6 +28,9 @@ public struct RPCLimits: Hashable, Sendable {
     /// Bytes waiting for a client to read them. At it a notification is refused (`RPCConnection.notify`); above half of
     /// it `isWritable` is false and no more requests are begun.
     public var waitingBytes = 1 << 20
+    /// Bytes waiting to be read on all connections of one user. While there are more, its requests are answered −32600
+    /// (HTTP routes: 503) and carried out not at all.
+    public var waitingBytesPerUser = 32 << 20
     /// How long what a client still sends is read and dropped after it was sent a last answer, so that it can read that
     /// before it sees the connection end.
     public var lingering = Duration.seconds(5)

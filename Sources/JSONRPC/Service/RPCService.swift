@@ -6,6 +6,9 @@ public protocol RPCService: Sendable {
     /// closed. Called on the event loop: decide from memory.
     func refusal(of peer: PeerCredentials) -> RPCError?
 
+    /// Whether a user is one whom the others must never lock out; see `RPCLimits.reservedClients`. Called on the event loop.
+    func isPrivileged(_ peer: PeerCredentials) -> Bool
+
     /// Whether calls of this method read or write so much that only `RPCLimits.bulkRequests` of them run at the same
     /// time, and only for clients that take what they are answered.
     func isBulk(_ method: String) -> Bool
@@ -28,6 +31,8 @@ public protocol RPCService: Sendable {
 
 extension RPCService {
     public func refusal(of peer: PeerCredentials) -> RPCError? { nil }
+
+    public func isPrivileged(_ peer: PeerCredentials) -> Bool { false }
 
     public func isBulk(_ method: String) -> Bool { false }
 

@@ -1,3 +1,4 @@
+public import XferManager
 import XferModel
 
 /// Decides who may call: the daemon's own uid and root as operators, others when the configuration allows them.
@@ -37,6 +38,11 @@ public struct AccessPolicy: Hashable, Sendable {
         self.operatorRoots = operatorRoots
         self.users = users
         self.groups = groups
+    }
+
+    /// Where those who are no operators may write and read.
+    public var grants: RootGrants {
+        RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots))
     }
 
     /// The caller a peer is, or why it is refused.

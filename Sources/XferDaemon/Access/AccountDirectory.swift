@@ -1,4 +1,5 @@
 import Glibc
+public import XferManager
 
 /// Looks names up in the system's user and group databases.
 public struct AccountDirectory: Sendable {
@@ -30,6 +31,31 @@ public struct AccountDirectory: Sendable {
                 return (status, found?.pointee.gr_gid)
             }
         })
+
+    /// A user's own group and all it is in, as getpwuid_r(3) and getgrouplist(3) say: may block as the others do.
+    public static func account(_ uid: UInt32) -> Account? {
+        var entry = passwd()
+        return lookUp { buffer, size in
+            var found: UnsafeMutablePointer<passwd>?
+            let status = getpwuid_r(uid, &entry, buffer, size, &found)
+            guard status == 0, let found, let name = found.pointee.pw_name else { return (status, nil) }
+            let gid = found.pointee.pw_gid
+            return (0, groups(of: name, gid).map { Account(gid: gid, groups: $0) })
+        }
+    }
+
+    /// Nil when they do not come to an end.
+    private static func groups(of name: UnsafePointer<CChar>, _ gid: UInt32) -> [UInt32]? {
+        var count: Int32 = 64
+        while count <= 1 << 20 {
+            var groups = [gid_t](repeating: 0, count: Int(count))
+            let room = count
+            if getgrouplist(name, gid, &groups, &count) >= 0 { return Array(groups.prefix(Int(max(0, count)))) }
+            // What is needed, where the library says so.
+            count = max(count, room * 2)
+        }
+        return nil
+    }
 
     /// The home directory of a user in the password database.
     public static func home(of uid: UInt32) -> String? {

@@ -61,10 +61,12 @@ public enum Daemon {
         let manager = try await TransferManager.open(
             stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
             version: XferVersion.current, logger: logger, reader: ResponseObjects.reader,
-            describe: { TaskRecord($0).wire.text })
+            describe: { TaskRecord($0).wire.text }, accounts: AccountDirectory.account)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
         let shutdown = ShutdownRequest()
         let endpoint = RPCEndpoint(sockets.first, path: instance.paths.socket, settings: settings)
+        let leases = EventLeases(
+            perConnection: Int(settings.rpc.maxWaiting), perUser: Int(settings.rpc.maxWaitingPerUser))
         let handlers =
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
@@ -74,7 +76,7 @@ public enum Daemon {
             + CacheHandlers(manager: manager).all + HookHandlers(manager: manager).all
             + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
             + NetworkHandlers(manager: manager).all
-            + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions()).all
+            + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions(), leases: leases).all
             + DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
                 socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
@@ -85,7 +87,8 @@ public enum Daemon {
         let service = DaemonService(handlers: handlers, access: configuration.access, memory: memory)
         configuration.onAccessChange { service.setAccess($0) }
         let server = RPCServer(
-            service: service, routes: HTTPRoutes(manager: manager, service: service, metrics: metrics).all,
+            service: service,
+            routes: HTTPRoutes(manager: manager, service: service, metrics: metrics, leases: leases).all,
             limits: RPCLimits(settings))
 
         // Everything is as the last daemon left it before anybody can ask.

@@ -33,8 +33,7 @@ struct Instance: Sendable {
     func managerSettings(_ settings: Settings) -> ManagerSettings {
         var result = ManagerSettings(
             downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
-        let grants = Array(settings.access.users.values) + settings.access.groups.values
-        result.grantedRoots = Set(grants.flatMap(\.roots)).sorted()
+        result.grants = AccessPolicy.load(settings, ownUID: geteuid()).policy.grants
         result.maxActive = settings.queue.maxActive
         result.maxActivePerHost = settings.queue.maxActivePerHost
         result.order = settings.queue.order

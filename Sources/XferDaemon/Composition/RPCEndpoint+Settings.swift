@@ -28,6 +28,10 @@ extension RPCLimits {
         self.init()
         messageBytes = Int(clamping: settings.rpc.maxLine)
         clients = settings.rpc.maxClients
+        clientsPerUser = settings.rpc.maxClientsPerUser
+        reservedClients = settings.rpc.reservedClients
+        requestTime = settings.rpc.requestTimeout
+        waitingBytesPerUser = Int(settings.rpc.maxWaitingPerUser)
         requestsInFlight = settings.rpc.maxInFlight
     }
 }

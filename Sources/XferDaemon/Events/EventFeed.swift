@@ -9,6 +9,7 @@ actor EventFeed {
     private let manager: TransferManager
     private let filter: EventFilter
     private let subscription: EventSubscription
+    private let lease: EventLease
     /// The last event of the replay read so far; nil once the replay is over.
     private var replayed: Int64?
 
@@ -17,12 +18,14 @@ actor EventFeed {
     /// The newest event when the feed began.
     nonisolated var startSeq: Int64 { subscription.startSeq }
 
-    private static var pageSize: Int { 1000 }
+    /// Events that one feed reads from the store at once: all of them are in memory until its client has taken them.
+    private static var pageSize: Int { 200 }
 
-    init(_ manager: TransferManager, filter: EventFilter, since: Int64?) async throws {
+    init(_ manager: TransferManager, filter: EventFilter, since: Int64?, lease: EventLease) async throws {
         self.manager = manager
         self.filter = filter
-        subscription = manager.hub.subscribe(filter)
+        self.lease = lease
+        subscription = manager.hub.subscribe(filter, within: lease.budget)
         guard let since else {
             gapBefore = nil
             return

@@ -7,6 +7,7 @@ import XferProtocol
 struct EventHandlers: Sendable {
     let manager: TransferManager
     let subscriptions: ConnectionSubscriptions
+    let leases: EventLeases
 
     var all: [Handler] {
         [
@@ -25,7 +26,13 @@ struct EventHandlers: Sendable {
         }
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
-        let feed = try await EventFeed(manager, filter: filter, since: params.since)
+        guard let lease = leases.lease(for: context.connection) else {
+            let limit = EventLeases.mostPerUser
+            throw RPCFailure(
+                .limitExceeded, "a user can have \(limit) event streams",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+        }
+        let feed = try await EventFeed(manager, filter: filter, since: params.since, lease: lease)
         guard let id = subscriptions.start(feed, on: context.connection) else {
             let limit = ConnectionSubscriptions.mostPerConnection
             throw RPCFailure(

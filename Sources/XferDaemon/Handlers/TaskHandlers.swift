@@ -62,7 +62,8 @@ struct TaskHandlers: Sendable {
             params.id,
             TransferManager.Update(
                 fieldRefusedWhileRunning: changes.fieldRefusedWhileRunning, path: "changes.",
-                directoryField: changes.directoryField, change: { changes.apply(to: &$0) }),
+                directoryField: changes.directoryField, namesDirectory: changes.namesDirectory,
+                change: { changes.apply(to: &$0) }),
             for: context.caller.principal)
         return TaskUpdate.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }

@@ -35,6 +35,8 @@ final class DaemonService: RPCService {
         }
     }
 
+    func isPrivileged(_ peer: PeerCredentials) -> Bool { (try? caller(peer))?.isOperator ?? false }
+
     func isBulk(_ method: String) -> Bool { handlers[method]?.isBulk ?? false }
 
     func isBrief(_ method: String) -> Bool { handlers[method]?.isBrief ?? false }

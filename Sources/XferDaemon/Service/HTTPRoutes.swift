@@ -9,6 +9,7 @@ struct HTTPRoutes: Sendable {
     let manager: TransferManager
     let service: DaemonService
     let metrics: PrometheusRegistry
+    let leases: EventLeases
 
     var all: [HTTPRoute] {
         [
@@ -41,7 +42,10 @@ struct HTTPRoutes: Sendable {
         do {
             let caller = try service.caller(connection.peer)
             let filter = EventFilter(types: nil, taskIDs: nil, caller: caller)
-            let feed = try await EventFeed(manager, filter: filter, since: since)
+            guard let lease = leases.lease(for: connection) else {
+                return .text("a user can have \(EventLeases.mostPerUser) event streams\n", status: 503)
+            }
+            let feed = try await EventFeed(manager, filter: filter, since: since, lease: lease)
             return HTTPAnswer(
                 contentType: "text/event-stream", headers: [("Cache-Control", "no-store")],
                 body: .stream(ServerSentEvents(feed: feed)))

@@ -201,6 +201,21 @@ extension SettingKey {
             "rpc.max_clients", \.rpc.maxClients, .integer(1...65_536), reload: false,
             "Clients connected at a time"),
         SettingKey(
+            "rpc.max_clients_per_user", \.rpc.maxClientsPerUser, .integer(1...65_536), reload: false,
+            "Of those, connections of one user who is no operator"),
+        SettingKey(
+            "rpc.reserved_clients", \.rpc.reservedClients, .integer(0...65_536), reload: false,
+            "Of those, connections that only operators get; half of them at most"),
+        SettingKey(
+            "rpc.request_timeout", \.rpc.requestTimeout, .duration(.seconds(1) ... .seconds(3600)), reload: false,
+            "How long a request may take from its first byte to its last"),
+        SettingKey(
+            "rpc.max_waiting", \.rpc.maxWaiting, .size(65_536...(1 << 30)), reload: false,
+            "Bytes of events that wait for one client that does not read; beyond them its subscriptions end"),
+        SettingKey(
+            "rpc.max_waiting_per_user", \.rpc.maxWaitingPerUser, .size(65_536...(1 << 34)), reload: false,
+            "Bytes of events, and of answers, that wait for all clients of a user"),
+        SettingKey(
             "rpc.max_in_flight", \.rpc.maxInFlight, .integer(1...65_536), reload: false,
             "Requests of one client worked on at a time"),
     ]

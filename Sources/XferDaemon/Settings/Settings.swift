@@ -131,6 +131,15 @@ public struct Settings: Hashable, Sendable {
         /// Bytes of one message, in both directions.
         public var maxLine: Int64 = 4_194_304
         public var maxClients = 256
+        /// Connections of one user who is no operator.
+        public var maxClientsPerUser = 64
+        /// Connections that only operators get, half of all at most.
+        public var reservedClients = 16
+        /// How long a request may take from its first byte to its last.
+        public var requestTimeout = Duration.seconds(30)
+        /// Bytes of events that wait for one connection, and for all of a user's, before their streams end in an overflow.
+        public var maxWaiting: Int64 = 8_388_608
+        public var maxWaitingPerUser: Int64 = 33_554_432
         /// Requests of one client that are being worked on; beyond that its socket is not read.
         public var maxInFlight = 64
     }

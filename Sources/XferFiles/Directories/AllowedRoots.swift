@@ -5,16 +5,35 @@ import XferModel
 /// The directories a client may have files put into, and the service's own ones that it may not.
 ///
 /// A path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, so that a link changed in
-/// between cannot lead out. Links that stay within the roots, absolute ones too, are followed.
+/// between cannot lead out. Links that stay within the roots, absolute ones too, are followed. On behalf of `users` it is a
+/// `PathWalk` instead.
 public struct AllowedRoots: Hashable, Sendable {
     /// Absolute paths; what lies beneath them is allowed.
     public let roots: [String]
     /// Absolute paths of state, configuration and credential directories; nothing in them is allowed.
     public let forbidden: [String]
+    /// Whose rights count on every directory from `/` on, each by itself, beside the service's own; none for operators.
+    public let users: [FileUser]
+    /// Whether paths are walked in a thread that has the first user's rights.
+    let actsAsUser: Bool
 
-    public init(roots: [String], forbidden: [String]) {
+    public init(roots: [String], forbidden: [String], users: [FileUser] = []) {
+        self.init(roots: roots, forbidden: forbidden, users: users, actsAsUser: UserThread.isPossible)
+    }
+
+    init(roots: [String], forbidden: [String], users: [FileUser], actsAsUser: Bool) {
         self.roots = roots
         self.forbidden = forbidden
+        self.users = users
+        self.actsAsUser = actsAsUser && !users.isEmpty
+    }
+
+    /// What a directory is opened for.
+    public enum Purpose: Hashable, Sendable {
+        /// To make, rename and remove files in it.
+        case writing
+        /// To read files in it; of the service's own users it asks no less than `writing`.
+        case reading
     }
 
     /// Opens a directory beneath a root to put files into.
@@ -24,13 +43,16 @@ public struct AllowedRoots: Hashable, Sendable {
     ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
     ///     durable. Never for a directory that is known to have existed: its disk may be unmounted.
     /// - Throws: `outsideRoots`, `forbidden`, `missing`, `notADirectory`, `notWritable`, `notAbsolute`, `containsNUL`,
-    ///   `unsupported` for a kernel before 5.6, `system`.
-    public func open(directory path: String, createMissing: Bool = false) throws(FileError) -> DirectoryHandle {
+    ///   `notPermitted` and `undecidable` where `users` count, `unsupported` for a kernel before 5.6, `system`.
+    public func open(
+        directory path: String, createMissing: Bool = false, for purpose: Purpose = .writing
+    ) throws(FileError) -> DirectoryHandle {
+        guard users.isEmpty else { return try openForUsers(path, createMissing: createMissing, for: purpose) }
         let place = try ResolvedPath(path)
         let root = try root(of: place)
         if let problem = place.problem { throw problem }
         var handle = try openExisting(place, from: root)
-        try refuseForbidden(place, handle)
+        try refuseForbidden(place.asked, leadingTo: place.whole, handle)
         if !place.missing.isEmpty, !createMissing || place.missing.contains("..") { throw .missing(path: path) }
         var here = place.existing
         for name in place.missing {
@@ -91,7 +113,7 @@ extension AllowedRoots {
         return try openBeneath(parent, name, asked: asked)
     }
 
-    private func requireWritable(_ handle: Descriptor, _ path: String) throws(FileError) {
+    func requireWritable(_ handle: Descriptor, _ path: String) throws(FileError) {
         switch retryingInterrupts({ faccessat(handle.raw, ".", W_OK | X_OK, AT_EACCESS) }) {
         case .value: return
         case .failure(let code): throw .notWritable(path: path, code: code)
@@ -115,13 +137,17 @@ extension AllowedRoots {
 
 extension AllowedRoots {
     /// Compares text, for forbidden directories that do not exist yet, and identities, for ones reached by bind mounts.
-    func refuseForbidden(_ place: ResolvedPath, _ handle: Descriptor) throws(FileError) {
-        let refusal = FileError.forbidden(path: place.asked, roots: roots)
-        for path in forbidden where ResolvedPath.isWithin(place.whole, try ResolvedPath(path).whole) { throw refusal }
+    ///
+    /// - Parameters:
+    ///   - whole: `asked` without links, with what of it is missing.
+    ///   - handle: the deepest directory on the way that exists.
+    func refuseForbidden(_ asked: String, leadingTo whole: String, _ handle: Descriptor) throws(FileError) {
+        let refusal = FileError.forbidden(path: asked, roots: roots)
+        for path in forbidden where ResolvedPath.isWithin(whole, try ResolvedPath(path).whole) { throw refusal }
         let identities = Set(forbidden.compactMap(FileIdentity.init(ofPath:)))
         guard !identities.isEmpty else { return }
         var directory = handle
-        var identity = FileIdentity(try status(of: directory.raw, path: place.asked))
+        var identity = FileIdentity(try status(of: directory.raw, path: asked))
         while !identities.contains(identity) {
             let parent: Descriptor
             switch openDescriptor(at: directory.raw, "..", flags: Int32(XFER_O_PATH) | O_DIRECTORY) {
@@ -130,7 +156,7 @@ extension AllowedRoots {
                 throw .system(operation: "open", path: place.asked, code: code)
             case .failure: throw refusal
             }
-            let parentIdentity = FileIdentity(try status(of: parent.raw, path: place.asked))
+            let parentIdentity = FileIdentity(try status(of: parent.raw, path: asked))
             if parentIdentity == identity { return }
             (directory, identity) = (parent, parentIdentity)
         }

@@ -16,11 +16,14 @@ public final class DirectoryHandle: Sendable {
     let knowsHoles: Bool
     /// Whether its files have the same inode number when they are opened again.
     let keepsInodeNumbers: Bool
+    /// On whose behalf it was opened; nil for an operator, or the service itself.
+    private let roots: AllowedRoots?
 
     var descriptor: Int32 { handle.raw }
 
-    init(path: String, handle: Descriptor) throws(FileError) {
+    init(path: String, handle: Descriptor, for roots: AllowedRoots? = nil) throws(FileError) {
         self.path = path
+        self.roots = roots
         self.handle = handle
         identity = FileIdentity(try XferFiles.status(of: handle.raw, path: path))
         let type = xfer_file_system_type(handle.raw)
@@ -58,6 +61,31 @@ public final class DirectoryHandle: Sendable {
 
     /// Makes entries made, renamed and removed so far durable (fsync(2)).
     public func sync() throws(FileError) { try perform("write out", on: path) { fsync(descriptor) } }
+}
+
+// MARK: - Rights
+
+extension DirectoryHandle {
+    /// Throws unless those on whose behalf it was opened may still make and rename files in here: permissions may have been
+    /// taken away since.
+    ///
+    /// - Throws: `notPermitted`, `undecidable`, `system`.
+    func requireStillWritable() throws(FileError) {
+        guard let roots, !roots.users.isEmpty else { return }
+        let permissions = FilePermissions(of: handle, try XferFiles.status(of: handle.raw, path: path))
+        for user in roots.users {
+            switch permissions.decision(about: [.write, .search], for: user) {
+            case .permitted: break
+            case .denied: throw .notPermitted(path: path, uid: user.uid, wish: "write there any more")
+            // The kernel has been asked in the user's name when it was opened.
+            case .undecided where roots.actsAsUser: break
+            case .undecided: throw .undecidable(path: path, uid: user.uid, at: path)
+            }
+        }
+    }
+
+    /// Whom files that are published here are given to; nil leaves them the service's.
+    var heir: FileUser? { roots.flatMap { $0.actsAsUser ? $0.users.first : nil } }
 }
 
 // MARK: - Entries

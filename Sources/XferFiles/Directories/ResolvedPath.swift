@@ -58,7 +58,7 @@ struct ResolvedPath {
         directory == "/" ? "/\(name)" : "\(directory)/\(name)"
     }
 
-    private static func components(_ path: String) -> [String] {
+    static func components(_ path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }
     }
 

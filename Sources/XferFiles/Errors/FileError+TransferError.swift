@@ -7,7 +7,8 @@ extension FileError {
 
     private var reason: FailureReason {
         switch self {
-        case .notAbsolute, .containsNUL, .outsideRoots, .forbidden, .notADirectory, .notWritable, .invalidName:
+        case .notAbsolute, .containsNUL, .outsideRoots, .forbidden, .notADirectory, .notWritable, .invalidName,
+            .notPermitted, .undecidable:
             .destinationDenied
         case .missing: .destinationUnavailable
         case .isADirectory, .nameTaken, .noFreeName: .destinationExists

@@ -19,6 +19,10 @@ public enum FileError: Error, Hashable, Sendable {
     case isADirectory(path: String)
     /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
     case notWritable(path: String, code: Int32)
+    /// A user, on whose behalf a path was to be opened, may not do on the way what is needed: `wish` says what and where.
+    case notPermitted(path: String, uid: UInt32, wish: String)
+    /// Nothing here tells what the user may do at a place of the path.
+    case undecidable(path: String, uid: UInt32, at: String)
     /// A name the client gave cannot be a file's name.
     case invalidName(String, problem: String)
     /// The final name is taken and the conflict policy is `fail`.
@@ -74,6 +78,9 @@ extension FileError: CustomStringConvertible {
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
         case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"
+        case .notPermitted(let path, let uid, let wish): "\(path.quoted) cannot be used: user \(uid) may not \(wish)"
+        case .undecidable(let path, let uid, let place):
+            "\(path.quoted) cannot be used: what user \(uid) may do in \(place.quoted) is for another machine or program to say; only a service that runs as root can ask"
         case .invalidName(let name, let problem): "\(name.quoted) cannot be a file name: \(problem)"
         case .nameTaken(let path): "\(path.quoted) exists"
         case .noFreeName(let path, let tried): "\(path.quoted) and \(tried) numbered names after it exist"

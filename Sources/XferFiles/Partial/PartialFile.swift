@@ -52,6 +52,7 @@ extension PartialFile {
     /// - Throws: `nameTaken` when there is one, `notWritable`, `system`.
     public static func create(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
         try directory.requireSingleName(name)
+        try directory.requireStillWritable()
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         switch openDescriptor(at: directory.descriptor, name, flags: flags, mode: 0o600) {
         case .value(let handle):

@@ -25,6 +25,7 @@ extension Publisher {
         guard try isPublished(intent) else { return hasPart ? .repeat : .lost }
         // Both names: the crash came between link and unlink.
         if hasPart { try directory.remove(partName) }
+        handOver(intent)
         try directory.sync()
         return .done
     }

@@ -86,6 +86,7 @@ public struct Publisher: Sendable {
         _ partName: String, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> RenameOutcome {
         try directory.requireSingleName(intent.finalName)
+        try directory.requireStillWritable()
         try requireReady(partName, for: intent)
         return isReplacing
             ? try renameReplacing(partName, intent.finalName) : try renameKeeping(partName, intent.finalName)

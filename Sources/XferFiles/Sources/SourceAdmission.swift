@@ -5,37 +5,20 @@ public import XferModel
 /// Looks at the files a client wants sent, when it asks for that: what they are is noted, so that later nothing else is sent
 /// in their place.
 ///
-/// The path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, as `AllowedRoots` does
-/// for directories; who may read is judged by the inode that was opened, not by its path.
+/// For operators the path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, as `AllowedRoots`
+/// does for directories. For others it is walked with their rights, at admission and at each opening (`open(asUser:)`).
 public struct SourceAdmission: Sendable {
-    /// A client that may not read everything the service may.
-    public struct Reader: Hashable, Sendable {
-        public var uid: UInt32
-        /// Its group and its supplementary ones.
-        public var groups: [UInt32]
-
-        public init(uid: UInt32, groups: [UInt32]) {
-            self.uid = uid
-            self.groups = groups
-        }
-    }
-
     private let roots: AllowedRoots
-    private let reader: Reader?
 
     /// For operators: any regular file the service can read.
     ///
     /// - Parameter forbidden: state, configuration and credential directories; absolute.
     public init(forbidden: [String]) {
         roots = AllowedRoots(roots: ["/"], forbidden: forbidden)
-        reader = nil
     }
 
     /// For others: regular files beneath their roots that they could read themselves.
-    public init(roots: [String], forbidden: [String], reader: Reader) {
-        self.roots = AllowedRoots(roots: roots, forbidden: forbidden)
-        self.reader = reader
-    }
+    public init(_ roots: AllowedRoots) { self.roots = roots }
 
     /// What the file is now.
     ///
@@ -43,14 +26,59 @@ public struct SourceAdmission: Sendable {
     public func admit(_ path: String) throws(SourceError) -> SourceFile {
         let facts: stat
         do throws(FileError) {
-            facts = try open(path)
+            facts = roots.users.isEmpty ? try open(path) : try open(asUser: path).facts
         } catch {
             throw SourceError(error)
         }
         try SourceError.requireRegular(facts, path)
-        if let reader, !reader.mayRead(facts) { throw .unreadable(path: path, code: EACCES) }
         return SourceFile(path: path, facts)
     }
+
+    /// Opens a file to be sent, at any time after it was admitted. Whether it still is that file its reader finds out.
+    func reopen(_ path: String) throws(FileError) -> Descriptor {
+        guard roots.users.isEmpty else {
+            guard let handle = try open(asUser: path).handle else { throw .missing(path: path) }
+            return handle
+        }
+        // Not blocking: somebody may have put a FIFO there.
+        switch openDescriptor(path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY) {
+        case .value(let opened): return opened
+        case .failure(ENOENT), .failure(ENOTDIR), .failure(ELOOP), .failure(ENXIO): throw .missing(path: path)
+        case .failure(let code): throw .system(operation: "open", path: path, code: code)
+        }
+    }
+
+    // MARK: With a user's rights
+
+    /// What the path leads to, open for reading when it is a regular file.
+    private func open(asUser path: String) throws(FileError) -> (handle: Descriptor?, facts: stat) {
+        let found = try roots.asUser(path) { [roots] () throws(FileError) in
+            let way = try roots.admittedWay(path)
+            guard way.missing.isEmpty else { throw .missing(path: path) }
+            guard let file = way.file else { throw .isADirectory(path: path) }
+            guard file.facts.st_mode & S_IFMT == S_IFREG else { return Found(handle: nil, facts: file.facts) }
+            do throws(FileError) {
+                try way.require(.read, of: FilePermissions(of: file.handle, file.facts), "read")
+            } catch {
+                guard case .notPermitted = error else { throw error }
+                throw .system(operation: "open", path: path, code: EACCES)
+            }
+            // The very file that was looked at, whatever has its name by now.
+            let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY
+            switch openDescriptor("/proc/self/fd/\(file.handle.raw)", flags: flags) {
+            case .value(let handle): return Found(handle: handle, facts: try status(of: handle.raw, path: path))
+            case .failure(let code): throw .system(operation: "open", path: path, code: code)
+            }
+        }
+        return (found.handle, found.facts)
+    }
+
+    private struct Found: Sendable {
+        let handle: Descriptor?
+        let facts: stat
+    }
+
+    // MARK: With the service's
 
     private func open(_ path: String) throws(FileError) -> stat {
         let place = try ResolvedPath(path)
@@ -60,7 +88,7 @@ public struct SourceAdmission: Sendable {
         guard place.existing != root else { throw .isADirectory(path: path) }
         let (parent, name) = Self.split(place.existing)
         let directory = try openDirectory(parent, from: root, asked: path)
-        try roots.refuseForbidden(place, directory)
+        try roots.refuseForbidden(place.asked, leadingTo: place.whole, directory)
         // Opening a device or a pipe has effects of its own: only what is a file is opened.
         var facts = stat()
         try perform("inspect", on: path) { fstatat(directory.raw, name, &facts, AT_SYMLINK_NOFOLLOW) }
@@ -69,11 +97,7 @@ public struct SourceAdmission: Sendable {
         switch retryingInterrupts({ xfer_open_beneath(directory.raw, name, flags) }) {
         case .value(let raw):
             let file = Descriptor(owning: raw)
-            let opened = try status(of: file.raw, path: path)
-            if let reader, reader.isNotOwner(opened), Self.hasAccessList(file) {
-                throw .system(operation: "read the access control list of", path: path, code: EACCES)
-            }
-            return opened
+            return try status(of: file.raw, path: path)
         case .failure(let code): throw .system(operation: "open", path: path, code: code)
         }
     }
@@ -105,24 +129,6 @@ public struct SourceAdmission: Sendable {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
-
-    /// acl(5): the group bits are then a mask and say nothing about one group.
-    private static func hasAccessList(_ file: Descriptor) -> Bool {
-        xfer_has_access_list(file.raw) != 0
-    }
-}
-
-extension SourceAdmission.Reader {
-    /// As the kernel decides (path_resolution(7)): the owner's bits for the owner, the group's for its members, the rest's
-    /// for the rest.
-    func mayRead(_ facts: stat) -> Bool {
-        if facts.st_uid == uid { return facts.st_mode & S_IRUSR != 0 }
-        if groups.contains(facts.st_gid) { return facts.st_mode & S_IRGRP != 0 }
-        return facts.st_mode & S_IROTH != 0
-    }
-
-    /// Whether more than the owner's bits count, so that an access control list may say otherwise.
-    func isNotOwner(_ facts: stat) -> Bool { facts.st_uid != uid }
 }
 
 extension SourceFile {

@@ -15,6 +15,8 @@ public enum SourceError: Error, Hashable, Sendable {
     case notAFile(path: String, kind: String)
     /// The client, or the service, may not read it.
     case unreadable(path: String, code: Int32)
+    /// The client's user may not go there, or nothing tells whether it may.
+    case notPermitted(reason: String)
     case system(path: String, code: Int32)
 }
 
@@ -28,6 +30,7 @@ extension SourceError {
         case .missing(let path), .notADirectory(let path): self = .missing(path: path)
         case .isADirectory(let path): self = .notAFile(path: path, kind: "a directory")
         case .notWritable(let path, let code): self = .unreadable(path: path, code: code)
+        case .notPermitted, .undecidable: self = .notPermitted(reason: error.description)
         case .system(_, let path, let code) where code == EACCES || code == EPERM:
             self = .unreadable(path: path, code: code)
         case .system(_, let path, let code) where code == ENOENT || code == ELOOP: self = .missing(path: path)
@@ -60,7 +63,7 @@ extension SourceError {
     /// Whether it is there, but not for this client.
     public var isPermission: Bool {
         switch self {
-        case .outsideRoots, .forbidden, .unreadable: true
+        case .outsideRoots, .forbidden, .unreadable, .notPermitted: true
         default: false
         }
     }
@@ -77,6 +80,7 @@ extension SourceError: CustomStringConvertible {
         case .missing(let path): "\(path.quoted) does not exist"
         case .notAFile(let path, let kind): "\(path.quoted) is \(kind), expected a regular file"
         case .unreadable(let path, let code): "\(path.quoted) cannot be read: \(Errno(rawValue: code))"
+        case .notPermitted(let reason): reason
         case .system(let path, let code): "cannot read \(path.quoted): \(Errno(rawValue: code))"
         }
     }

@@ -10,17 +10,21 @@ public final class SendableFile: Sendable {
 
     public var descriptor: Int32 { handle.raw }
 
-    /// Opens the file the client named. Whoever may read it was looked at when it was added; here it only has to be the
-    /// same file, unchanged.
+    /// Opens the file the client named, with the rights it has now, and finds it unchanged.
     ///
-    /// - Throws: `sourceChanged`, also when it is gone; `system`.
-    public init(_ source: SourceFile) throws(FileError) {
-        // Not blocking: somebody may have put a FIFO there.
-        switch openDescriptor(source.path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY) {
-        case .value(let opened): handle = opened
-        case .failure(ENOENT), .failure(ENOTDIR), .failure(ELOOP), .failure(ENXIO):
-            throw .sourceChanged(path: source.path, problem: "it is not there any more")
-        case .failure(let code): throw .system(operation: "open", path: source.path, code: code)
+    /// - Parameter admission: what its task's owner may read.
+    /// - Throws: `sourceChanged`, also when it is gone or out of its owner's reach; `undecidable`, `system`.
+    public init(_ source: SourceFile, by admission: SourceAdmission) throws(FileError) {
+        do throws(FileError) {
+            handle = try admission.reopen(source.path)
+        } catch {
+            switch error {
+            case .missing, .notADirectory, .isADirectory:
+                throw .sourceChanged(path: source.path, problem: "it is not there any more")
+            case .notPermitted, .outsideRoots, .forbidden:
+                throw .sourceChanged(path: source.path, problem: "\(error)")
+            default: throw error
+            }
         }
         self.source = source
         try checkUnchanged()

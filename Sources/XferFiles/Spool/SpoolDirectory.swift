@@ -42,8 +42,8 @@ public final class SpoolDirectory: Sendable {
     /// Copies a file that is to be sent, and keeps the copy. Blocks for as long as copying takes.
     ///
     /// - Throws: `sourceChanged` also when it changes while it is copied; `system`.
-    public func copy(of source: SourceFile) throws(FileError) -> SpoolFile {
-        let original = try SendableFile(source)
+    public func copy(of source: SourceFile, by admission: SourceAdmission) throws(FileError) -> SpoolFile {
+        let original = try SendableFile(source, by: admission)
         let copy = try makeFile()
         _ = try FileCopy.copy(from: original.descriptor, to: copy.descriptor, length: source.length)
         try original.checkUnchanged()

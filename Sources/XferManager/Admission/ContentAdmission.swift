@@ -4,18 +4,9 @@ import XferModel
 
 /// Looks at the files a request is to send and notes what they are.
 struct ContentAdmission: Sendable {
-    private let sources: SourceAdmission
-    private let pool: BlockingPool
-
-    init(principal: Principal, settings: ManagerSettings, pool: BlockingPool) {
-        self.pool = pool
-        sources =
-            principal.isOperator
-            ? SourceAdmission(forbidden: settings.forbiddenDirectories)
-            : SourceAdmission(
-                roots: principal.roots, forbidden: settings.forbiddenDirectories,
-                reader: SourceAdmission.Reader(uid: principal.owner.rawValue, groups: principal.groups))
-    }
+    let principal: Principal
+    let rights: OwnerRights
+    let pool: BlockingPool
 
     /// - Parameter path: what stands before a field's name in errors.
     func admit(_ content: RequestBuilder.Content?, path: String) async throws -> RequestBody? {
@@ -46,7 +37,9 @@ struct ContentAdmission: Sendable {
 
     private func admit(_ file: FileReference, path: String) async throws -> SourceFile {
         do throws(SourceError) {
-            return try await pool.run { [sources] () throws(SourceError) in try sources.admit(file.path) }
+            return try await pool.run { [rights, principal] () throws(SourceError) in
+                try rights.sources(of: principal).admit(file.path)
+            }
         } catch {
             if error.isDescriptorShortage { throw ManagerError.outOfDescriptors }
             if error.isPermission {

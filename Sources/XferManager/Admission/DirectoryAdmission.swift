@@ -29,7 +29,10 @@ final class DirectoryAdmission: Sendable {
     /// Which directory it is, once it is there and may be written to.
     func identity(of directory: String, in roots: AllowedRoots) async throws(FileError) -> FileIdentity {
         let key = Key(roots: roots, directory: directory)
-        if let known = known.withLockedValue({ $0[key] }), known.isWritable { return known.identity }
+        // Looking is done with the service's rights: whoever counts with others is asked about each time.
+        if roots.users.isEmpty, let known = known.withLockedValue({ $0[key] }), known.isWritable {
+            return known.identity
+        }
         let opening = await withCheckedContinuation { waiter in
             let isFirst = waiters.withLockedValue { waiters in
                 guard waiters[key] == nil else {
@@ -63,7 +66,7 @@ final class DirectoryAdmission: Sendable {
                 let opened = try key.roots.open(directory: key.directory, createMissing: true)
                 return (opened.identity, AdmittedDirectory(opened, path: key.directory))
             }
-            remember(admitted, as: key)
+            if key.roots.users.isEmpty { remember(admitted, as: key) }
             return .success(identity)
         } catch {
             return .failure(error)

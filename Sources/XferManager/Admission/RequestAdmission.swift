@@ -24,6 +24,12 @@ struct RequestAdmission: Sendable {
                 path: path + "client_cert", reason: "only operators may name a file with a key")
         }
         if let proxy = request.proxy { try await check(proxy, profile: specification.profile, path: path + "proxy") }
+        if !isOperator, let profile = try await profile(named: specification.profile),
+            let fault = ProfileSecretRules.refusal(of: request, with: profile)
+        {
+            throw ManagerError.permissionDenied(
+                path: path + fault.field, reason: "\(fault.reason): expected \(fault.expected ?? "it to be left out")")
+        }
     }
 
     private func check(_ proxy: ProxySettings, profile: String?, path: String) async throws {
@@ -45,13 +51,13 @@ struct RequestAdmission: Sendable {
         }
         guard let credential = proxy.credential else { return }
         // A profile's proxy is its operator's word, whoever uses it.
-        let shared = try await self.proxy(ofProfile: profile)
+        let shared = try await self.profile(named: profile)?.proxy
         try check(credential, for: .proxy, isOperator: isOperator || proxy == shared, path: path)
     }
 
-    private func proxy(ofProfile name: String?) async throws -> ProxySettings? {
+    private func profile(named name: String?) async throws -> Profile? {
         guard let name else { return nil }
-        return try await store.read { try $0.profiles().first { $0.profile.name == name }?.profile.proxy }
+        return try await store.read { try $0.profiles().first { $0.profile.name == name }?.profile }
     }
 
     private func check(

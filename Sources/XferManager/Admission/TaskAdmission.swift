@@ -13,6 +13,7 @@ struct TaskAdmission: Sendable {
     let settings: ManagerSettings
     let pool: BlockingPool
     let directories: DirectoryAdmission
+    let rights: OwnerRights
     let policies: PolicyResolver
     let requests: RequestAdmission
     let content: ContentAdmission
@@ -167,12 +168,22 @@ struct TaskAdmission: Sendable {
         let profile = try profile(of: draft, profiles, path: path)
         let field = draft.mirrors.isEmpty ? "url" : "urls[0]"
         let parsed = try resolve(draft.url, against: profile?.baseURL, path: path, field: field)
+        let shown = try profile.map { try self.shown($0, to: parsed.url, draft, path: path) }
         do throws(RequestFault) {
             return try RequestBuilder.build(
-                draft.request, url: parsed.url, userInfo: parsed.credential, profile: profile)
+                draft.request, url: parsed.url, userInfo: parsed.credential, profile: shown)
         } catch {
             throw ManagerError(error, path: path)
         }
+    }
+
+    /// What of a profile a task of this caller takes over.
+    private func shown(_ profile: Profile, to url: HTTPURL, _ draft: TaskDraft, path: String) throws -> Profile {
+        guard !principal.isOperator else { return profile }
+        let mirrors = try draft.mirrors.enumerated().map { index, text in
+            try resolve(text, against: profile.baseURL, path: path, field: "urls[\(index + 1)]").url
+        }
+        return ProfileSecretRules.profile(profile, for: [url] + mirrors)
     }
 
     private func profile(of draft: TaskDraft, _ profiles: [Profile], path: String) throws -> Profile? {
@@ -250,13 +261,12 @@ struct TaskAdmission: Sendable {
     }
 
     private func open(_ directory: String, path: String) async throws -> FileIdentity {
-        let roots = AllowedRoots(roots: principal.roots, forbidden: settings.forbiddenDirectories)
         do throws(FileError) {
-            return try await directories.identity(of: directory, in: roots)
+            return try await directories.identity(of: directory, in: await roots())
         } catch {
             if error.isDescriptorShortage { throw ManagerError.outOfDescriptors }
             switch error {
-            case .outsideRoots, .forbidden, .notWritable:
+            case .outsideRoots, .forbidden, .notWritable, .notPermitted, .undecidable:
                 throw ManagerError.permissionDenied(path: path, reason: error.description)
             default:
                 throw ManagerError.invalidField(
@@ -265,10 +275,24 @@ struct TaskAdmission: Sendable {
         }
     }
 
+    /// Where the caller's files may go. Looks its account up, which may take a while, so elsewhere.
+    private func roots() async -> AllowedRoots {
+        guard !principal.isOperator else { return rights.roots(of: principal) }
+        return await pool.run { [rights, principal] in rights.roots(of: principal) }
+    }
+
     /// A directory given as output would otherwise only be noticed after the last byte.
     private func refuseDirectory(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
-        let kind = try? await pool.run { try DirectoryHandle(ofService: destination.directory).status(of: name)?.kind }
+        let roots = await roots()
+        let kind = try? await pool.run {
+            let isOperators = roots.users.isEmpty
+            let directory =
+                isOperators
+                ? try DirectoryHandle(ofService: destination.directory)
+                : try roots.open(directory: destination.directory)
+            return try directory.status(of: name)?.kind
+        }
         guard kind == .directory else { return }
         throw ManagerError.invalidField(
             path: path, reason: "\(destination.directory)/\(name) is a directory",

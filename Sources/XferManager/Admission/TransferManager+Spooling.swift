@@ -15,7 +15,8 @@ extension TransferManager {
         do {
             for index in tasks.indices where tasks[index].wantsSpooling {
                 guard let body = tasks[index].insertion.body else { continue }
-                let (spooled, files) = try await copySources(of: body, path: path(index))
+                let (spooled, files) = try await copySources(
+                    of: body, for: tasks[index].specification.owner, path: path(index))
                 copies += files
                 tasks[index].insertion = try tasks[index].insertion.changing(body: spooled)
             }
@@ -26,12 +27,15 @@ extension TransferManager {
         return (tasks, copies)
     }
 
-    private func copySources(of body: RequestBody, path: String) async throws -> (RequestBody, [SpoolFile]) {
+    private func copySources(
+        of body: RequestBody, for owner: Owner, path: String
+    ) async throws -> (RequestBody, [SpoolFile]) {
         let spool = services.spool
         let space = services.space
         let length = body.sources.reduce(0) { $0 + $1.length }
         do throws(FileError) {
-            return try await services.pool.run { () throws(FileError) in
+            return try await services.pool.run { [rights = services.rights] () throws(FileError) in
+                let admission = rights.sources(of: owner)
                 let free = try spool.directory.freeSpace()
                 let shortfall = space.withLockedValue {
                     $0.shortfall(remaining: length, on: spool.directory.fileSystemID, free: free)
@@ -39,7 +43,7 @@ extension TransferManager {
                 guard shortfall == 0 else { throw .noRoom(path: spool.directory.path, missing: shortfall) }
                 var files: [SpoolFile] = []
                 let copied = try body.mappingSources { (source) throws(FileError) in
-                    let file = try spool.copy(of: source)
+                    let file = try spool.copy(of: source, by: admission)
                     files.append(file)
                     var copy = source
                     copy.spoolName = file.name

@@ -4,8 +4,8 @@ public import XferModel
 /// Hands committed events and progress to whoever subscribed.
 ///
 /// The store calls `publish` after each commit, in commit order, so a subscriber sees one ordered stream without gaps.
-/// A slow subscriber never holds up anybody: its progress is coalesced, and past `capacity` durable events its
-/// subscription ends in an overflow.
+/// A slow subscriber never holds up anybody: its progress is coalesced, and past `capacity` durable events, or its budget,
+/// its subscription ends in an overflow.
 public final class EventHub: Sendable {
     private struct State {
         var lastSeq: Int64
@@ -36,10 +36,12 @@ public final class EventHub: Sendable {
     }
 
     /// Starts a subscription: every event after its `startSeq` reaches it exactly once.
-    public func subscribe(_ filter: EventFilter) -> EventSubscription {
+    ///
+    /// - Parameter budget: what waits for it comes out of this; when nothing is left, it ends in an overflow.
+    public func subscribe(_ filter: EventFilter, within budget: EventBudget? = nil) -> EventSubscription {
         state.withLockedValue { state in
             let subscription = EventSubscription(
-                id: state.nextID, filter: filter, startSeq: state.lastSeq, capacity: capacity)
+                id: state.nextID, filter: filter, startSeq: state.lastSeq, capacity: capacity, budget: budget)
             state.subscriptions[state.nextID] = subscription
             state.nextID += 1
             return subscription

@@ -13,6 +13,10 @@ public final class EventSubscription: Sendable {
 
     private struct State {
         var queue: [Delivery] = []
+        /// What the reader was given last and may still hold.
+        var inHand = 0
+        /// Deliveries taken out of the budget.
+        var counted = 0
         var progress: [TaskID: ProgressSnapshot] = [:]
         /// The newest counters seen of each task, to complete them when it ends.
         var latest: [TaskID: ProgressSnapshot] = [:]
@@ -58,18 +62,27 @@ public final class EventSubscription: Sendable {
     /// The newest event when the subscription began: older ones are in the store, newer ones come here.
     public let startSeq: Int64
     private let capacity: Int
+    private let budget: EventBudget?
     private let state: NIOLockedValueBox<State>
 
-    init(id: Int, filter: EventFilter, startSeq: Int64, capacity: Int) {
+    /// What is handed out at once at most.
+    private static let largestBatch = 200
+    /// What one delivery takes in memory, its texts estimated.
+    static let cost = MemoryLayout<Delivery>.stride + 128
+
+    init(id: Int, filter: EventFilter, startSeq: Int64, capacity: Int, budget: EventBudget? = nil) {
         self.id = id
         self.filter = filter
         self.startSeq = startSeq
         self.capacity = capacity
+        self.budget = budget
         state = NIOLockedValueBox(State(lastTaken: startSeq))
     }
 
-    /// What arrived since the last call, at least one delivery; nil once the subscription has ended and is read empty.
-    /// For one reader at a time.
+    deinit { budget?.give(state.withLockedValue(\.counted) * Self.cost) }
+
+    /// What arrived since the last call, at least one delivery and not too many; nil once the subscription has ended and is
+    /// read empty. For one reader at a time, which has done with the last ones when it calls again.
     public func next() async -> [Delivery]? {
         while true {
             let (batch, hasEnded) = takeAll()
@@ -98,15 +111,17 @@ public final class EventSubscription: Sendable {
                     if event.type.isTerminal { state.forgetProgress(of: event) }
                     continue
                 }
-                if state.queue.count >= capacity {
+                let begun = state.queue.count
+                if event.type.isTerminal, filter.includesProgress { state.queueLastProgress(before: event) }
+                state.queue.append(.event(event))
+                guard begun < capacity, reserve(state.queue.count - begun, in: &state) else {
+                    settle(state.counted - state.inHand, in: &state)
                     state.queue = [.overflow(lastSeq: state.lastTaken)]
                     state.progress = [:]
                     state.latest = [:]
                     state.hasEnded = true
                     return
                 }
-                if event.type.isTerminal, filter.includesProgress { state.queueLastProgress(before: event) }
-                state.queue.append(.event(event))
             }
         }
     }
@@ -121,14 +136,32 @@ public final class EventSubscription: Sendable {
         }
     }
 
+    private func reserve(_ deliveries: Int, in state: inout State) -> Bool {
+        guard budget?.take(deliveries * Self.cost) ?? true else { return false }
+        state.counted += deliveries
+        return true
+    }
+
+    private func settle(_ deliveries: Int, in state: inout State) {
+        let settled = min(max(0, deliveries), state.counted)
+        state.counted -= settled
+        budget?.give(settled * Self.cost)
+    }
+
     func end() {
         wake { $0.hasEnded = true }
     }
 
     private func takeAll() -> (batch: [Delivery], hasEnded: Bool) {
         state.withLockedValue { state in
-            var batch = state.queue
+            settle(state.inHand, in: &state)
+            var batch = Array(state.queue.prefix(Self.largestBatch))
             for case .event(let event) in batch { state.lastTaken = event.seq }
+            state.inHand = min(batch.count, state.counted)
+            if batch.count < state.queue.count {
+                state.queue.removeFirst(batch.count)
+                return (batch, state.hasEnded)
+            }
             batch += state.progress.values.sorted { $0.taskID < $1.taskID }.map(Delivery.progress)
             state.queue = []
             state.progress.removeAll(keepingCapacity: true)

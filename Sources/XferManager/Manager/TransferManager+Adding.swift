@@ -208,10 +208,12 @@ extension TransferManager {
     func admission(for principal: Principal) -> TaskAdmission {
         TaskAdmission(
             principal: principal, settings: settings, pool: services.pool, directories: directories,
+            rights: services.rights,
             policies: services.policies.withLockedValue(\.resolver),
             requests: RequestAdmission(
                 rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
-            content: ContentAdmission(principal: principal, settings: settings, pool: services.pool), zones: zones,
+            content: ContentAdmission(principal: principal, rights: services.rights, pool: services.pool),
+            zones: zones,
             coalesceKeys: coalesceKeys, now: clock())
     }
 

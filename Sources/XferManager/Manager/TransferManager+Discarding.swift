@@ -74,29 +74,32 @@ extension TransferManager {
         let readyNames: [String]
         /// Whether its task was cancelled, which undoes a publish.
         let isUndone: Bool
+        /// The guest whose directory it is; nil for an operator's, or where no task is left to tell.
+        let guest: Owner?
     }
 
     /// The files first, and durably, then the rows: what comes back after a power cut has a row.
     private func discardIdle(_ step: [(key: TransferID, value: Bool)]) async throws {
-        let found = try await store.read { reader in
+        let found = try await store.read { [settings] reader in
             try step.compactMap { id, undoing -> Discarded? in
                 guard try !reader.isHeld(id), let transfer = try reader.transfer(id) else { return nil }
+                let tasks = try reader.tasks(subscribingTo: id)
                 let isUndone =
-                    try transfer.publishIntent != nil
-                    && (undoing || reader.tasks(subscribingTo: id).contains { $0.state == .cancelled })
+                    transfer.publishIntent != nil && (undoing || tasks.contains { $0.state == .cancelled })
                 return Discarded(
-                    transfer: transfer, readyNames: try reader.readyFileNames(of: id), isUndone: isUndone)
+                    transfer: transfer, readyNames: try reader.readyFileNames(of: id), isUndone: isUndone,
+                    guest: (tasks.first?.owner).flatMap { settings.isOperator($0) ? nil : $0 })
             }
         }
         var gone: [TransferID] = []
-        for (path, all) in Dictionary(grouping: found, by: \.transfer.partial.directory) {
+        for (place, all) in Dictionary(grouping: found, by: Place.init) {
             do {
-                try await services.pool.run { try Self.remove(all, in: path) }
+                try await services.pool.run { [rights = services.rights] in try Self.remove(all, in: place, rights) }
                 gone += all.map(\.transfer.id)
             } catch {
                 logger.warning(
                     "bytes could not be deleted; they are at the next start",
-                    metadata: ["directory": "\(path)", "error": "\(error)"])
+                    metadata: ["directory": "\(place.partial.directory)", "error": "\(error)"])
             }
         }
         guard !gone.isEmpty else { return }
@@ -115,13 +118,35 @@ extension TransferManager {
         if isUpload { abandonUploads() }
     }
 
-    private nonisolated static func remove(_ all: [Discarded], in path: String) throws(FileError) {
-        let directory: DirectoryHandle
-        do {
-            directory = try DirectoryHandle(ofService: path)
-        } catch FileError.missing {
-            return
+    /// What is opened once for all that is to be deleted in it.
+    private struct Place: Hashable, Sendable {
+        let partial: PartialLocation
+        let guest: Owner?
+
+        init(_ discarded: Discarded) { (partial, guest) = (discarded.transfer.partial, discarded.guest) }
+
+        /// Nil when it is gone, or another one. If no task is left to name the owner, it has to be the very directory that was
+        /// admitted, up to its device's number, which a reboot may change.
+        func open(_ rights: OwnerRights) throws(FileError) -> DirectoryHandle? {
+            do throws(FileError) {
+                let found =
+                    if let guest {
+                        try rights.roots(of: guest).open(directory: partial.directory)
+                    } else {
+                        try DirectoryHandle(ofService: partial.directory)
+                    }
+                return found.identity.inode == partial.identity.inode ? found : nil
+            } catch {
+                guard case .missing = error else { throw error }
+                return nil
+            }
         }
+    }
+
+    private nonisolated static func remove(
+        _ all: [Discarded], in place: Place, _ rights: OwnerRights
+    ) throws(FileError) {
+        guard let directory = try place.open(rights) else { return }
         var hasChanged = false
         for discarded in all {
             let transfer = discarded.transfer

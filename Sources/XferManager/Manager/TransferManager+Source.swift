@@ -14,7 +14,8 @@ extension TransferManager {
         let admission = admission(for: principal)
         let parsed = try admission.resolve(text, against: nil, path: "")
         var wanted = try await task(id, for: principal).specification
-        wanted.take(parsed.url, userInfo: parsed.credential)
+        let isGuests = !settings.isOperator(wanted.owner)
+        wanted.take(parsed.url, userInfo: parsed.credential, isGuests: isGuests)
         try admission.checkTrust(wanted, path: "")
         let now = clock()
         let task = try await translatingStoreErrors {
@@ -28,7 +29,7 @@ extension TransferManager {
                         id, task.state, reason: "its source can change while it is queued, waiting or paused")
                 }
                 var machine = TaskStateMachine(task)
-                machine.respecify { $0.take(parsed.url, userInfo: parsed.credential) }
+                machine.respecify { $0.take(parsed.url, userInfo: parsed.credential, isGuests: isGuests) }
                 try coalesceKeys.renew(&machine, in: tx)
                 try tx.trustFirstSource(of: machine.task)
                 let transition = machine.onNewSource()
@@ -43,8 +44,10 @@ extension TransferManager {
 }
 
 extension TaskSpecification {
-    fileprivate mutating func take(_ url: HTTPURL, userInfo: Credential?) {
+    /// - Parameter isGuests: whether its owner has no say in what a profile's secrets are shown to.
+    fileprivate mutating func take(_ url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
         let origin = request.url.origin
+        if isGuests, profile != nil, url.origin != origin { ProfileSecretRules.unbind(&request) }
         request.url = url
         if let userInfo {
             request.credential = userInfo

@@ -15,15 +15,19 @@ extension TransferManager {
         public var path: String
         /// The field that names the directory, if it changes: `dir` or `output`.
         public var directoryField: String
+        /// Whether the directory is named, be it as it was: a guest's is then looked at anew.
+        public var namesDirectory: Bool
 
         public init(
             fieldRefusedWhileRunning: String?, path: String, directoryField: String = "dir",
+            namesDirectory: Bool = false,
             change: @escaping @Sendable (inout TaskSpecification) -> Void
         ) {
             self.change = change
             self.fieldRefusedWhileRunning = fieldRefusedWhileRunning
             self.path = path
             self.directoryField = directoryField
+            self.namesDirectory = namesDirectory
         }
     }
 
@@ -34,7 +38,10 @@ extension TransferManager {
         let before = try await task(id, for: principal)
         var wanted = before.specification
         update.change(&wanted)
-        let hasMoved = wanted.destination != before.specification.destination
+        let isNamedAnew =
+            update.namesDirectory && before.state != .staged && wanted.kind == .download
+            && !settings.isOperator(before.owner)
+        let hasMoved = isNamedAnew || wanted.destination != before.specification.destination
         if wanted.request != before.specification.request {
             try await admission(for: principal).requests.check(wanted, path: update.path)
         }
@@ -138,7 +145,9 @@ extension TransferManager {
             return (machine.task, hasLeftOthers ? task.transferID : nil)
         }
         machine.respecify { $0.destination.directoryIdentity = directory }
-        let hasLeft = machine.task.specification.destination.directory != task.specification.destination.directory
+        let (wanted, had) = (machine.task.specification.destination, task.specification.destination)
+        let isAnother = update.namesDirectory && wanted.directoryIdentity != had.directoryIdentity
+        let hasLeft = wanted.directory != had.directory || isAnother
         guard hasLeft, let transfer = task.transferID else {
             try tx.update(machine.task)
             return (machine.task, nil)

@@ -115,10 +115,11 @@ public actor TransferManager {
     /// - Parameters:
     ///   - reader: makes objects of response bodies.
     ///   - describe: makes what hooks read of a task.
+    ///   - accounts: which groups the owners of tasks are in.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
         reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
-        clock: @escaping WallClock = Clocks.wall
+        accounts: @escaping AccountLookup = { _ in nil }, clock: @escaping WallClock = Clocks.wall
     ) async throws -> TransferManager {
         // What needs a person is refused before anything is written, the lock's file included.
         try PolicyChanges.check(settings.policies)
@@ -165,7 +166,7 @@ public actor TransferManager {
         let services = RunServices(
             store: store, engine: engine, pool: pool, digests: digests,
             durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store, pool: pool),
-            directories: OpenDirectories(),
+            directories: OpenDirectories(), rights: OwnerRights(settings, accounts: accounts),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),
@@ -215,6 +216,7 @@ public actor TransferManager {
     public func reload(_ settings: ManagerSettings) async throws {
         try await takeConfiguredPolicies(settings.policies)
         self.settings = settings
+        services.rights.take(settings)
         await takeConfiguredProfiles()
         await takeAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }

@@ -215,6 +215,7 @@ actor PublishingStage {
                 guard case .success(.published) = result else { return result }
                 return Result { () throws(FileError) in
                     try Self.requirePublished(move, by: publisher)
+                    move.candidate.file.handOver()
                     return .published
                 }
             }

@@ -142,8 +142,8 @@ extension TransferManager {
         let (id, state) = (source.task.id, source.task.state)
         do {
             if let transfer = source.transfer, let name = source.name {
-                let directory = try await DestinationDirectory.openForReading(
-                    transfer.partial, settings, services)
+                let directory = try await DestinationDirectory.open(
+                    transfer, for: source.task.specification, settings, services, .reading)
                 let (mark, isPart) = (transfer.resumeData.part?.mark, name == transfer.partialName)
                 return try await services.pool.run {
                     let file = try ReadableFile(in: directory, named: name)
@@ -169,10 +169,10 @@ extension TransferManager {
     ) async throws -> [UInt8] {
         let place = path.split(separator: "/", omittingEmptySubsequences: false)
         let (parent, name) = (place.dropLast().joined(separator: "/"), String(place.last ?? ""))
-        let allowed = settings.isOperator(task.owner) ? settings.roots : settings.grantedRoots
-        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
-        return try await services.pool.run {
-            let directory = try roots.open(directory: parent.isEmpty ? "/" : parent)
+        let owner = task.owner
+        return try await services.pool.run { [rights = services.rights] in
+            let directory = try rights.roots(of: owner).open(
+                directory: parent.isEmpty ? "/" : parent, for: .reading)
             let file = try ReadableFile(in: directory, named: name)
             let facts = try file.facts()
             guard published.isStill(facts), facts.identity.device == directory.identity.device else {

@@ -2,9 +2,13 @@ import XferFiles
 import XferModel
 
 extension AttemptMaker {
-    /// The directory of the add, or `destinationUnavailable`. The same inode on another device number is the same
-    /// directory after a reboot; another inode on the same device was made anew; neither is an unmounted disk.
+    /// The directory that the task named, or `destinationUnavailable`.
     func openDirectory(_ location: PartialLocation) async throws -> DirectoryHandle {
         try await DestinationDirectory.open(location, for: specification.owner, settings, services)
+    }
+
+    /// The directory that a transfer's bytes lie in, which another holder's task may have named.
+    func openDirectory(of transfer: Transfer) async throws -> DirectoryHandle {
+        try await DestinationDirectory.open(transfer, for: specification, settings, services)
     }
 }

@@ -51,7 +51,9 @@ extension AttemptMaker {
         tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
-        let access = try await services.access.access(to: specification.request, profile: specification.profile)
+        let access = try await services.access.access(
+            to: specification.request, profile: specification.profile,
+            isGuests: !settings.isOperator(specification.owner))
         trust.beginAttempt()
         let rates = ratesOfEach(besides: 1)
         var attempt = Attempt(

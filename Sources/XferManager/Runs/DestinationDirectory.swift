@@ -1,58 +1,89 @@
 import XferFiles
 import XferModel
+import XferStore
 
-/// Opening the directory that a transfer's bytes lie in.
+/// Opening the directory that a transfer's bytes lie in: beneath its owner's roots, with its owner's rights.
 enum DestinationDirectory {
-    /// The directory of the add, beneath a root of the owner's, or `destinationUnavailable`. The same inode on another
-    /// device number is the same directory after a reboot; another inode on the same device was made anew; neither is an
-    /// unmounted disk.
+    /// The directory of the add, or `destinationUnavailable`.
+    ///
+    /// - Parameter owner: whose task named it.
     static func open(
-        _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
+        _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices,
+        _ purpose: AllowedRoots.Purpose = .writing
     ) async throws -> DirectoryHandle {
-        let allowed = settings.isOperator(owner) ? settings.roots : settings.grantedRoots
-        return try await open(partial, beneath: allowed, settings, services)
-    }
-
-    /// Opens a directory's path again, as somebody who looks for the file there would find it. What it answers blocks.
-    static func reopening(
-        _ directory: DirectoryHandle, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
-    ) -> @Sendable () throws -> DirectoryHandle {
-        let allowed = settings.isOperator(owner) ? settings.roots : settings.grantedRoots
-        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
-        return { [path = directory.path, directories = services.directories] in
-            try directories.reopen(path, beneath: roots)
-        }
-    }
-
-    /// As above, for reading: whoever shares a transfer may read what lies in another one's directory.
-    static func openForReading(
-        _ partial: PartialLocation, _ settings: ManagerSettings, _ services: RunServices
-    ) async throws -> DirectoryHandle {
-        try await open(partial, beneath: settings.roots + settings.grantedRoots, settings, services)
-    }
-
-    private static func open(
-        _ partial: PartialLocation, beneath allowed: [String], _ settings: ManagerSettings, _ services: RunServices
-    ) async throws -> DirectoryHandle {
-        let (recorded, path) = (partial.identity, partial.directory)
-        let roots = AllowedRoots(roots: allowed, forbidden: settings.forbiddenDirectories)
+        let path = partial.directory
         do {
-            let directories = services.directories
-            let justSeen = directories.justSeen(path, beneath: roots)
             let directory =
-                if let justSeen { justSeen } else {
-                    try await services.pool.run { try directories.open(path, beneath: roots) }
+                if settings.isOperator(owner) {
+                    try await openForOperator(path, settings, services)
+                } else {
+                    try await services.pool.run { [rights = services.rights] in
+                        try rights.roots(of: owner).open(directory: path, for: purpose)
+                    }
                 }
-            let found = directory.identity
-            guard found.device == recorded.device || found.inode == recorded.inode else {
+            guard isAdmitted(directory.identity, as: partial.identity, isOperators: settings.isOperator(owner)) else {
                 throw TransferError(
                     .destinationUnavailable,
-                    "\(path) is not the directory it was when the task was added: is its disk mounted?")
+                    "\(path) is not the directory it was when the task was added: is its disk mounted? A directory that was made anew has to be named anew"
+                )
             }
             return directory
         } catch FileError.missing {
             throw TransferError(
                 .destinationUnavailable, "\(path) is gone: it has to come back or the task be cancelled")
         }
+    }
+
+    /// As above, of whoever named the directory and holds the transfer: a task may share one in another owner's directory.
+    static func open(
+        _ transfer: Transfer, for task: TaskSpecification, _ settings: ManagerSettings, _ services: RunServices,
+        _ purpose: AllowedRoots.Purpose = .writing
+    ) async throws -> DirectoryHandle {
+        let (id, path) = (transfer.id, transfer.partial.directory)
+        var owner = task.owner
+        if task.destination.directory != path {
+            let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
+            guard let holder = holders.first(where: { $0.holds(path) }) else {
+                throw TransferError(
+                    .destinationUnavailable, "the task whose directory \(path) is has left the shared download")
+            }
+            owner = holder.owner
+        }
+        return try await open(transfer.partial, for: owner, settings, services, purpose)
+    }
+
+    /// Opens a directory's path again, as somebody who looks for the file there would find it. What it answers blocks.
+    static func reopening(
+        _ directory: DirectoryHandle, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
+    ) -> @Sendable () throws -> DirectoryHandle {
+        let path = directory.path
+        guard settings.isOperator(owner) else {
+            return { [rights = services.rights] in try rights.roots(of: owner).open(directory: path) }
+        }
+        let roots = AllowedRoots(roots: settings.roots, forbidden: settings.forbiddenDirectories)
+        return { [directories = services.directories] in try directories.reopen(path, beneath: roots) }
+    }
+
+    private static func openForOperator(
+        _ path: String, _ settings: ManagerSettings, _ services: RunServices
+    ) async throws -> DirectoryHandle {
+        let roots = AllowedRoots(roots: settings.roots, forbidden: settings.forbiddenDirectories)
+        let directories = services.directories
+        if let justSeen = directories.justSeen(path, beneath: roots) { return justSeen }
+        return try await services.pool.run { try directories.open(path, beneath: roots) }
+    }
+
+    /// The same inode on another device number is the same directory after a reboot, an operator's other inode on the same
+    /// device was made anew; neither is an unmounted disk. What lies in a guest's hands has to be that very directory: made
+    /// anew it may be anything that the guest has put there.
+    private static func isAdmitted(_ found: FileIdentity, as recorded: FileIdentity, isOperators: Bool) -> Bool {
+        found == recorded || (isOperators && (found.device == recorded.device || found.inode == recorded.inode))
+    }
+}
+
+extension TransferTask {
+    /// Whether it is a reason to keep a transfer in this directory.
+    fileprivate func holds(_ directory: String) -> Bool {
+        state != .cancelled && specification.destination.directory == directory
     }
 }

@@ -19,6 +19,7 @@ struct RunServices: Sendable {
     let durability: DurabilityGroup
     let publishing: PublishingStage
     let directories: OpenDirectories
+    let rights: OwnerRights
     let spool: SpoolDirectory
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>

@@ -100,7 +100,7 @@ struct StagedFile: Sendable {
     /// Carries out the intent, which is committed; false when somebody took the name meanwhile.
     func rename(_ services: RunServices, _ settings: ManagerSettings) async throws -> Bool {
         guard let intent else { return true }
-        let (directory, name, isReplacing) = (directory, ready.name, isReplacing)
+        let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)
         let reopen = DestinationDirectory.reopening(directory, for: task.owner, settings, services)
         let outcome = try await services.pool.run {
             try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
@@ -113,6 +113,7 @@ struct StagedFile: Sendable {
             do {
                 try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
                 try publisher.requirePublished(intent)
+                file.handOver()
             } catch {
                 if !isReplacing { try publisher.withdraw(intent, to: name) }
                 throw error

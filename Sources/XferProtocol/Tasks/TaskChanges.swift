@@ -112,6 +112,12 @@ public struct TaskChanges: WireInput, Hashable {
         if case .set(let output) = output, output.contains("/") { "output" } else { "dir" }
     }
 
+    /// Whether a directory is named, be it the one the task has.
+    public var namesDirectory: Bool {
+        if case .set(let output) = output, output.contains("/") { return true }
+        return dir != nil
+    }
+
     /// Applies the changes to what was asked for.
     public func apply(to specification: inout TaskSpecification) {
         if let priority { specification.priority = priority }

@@ -76,8 +76,17 @@ extension DaemonFixture {
 public func withDaemon(
     _ options: DaemonFixture.Options = DaemonFixture.Options(), body: (DaemonFixture) async throws -> Void
 ) async throws {
+    try await withDaemon(options, prepare: { _ in }, body: body)
+}
+
+/// As above; `prepare` sees the daemon's directories before it is started.
+public func withDaemon(
+    _ options: DaemonFixture.Options, prepare: (DaemonFixture) throws -> Void,
+    body: (DaemonFixture) async throws -> Void
+) async throws {
     let daemon = try DaemonFixture(options)
     do {
+        try prepare(daemon)
         try await daemon.start()
         try await body(daemon)
         if daemon.process != nil { try await daemon.stop() }

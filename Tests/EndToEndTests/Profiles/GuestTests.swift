@@ -51,6 +51,71 @@ import XferTestSupport
         }
     }
 
+    /// Every field of a task's that could lead a profile's secret to somebody else.
+    @Test func nothingOfItsOwnLeadsAProfilesSecretsElsewhere() async throws {
+        let (home, own) = (try await server(), try await server())
+        let proxy: JSONValue = .string("http://127.0.0.1:\(own.port)")
+        try await withGuest { daemon, guest in
+            try await daemon.setProfile([
+                "name": "api", "base_url": .string(home.url("/")), "headers": ["X-Api-Key": "k3y"], "cookies": "jar",
+                "header_rules": [["set": ["Authorization": "r01e"]]],
+                "credential": ["scheme": "bearer", "secret": "t0ken"],
+            ])
+            try await daemon.setProfile([
+                "name": "shared", "base_url": .string(home.url("/")),
+                "credential": ["scheme": "bearer", "secret": "t0ken"],
+            ])
+            let refused: [(fields: JSONObject, field: String)] = [
+                (["proxy": proxy], "proxy"), (["proxy": ["url": proxy]], "proxy"),
+                (["headers": ["Host": "evil.example"]], "headers"),
+                (["proxy": proxy, "credential": .null, "cookies": .null], "proxy"),
+            ]
+            for profile in ["api", "shared"] {
+                for (fields, field) in refused where profile == "api" || fields["credential"] == nil {
+                    var params = fields
+                    params["url"] = "a"
+                    params["profile"] = .string(profile)
+                    params["kind"] = "data"
+                    let answer = try await guest.call("task.add", .object(params))
+                    #expect(answer.result == nil && answer.error.contains(field), "\(params): \(answer)")
+                }
+            }
+            // Neither by the URL, nor by one beside it, nor by one that takes its place.
+            var ids: [Int64] = []
+            for url in [own.url("/x"), "//127.0.0.1:\(own.port)/x"] {
+                ids.append(try await guest.add(["url": .string(url), "profile": "api", "kind": "data"]))
+            }
+            ids.append(
+                try await guest.add([
+                    "urls": [.string(own.url("/x")), .string(home.url("/x"))], "profile": "api",
+                    "dir": .string(guest.root),
+                ]))
+            let moved = try await guest.add(["url": "m", "profile": "api", "dir": .string(guest.root), "paused": true])
+            let answer = try await guest.call(
+                "task.set_source", ["id": .integer(moved), "url": .string(own.url("/m"))])
+            #expect(answer.result != nil, "\(answer.error)")
+            _ = try await guest.call("task.resume", ["ids": [.integer(moved)]])
+            let later = try await guest.add(["url": "l", "profile": "shared", "kind": "data", "paused": true])
+            let update = try await guest.call(
+                "task.update", ["id": .integer(later), "headers": ["Host": "evil.example"]])
+            #expect(update.result == nil && update.error.contains("headers"), "\(update)")
+            for id in ids + [moved] { try await daemon.complete(id) }
+            #expect(!own.requests.isEmpty)
+            for request in own.requests {
+                for name in ["Authorization", "X-Api-Key", "Cookie"] {
+                    #expect(request.header(name) == nil, "\(request)")
+                }
+            }
+            // Its secrets unset, it may take any way.
+            let free = try await guest.add([
+                "url": .string(home.url("/free")), "profile": "shared", "kind": "data", "credential": .null,
+                "proxy": proxy,
+            ])
+            try await daemon.complete(free)
+            #expect(own.requests.allSatisfy { $0.header("Authorization") == nil })
+        }
+    }
+
     @Test func onlyFilesBelowItsRootThatItCouldReadAreSent() async throws {
         let server = try await server()
         try await withGuest { daemon, guest in

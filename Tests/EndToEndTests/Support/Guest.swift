@@ -35,9 +35,18 @@ struct Guest {
     }
 }
 
+/// Whom the daemon of a test of guests runs as.
+enum ServiceUser: CaseIterable {
+    case root
+    /// Some user without capabilities, as the system's unit has it.
+    case ordinary
+
+    static let ordinaryUID: Int64 = 54_000
+}
+
 /// A daemon that lets so many guests in.
 func withGuests(
-    _ count: Int, _ options: DaemonFixture.Options = DaemonFixture.Options(),
+    _ count: Int, _ options: DaemonFixture.Options = DaemonFixture.Options(), as user: ServiceUser = .root,
     _ body: (DaemonFixture, [Guest]) async throws -> Void
 ) async throws {
     let roots = try (0..<count).map { _ in try TemporaryDirectory("guest") }
@@ -46,7 +55,24 @@ func withGuests(
     var options = options
     let granted = users.map { "\"\($0.uid)\": {roots: [\"\($0.root)\"]}" }.joined(separator: ", ")
     options.settings["access"] = ["users": "{\(granted)}"]
-    try await withDaemon(options) { daemon in
+    if user == .ordinary {
+        let uid = ServiceUser.ordinaryUID
+        options.launcher = [
+            try #require(Command.find("setpriv")), "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups", "--",
+        ]
+    }
+    try await withDaemon(
+        options,
+        prepare: { daemon in
+            guard user == .ordinary else { return }
+            // The notify socket, too: what the daemon says goes there.
+            for path in [
+                daemon.directory.path, daemon.downloads, daemon.stateDirectory, daemon.directory.file("notify"),
+            ] {
+                chown(path, uid_t(ServiceUser.ordinaryUID), gid_t(ServiceUser.ordinaryUID))
+            }
+        }
+    ) { daemon in
         // The way to the socket; what it says is the daemon's to decide.
         chmod(daemon.directory.path, 0o755)
         try await body(daemon, users.map { Guest(daemon: daemon, uid: $0.uid, root: $0.root) })

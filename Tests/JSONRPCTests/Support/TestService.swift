@@ -24,8 +24,13 @@ final class TestService: RPCService {
     private let bulk: Set<String>
     private let brief: Set<String>
 
-    init(refusing refused: RPCError? = nil, bulk: Set<String> = [], brief: Set<String> = []) {
+    private let isEverybodyPrivileged: Bool
+
+    init(
+        refusing refused: RPCError? = nil, bulk: Set<String> = [], brief: Set<String> = [], isPrivileged: Bool = false
+    ) {
         self.refused = refused
+        isEverybodyPrivileged = isPrivileged
         self.bulk = bulk
         self.brief = brief
     }
@@ -44,6 +49,8 @@ final class TestService: RPCService {
     var connections: [RPCConnection] { state.withLockedValue { $0.connections } }
 
     func refusal(of peer: PeerCredentials) -> RPCError? { refused }
+
+    func isPrivileged(_ peer: PeerCredentials) -> Bool { isEverybodyPrivileged }
 
     func isBulk(_ method: String) -> Bool { bulk.contains(method) }
 

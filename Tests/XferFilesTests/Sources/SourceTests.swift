@@ -17,9 +17,11 @@ struct SourceTests {
         try base.write("root/file", "12345")
         try base.write("root/state/secret", "s")
         try base.write("outside/file", "o")
+        chmod(base.path, 0o755)
         mine = SourceAdmission(
-            roots: [base.at("root")], forbidden: [base.at("root/state")],
-            reader: SourceAdmission.Reader(uid: 4711, groups: [4712]))
+            AllowedRoots(
+                roots: [base.at("root")], forbidden: [base.at("root/state")],
+                users: [FileUser(uid: 4711, gid: 4712, groups: [])]))
     }
 
     private func refusal(_ path: String, by admission: SourceAdmission? = nil) -> SourceError? {
@@ -79,6 +81,39 @@ struct SourceTests {
         #expect(refusal(base.at("root/none")) == .missing(path: base.at("root/none")))
         #expect(refusal("file") == .notAbsolute(path: "file"))
         #expect(refusal("/a\0b") == .containsNUL(path: "/a\0b"))
+    }
+
+    @Test func aFileInADirectoryThatItsUserMayNotSearchIsRefused() throws {
+        try base.makeDirectory("root/closed")
+        try base.write("root/closed/file", "12345")
+        chmod(base.at("root/closed"), isRoot ? 0o700 : 0)
+        let path = base.at("root/closed/file")
+        for acts in isRoot ? [true, false] : [false] {
+            let roots = AllowedRoots(
+                roots: [base.at("root")], forbidden: [], users: [FileUser(uid: 4711, gid: 4712, groups: [])],
+                actsAsUser: acts)
+            let refusal = refusal(path, by: SourceAdmission(roots))
+            #expect(refusal?.isPermission == true, "\(acts): \(String(describing: refusal))")
+            #expect(refusal?.description.contains("may not search") == true, "\(String(describing: refusal))")
+        }
+        chmod(base.at("root/closed"), 0o755)
+        #expect(try mine.admit(path).length == 5)
+    }
+
+    /// What was in reach when it was added need not be later.
+    @Test func anOpeningLaterGoesByTheRightsOfThatTime() throws {
+        try base.makeDirectory("root/open")
+        try base.write("root/open/file", "12345")
+        let source = try mine.admit(base.at("root/open/file"))
+        #expect(try SendableFile(source, by: mine).source == source)
+        chmod(base.at("root/open"), isRoot ? 0o700 : 0)
+        let refusal = #expect(throws: FileError.self) { try SendableFile(source, by: mine) }
+        guard case .sourceChanged(_, let problem)? = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(problem.contains("may not search"), "\(problem)")
+        chmod(base.at("root/open"), 0o755)
     }
 
     @Test func operatorsReadAnyFileElse() throws {

@@ -45,10 +45,7 @@ import XferTestSupport
                 served.next([.drop(after: 70_000)], [], [.drop(after: 20_000)])
             }
         }
-        let manager = try await fixture.open(change: { settings in
-            settings.sharesBetweenOwners = true
-            settings.grantedRoots = settings.roots
-        })
+        let manager = try await fixture.open(change: { $0.sharesBetweenOwners = true })
         try await manager.start()
         let added = try await withThrowingTaskGroup(of: [Added].self) { group in
             for client in 0..<Self.clients {

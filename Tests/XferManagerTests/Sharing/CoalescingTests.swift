@@ -230,7 +230,7 @@ import XferTestSupport
     }
 
     @Test func otherRequestsAreNotShared() async throws {
-        let stalled = try await Stalled { $0.grantedRoots = $0.roots }
+        let stalled = try await Stalled()
         let other = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         let changes: [@Sendable (inout TaskSpecification) -> Void] = [
             { _ in },
@@ -256,10 +256,7 @@ import XferTestSupport
     }
 
     @Test func ownersShareWhenTheOperatorSaysSo() async throws {
-        let stalled = try await Stalled { settings in
-            settings.sharesBetweenOwners = true
-            settings.grantedRoots = settings.roots
-        }
+        let stalled = try await Stalled { $0.sharesBetweenOwners = true }
         let other = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         let ids = [try await stalled.add("mine"), try await stalled.add("theirs", for: other)]
         try await stalled.halfWay(ids)

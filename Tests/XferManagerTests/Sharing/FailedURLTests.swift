@@ -161,7 +161,7 @@ import XferTestSupport
 
     @Test func credentialsAndOwnersAreKeptApart() async throws {
         let fixture = try await ManagerFixture()
-        let manager = try await fixture.open(change: { $0.grantedRoots = ["/"] })
+        let manager = try await fixture.open()
         try await manager.start()
         let (ada, bob) = (Self.user(1001), Self.user(1002))
         for caller in [ada, bob] {
@@ -189,7 +189,7 @@ import XferTestSupport
 
     @Test func ownersShareWhereTheOperatorSaysSo() async throws {
         let fixture = try await ManagerFixture()
-        let manager = try await fixture.open(change: { ($0.sharesBetweenOwners, $0.grantedRoots) = (true, ["/"]) })
+        let manager = try await fixture.open(change: { $0.sharesBetweenOwners = true })
         try await manager.start()
         let first = try await fixture.add("/a", as: "a", to: manager, for: Self.user(1001))
         _ = try await fixture.end(of: first, in: manager)

@@ -80,7 +80,7 @@ actor DownloadRun: TransferMember {
         case .failed(let error):
             // Where somebody else's directory is gone, the task goes on in its own.
             leavesTransfer =
-                (error as? TransferError)?.reason == .destinationUnavailable
+                Self.isAboutDirectory(error)
                 && transfer.partial.directory != specification.destination.directory
             throw error
         case .answered:
@@ -106,6 +106,11 @@ actor DownloadRun: TransferMember {
                 return .again
             }
         }
+    }
+
+    private static func isAboutDirectory(_ error: any Error) -> Bool {
+        let reason = (error as? TransferError)?.reason ?? (error as? FileError)?.transferError.reason
+        return reason == .destinationUnavailable || reason == .destinationDenied
     }
 
     private func openDirectory() async throws -> DirectoryHandle {

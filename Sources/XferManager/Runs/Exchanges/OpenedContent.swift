@@ -27,16 +27,20 @@ final class OpenedContent: Sendable {
             }
             return OpenedContent(content: nil, length: 0, files: [])
         }
-        let spool = services.spool
-        return try await services.pool.run { () throws(FileError) in try open(body, spool) }
+        let (spool, owner) = (services.spool, specification.owner)
+        return try await services.pool.run { [rights = services.rights] () throws(FileError) in
+            try open(body, spool, rights.sources(of: owner))
+        }
     }
 
-    private static func open(_ body: RequestBody, _ spool: SpoolDirectory) throws(FileError) -> OpenedContent {
+    private static func open(
+        _ body: RequestBody, _ spool: SpoolDirectory, _ admission: SourceAdmission
+    ) throws(FileError) -> OpenedContent {
         switch body {
         case .inline(let data):
             return OpenedContent(content: .bytes(data.bytes), length: Int64(data.bytes.count), files: [])
         case .file(let source):
-            let file = try open(source, spool)
+            let file = try open(source, spool, admission)
             return OpenedContent(content: .file(file.whole), length: source.length, files: [file])
         case .parts(let parts):
             var files: [SendableFile] = []
@@ -46,7 +50,7 @@ final class OpenedContent: Sendable {
                 switch part.content {
                 case .inline(let data): content = .bytes(data.bytes)
                 case .file(let source):
-                    let file = try open(source, spool)
+                    let file = try open(source, spool, admission)
                     files.append(file)
                     content = .file(file.whole)
                 }
@@ -59,9 +63,11 @@ final class OpenedContent: Sendable {
         }
     }
 
-    /// Opens one source: its copy if it was spooled.
-    static func open(_ source: SourceFile, _ spool: SpoolDirectory) throws(FileError) -> SendableFile {
-        guard let name = source.spoolName else { return try SendableFile(source) }
+    /// Opens one source, as its task's owner may: its copy if it was spooled.
+    static func open(
+        _ source: SourceFile, _ spool: SpoolDirectory, _ admission: SourceAdmission
+    ) throws(FileError) -> SendableFile {
+        guard let name = source.spoolName else { return try SendableFile(source, by: admission) }
         return try SendableFile(source, spooledAs: name, in: spool)
     }
 }

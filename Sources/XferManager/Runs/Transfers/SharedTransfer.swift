@@ -312,7 +312,7 @@ actor SharedTransfer: AttemptMaker {
 
     private func openDirectory() async throws -> DirectoryHandle {
         if let directory { return directory }
-        let opened = try await openDirectory(transfer.partial)
+        let opened = try await openDirectory(of: transfer)
         directory = opened
         return opened
     }

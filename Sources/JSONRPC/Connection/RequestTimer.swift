@@ -1,0 +1,25 @@
+import NIOCore
+
+/// Ends what was begun and does not come to its end: armed at a request's first byte, it is not put off by further ones.
+///
+/// Confined to its event loop.
+final class RequestTimer {
+    private let time: TimeAmount
+    private var scheduled: Scheduled<Void>?
+
+    init(_ time: Duration) { self.time = TimeAmount(time) }
+
+    /// Starts it unless it runs already.
+    func start(on loop: any EventLoop, _ action: @escaping () -> Void) {
+        guard scheduled == nil else { return }
+        scheduled = loop.assumeIsolated().scheduleTask(in: time) { [self] in
+            scheduled = nil
+            action()
+        }
+    }
+
+    func stop() {
+        scheduled?.cancel()
+        scheduled = nil
+    }
+}

@@ -1,0 +1,23 @@
+import NIOConcurrencyHelpers
+
+/// Bytes that wait to be read on all connections of one user.
+final class UserOutput: Sendable {
+    private let limit: Int
+    private let waiting = NIOLockedValueBox(0)
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether so much waits that nothing more is to be made for this user.
+    var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
+
+    /// Counts bytes that wait now, or, as a negative number, that wait no more.
+    func add(_ bytes: Int) {
+        if bytes != 0 { waiting.withLockedValue { $0 += bytes } }
+    }
+
+    var refusal: RPCError {
+        .beyondLimit(
+            "more than \(limit) bytes of answers wait to be read on this user's connections: read them, or close some",
+            reason: "too_much_unread", limit: limit)
+    }
+}

@@ -1,0 +1,63 @@
+public import XferModel
+
+/// What a profile's secrets are shown to, and over which proxy, is for the operator to say who wrote it. A guest names the
+/// profile, and everything else of its task it chooses itself: nothing of that may lead a secret elsewhere.
+///
+/// Credentials and client certificates are bound to their origins at every hop. These rules are for the rest: secrets among
+/// the profile's header fields and rules, its cookies, the proxy, and the host a request says it is for.
+public enum ProfileSecretRules {
+    /// The profile as a guest's task has it: its secret header fields go to its origins only, and its cookies as well when
+    /// it has any. A profile without origins shows nobody secret header fields.
+    ///
+    /// - Parameter sources: the task's URLs, the first one first.
+    public static func profile(_ profile: Profile, for sources: [HTTPURL]) -> Profile {
+        let origins = origins(of: profile)
+        var shown = profile
+        if sources.first.map({ !origins.contains($0.origin) }) ?? true {
+            shown.headers.removeAll { Redaction.isSecretHeader($0.name) }
+            for index in shown.headerRules.indices {
+                shown.headerRules[index].set.removeAll { Redaction.isSecretHeader($0.name) }
+            }
+        }
+        if !origins.isEmpty, !sources.allSatisfy({ origins.contains($0.origin) }) { shown.keepsCookies = false }
+        return shown
+    }
+
+    /// Why a guest's request may not be made as it is; nil when it may.
+    public static func refusal(of request: TransferRequest, with profile: Profile) -> RequestFault? {
+        guard showsSecrets(of: profile, request) else { return nil }
+        let way = "to use the profile's secrets; credential, client_cert, cookies and secret headers can be null"
+        guard request.proxy == profile.proxy else {
+            return RequestFault(
+                field: "proxy", reason: "the profile's secrets go over its own proxy, or over none if it has none",
+                expected: "no proxy of the task's own, \(way)")
+        }
+        guard request.headers.firstValue(named: "Host") == profile.headers.firstValue(named: "Host") else {
+            return RequestFault(
+                field: "headers", reason: "the profile's secrets are for the host of its own",
+                expected: "no Host of the task's own, \(way)")
+        }
+        return nil
+    }
+
+    /// Whether an attempt shows something that only the profile knows.
+    public static func showsSecrets(of profile: Profile, _ request: TransferRequest) -> Bool {
+        if request.usesProfileSecrets || request.usesCookies { return true }
+        let fields = profile.headers + profile.headerRules.flatMap(\.set)
+        let secrets = Set(fields.filter { Redaction.isSecretHeader($0.name) }.map(\.value))
+        return (request.headers + request.headerRules.flatMap(\.set)).contains { secrets.contains($0.value) }
+    }
+
+    /// Takes out of a guest's request what was for the origin it had: another URL takes its place.
+    public static func unbind(_ request: inout TransferRequest) {
+        request.headers.removeAll { Redaction.isSecretHeader($0.name) || $0.name.equalsIgnoringASCIICase("Host") }
+        for index in request.headerRules.indices {
+            request.headerRules[index].set.removeAll { Redaction.isSecretHeader($0.name) }
+        }
+        request.usesCookies = false
+    }
+
+    private static func origins(of profile: Profile) -> Set<Origin> {
+        Set((profile.baseURL.map { [$0.origin] } ?? []) + (profile.credential?.origins ?? []))
+    }
+}

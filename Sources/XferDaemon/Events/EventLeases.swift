@@ -1,0 +1,65 @@
+import JSONRPC
+import NIOConcurrencyHelpers
+import XferManager
+
+/// How many event streams there are, and how much waits for them: a share for each connection within one for its user.
+final class EventLeases: Sendable {
+    private struct User {
+        let budget: EventBudget
+        var streams = 0
+        /// By connection: budget, and streams on it.
+        var connections: [UInt64: (budget: EventBudget, streams: Int)] = [:]
+    }
+
+    /// Streams of one user, on all its connections.
+    static let mostPerUser = 1024
+
+    private let perConnection: Int
+    private let perUser: Int
+    private let users = NIOLockedValueBox<[UInt32: User]>([:])
+
+    /// - Parameters: bytes.
+    init(perConnection: Int, perUser: Int) {
+        self.perConnection = perConnection
+        self.perUser = perUser
+    }
+
+    /// Room for one stream more; nil when its user has too many.
+    func lease(for connection: RPCConnection) -> EventLease? {
+        let (uid, id) = (connection.peer.userID, connection.id)
+        let budget = users.withLockedValue { users -> EventBudget? in
+            var user = users[uid] ?? User(budget: EventBudget(limit: perUser))
+            guard user.streams < Self.mostPerUser else { return nil }
+            let known = user.connections[id]
+            let budget = known?.budget ?? EventBudget(limit: perConnection, within: user.budget)
+            user.connections[id] = (budget, (known?.streams ?? 0) + 1)
+            user.streams += 1
+            users[uid] = user
+            return budget
+        }
+        guard let budget else { return nil }
+        return EventLease(budget: budget) { [weak self] in self?.end(uid, id) }
+    }
+
+    private func end(_ uid: UInt32, _ connection: UInt64) {
+        users.withLockedValue { users in
+            guard var user = users[uid], let known = user.connections[connection] else { return }
+            user.connections[connection] = known.streams > 1 ? (known.budget, known.streams - 1) : nil
+            user.streams -= 1
+            users[uid] = user.streams > 0 ? user : nil
+        }
+    }
+}
+
+/// A stream's place; given back with its last user.
+final class EventLease: Sendable {
+    let budget: EventBudget
+    private let onEnd: @Sendable () -> Void
+
+    init(budget: EventBudget, onEnd: @escaping @Sendable () -> Void) {
+        self.budget = budget
+        self.onEnd = onEnd
+    }
+
+    deinit { onEnd() }
+}

@@ -1,0 +1,40 @@
+import NIOConcurrencyHelpers
+
+/// How much may wait for those who read events: of one connection, and within that of one user.
+public final class EventBudget: Sendable {
+    private let limit: Int
+    private let whole: EventBudget?
+    private let taken = NIOLockedValueBox(0)
+
+    /// - Parameters:
+    ///   - limit: bytes.
+    ///   - whole: the budget this one is a part of.
+    public init(limit: Int, within whole: EventBudget? = nil) {
+        self.limit = limit
+        self.whole = whole
+    }
+
+    /// Bytes that wait.
+    public var waiting: Int { taken.withLockedValue(\.self) }
+
+    /// Takes so many bytes out of it; false, and takes none, when they are not there.
+    func take(_ bytes: Int) -> Bool {
+        let isThere = taken.withLockedValue { taken in
+            guard taken <= limit - bytes else { return false }
+            taken += bytes
+            return true
+        }
+        guard isThere else { return false }
+        guard whole?.take(bytes) ?? true else {
+            taken.withLockedValue { $0 -= bytes }
+            return false
+        }
+        return true
+    }
+
+    func give(_ bytes: Int) {
+        guard bytes > 0 else { return }
+        taken.withLockedValue { $0 -= bytes }
+        whole?.give(bytes)
+    }
+}

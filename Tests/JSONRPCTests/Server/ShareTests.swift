@@ -1,0 +1,160 @@
+import JSONRPC
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// Who gets a connection when there are many, and what becomes of requests that do not come to their end.
+@Suite struct ShareTests {
+    @Test func aUsersConnectionsBeyondItsShareAreRefused() async throws {
+        try await withServer(.with { $0.clientsPerUser = 2 }) { fixture in
+            let clients = [try fixture.connect(), try fixture.connect()]
+            for client in clients { #expect(try await client.call("echo")["result"] == .null) }
+            let third = try fixture.connect()
+            let error = try await third.message()["error"]
+            #expect(error?["message"] == "this user has 2 connections already")
+            #expect(error?["data"] == ["reason": "too_many_clients", "limit": 2])
+            #expect(try await clients[0].call("echo")["result"] == .null)
+        }
+    }
+
+    @Test func aPlaceThatIsGivenBackIsThereForTheNext() async throws {
+        try await withServer(.with { $0.clientsPerUser = 1 }) { fixture in
+            for _ in 0..<5 {
+                do {
+                    let client = try fixture.connect()
+                    #expect(try await client.call("echo")["result"] == .null)
+                }
+                try await eventually("the server has closed it") { fixture.server.clientCount == 0 }
+            }
+        }
+    }
+
+    @Test func reservedPlacesAreForThePrivilegedAlone() async throws {
+        let limits = RPCLimits.with {
+            $0.clients = 4
+            $0.reservedClients = 2
+        }
+        try await withServer(limits) { fixture in
+            let clients = [try fixture.connect(), try fixture.connect()]
+            for client in clients { #expect(try await client.call("echo")["result"] == .null) }
+            let error = try await fixture.connect().message()["error"]
+            #expect(error?["data"] == ["reason": "too_many_clients", "limit": 2])
+        }
+        try await withServer(limits, service: TestService(isPrivileged: true)) { fixture in
+            let clients = try (0..<4).map { _ in try fixture.connect() }
+            for client in clients { #expect(try await client.call("echo")["result"] == .null) }
+            #expect(try await fixture.connect().message()["error"]?["data"]?["limit"] == 4)
+        }
+    }
+
+    /// However many may be reserved, half of the places are everybody's.
+    @Test func moreThanHalfCannotBeReserved() async throws {
+        let limits = RPCLimits.with {
+            $0.clients = 2
+            $0.reservedClients = 100
+        }
+        try await withServer(limits) { fixture in
+            let client = try fixture.connect()
+            #expect(try await client.call("echo")["result"] == .null)
+        }
+    }
+
+    private static let impatient = RPCLimits.with { $0.requestTime = .milliseconds(200) }
+
+    @Test func aLineThatIsBegunAndNotEndedEndsTheConnection() async throws {
+        try await withServer(Self.impatient) { fixture in
+            let client = try fixture.connect()
+            #expect(try await client.call("echo")["result"] == .null)
+            try await client.send(#"{"jsonrpc":"#)
+            let error = try await client.message()["error"]
+            #expect(error?["code"] == -32600 && error?["data"]?["reason"] == "request_timeout")
+            #expect(try await client.readLine() == nil)
+        }
+    }
+
+    /// Further bytes do not put it off.
+    @Test func trickledBytesGainNoTime() async throws {
+        try await withServer(Self.impatient) { fixture in
+            let client = try fixture.connect()
+            let trickle = Task {
+                for _ in 0..<1000 {
+                    try await client.send("[")
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            #expect(try await client.message()["error"]?["data"]?["reason"] == "request_timeout")
+            trickle.cancel()
+        }
+    }
+
+    @Test func anIdleConnectionStaysHoweverLong() async throws {
+        try await withServer(Self.impatient) { fixture in
+            let idle = try fixture.connect()
+            let asked = try fixture.connect()
+            #expect(try await asked.call("echo")["result"] == .null)
+            let slow = try fixture.connect()
+            try await slow.send("[")
+            // Both outlast one that was begun later.
+            #expect(try await slow.message()["error"]?["data"]?["reason"] == "request_timeout")
+            #expect(try await idle.call("echo")["result"] == .null)
+            #expect(try await asked.call("echo")["result"] == .null)
+        }
+    }
+
+    /// A call that takes long is no request that was not ended.
+    @Test func anAnswerMayTakeItsTime() async throws {
+        try await withServer(Self.impatient) { fixture in
+            let (lines, http, slow) = (try fixture.connect(), try fixture.connect(), try fixture.connect())
+            try await lines.send(#"{"jsonrpc":"2.0","method":"hold","id":7}"# + "\n")
+            let body = #"{"jsonrpc":"2.0","method":"hold","id":8}"#
+            try await http.send("POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            try await eventually("both are held") { fixture.service.begun.count == 2 }
+            try await slow.send("[")
+            #expect(try await slow.message()["error"]?["data"]?["reason"] == "request_timeout")
+            fixture.service.gate.open()
+            #expect(try await lines.message()["id"] == 7)
+            #expect(try await http.answer().json?["id"] == 8)
+        }
+    }
+
+    @Test(arguments: [
+        "GET /heal", "GET / HTTP/1.1\r\nHost: x\r\n", "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
+    ])
+    func anHTTPRequestThatIsBegunAndNotEndedIsAnswered408(begun: String) async throws {
+        try await withServer(Self.impatient) { fixture in
+            let client = try fixture.connect()
+            try await client.send(begun)
+            #expect(try await client.answer().status == 408)
+            #expect(try await client.readLine() == nil)
+        }
+    }
+
+    @Test func theNextRequestOfAConnectionHasATimeOfItsOwn() async throws {
+        try await withServer(Self.impatient) { fixture in
+            let client = try fixture.connect()
+            let body = #"{"jsonrpc":"2.0","method":"echo","id":1}"#
+            let whole = "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            for _ in 0..<3 { #expect(try await client.exchange(whole).status == 200) }
+            #expect(try await client.exchange(whole + "GET /").status == 200)
+            #expect(try await client.answer().status == 408)
+        }
+    }
+
+    /// Answers that nobody reads, on many connections of one user.
+    @Test func whoReadsNothingIsAnsweredNothingMore() async throws {
+        let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }
+        try await withServer(limits) { fixture in
+            let body = #"{"jsonrpc":"2.0","method":"big","id":1,"params":{"bytes":2000000}}"#
+            let post = "POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            let greedy = try fixture.connect()
+            try await greedy.send(post)
+            // It has come as far as the socket takes it.
+            #expect(try await greedy.head().status == 200)
+            let other = try fixture.connect()
+            let refusal = try await other.call("echo")["error"]
+            #expect(refusal?["data"] == ["reason": "too_much_unread", "limit": 1_048_576])
+            _ = try await greedy.read(2_000_000)
+            try await eventually("there is room again") { try await other.call("echo")["error"] == nil }
+        }
+    }
+}
