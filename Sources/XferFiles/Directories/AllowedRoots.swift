@@ -153,7 +153,7 @@ extension AllowedRoots {
             switch openDescriptor(at: directory.raw, "..", flags: Int32(XFER_O_PATH) | O_DIRECTORY) {
             case .value(let opened): parent = opened
             case .failure(let code) where Descriptors.isShortage(code):
-                throw .system(operation: "open", path: place.asked, code: code)
+                throw .system(operation: "open", path: asked, code: code)
             case .failure: throw refusal
             }
             let parentIdentity = FileIdentity(try status(of: parent.raw, path: asked))
