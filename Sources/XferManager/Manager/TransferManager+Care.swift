@@ -20,9 +20,8 @@ extension TransferManager {
                 do {
                     try await discard(id)
                 } catch {
-                    logger.warning(
-                        "bytes could not be deleted; they are at the next start",
-                        metadata: ["transfer": "\(id)", "error": "\(error)"])
+                    logger.report(
+                        "bytes could not be deleted; they are at the next start", error, ["transfer": "\(id)"])
                 }
             }
         }
@@ -70,7 +69,7 @@ extension TransferManager {
             do {
                 try await findOrphans()
             } catch {
-                logger.warning("looking for bytes nobody wants failed", metadata: ["error": "\(error)"])
+                logger.report("looking for bytes nobody wants failed", error)
             }
         }
     }
@@ -94,7 +93,7 @@ extension TransferManager {
             do {
                 try await trim()
             } catch {
-                logger.warning("trimming the past failed", metadata: ["error": "\(error)"])
+                logger.report("trimming the past failed", error)
             }
         }
     }
