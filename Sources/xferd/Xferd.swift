@@ -22,6 +22,24 @@ struct XferdCommand: ParsableCommand {
     @Flag(help: "Check the whole database.") var checkDatabase = false
     @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
 
+    static func main() {
+        StandardOutput.openMissing()
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            // Help and version are asked for, and written as everything else is.
+            let text = fullMessage(for: error)
+            guard exitCode(for: error) == .success, !text.isEmpty else { exit(withError: error) }
+            do throws(StandardOutputError) {
+                try StandardOutput.write(text + "\n")
+            } catch {
+                error.report()
+                exit(withError: ExitCode(DaemonExit.failure.rawValue))
+            }
+        }
+    }
+
     func run() throws {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(

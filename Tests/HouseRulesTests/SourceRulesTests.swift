@@ -39,7 +39,8 @@ import Testing
 
     @Test func theTopLevelHoldsOnlyWhatBelongsThere() throws {
         let belongs: Set<String> = [
-            "Package.swift", "Sources", "Tests", "rpc-schema", "systemd", "README.md", "ARCHITECTURE.md", "LICENSE",
+            "Package.swift", "Sources", "Tests", "rpc-schema", "systemd", "man", "README.md", "ARCHITECTURE.md",
+            "LICENSE",
             "Makefile", "Benchmarks", ".ci", ".swift-format", ".gitignore", "debian",
         ]
         // Not part of the project: the repository itself and what .gitignore names.

@@ -93,9 +93,13 @@ extension RPCCall {
         guard let method = object["method"]?.stringValue else {
             throw refusal("method has to be a string", path: "method")
         }
-        let params = object["params"]
-        switch params {
-        case nil, .array?, .object?: break
+        let given = object["params"]
+        let params: JSONValue?
+        switch given {
+        case .array?, .object?:
+            // Clients that always send the member mean none by an empty array, as by null.
+            params = given?.arrayValue?.isEmpty == true ? nil : given
+        case let value where value?.isNull ?? true: params = nil
         default: throw refusal("params has to be an object or an array", path: "params")
         }
         for (key, _) in object.members where !["jsonrpc", "id", "method", "params"].contains(key) {

@@ -9,8 +9,9 @@ public import XferModel
 /// 2. An address in a denied block is refused; so is one that a denied pattern names.
 /// 3. If hosts are allowed by name, every other host is refused.
 ///
-/// What is denied stays denied: being allowed lifts nothing. Of an IPv4-mapped or NAT64 address (RFC 6052) the IPv4 address
-/// in it is judged, too, and of the unspecified address the loopback, which is where Linux connects to then.
+/// What is denied stays denied: being allowed lifts nothing. Of an IPv6 address with an IPv4 address in it
+/// (`IPAddress.embeddedIPv4`) that one is judged, too, and of the unspecified address the loopback, which is where Linux
+/// connects to then. An allowed IPv4 address allows only those forms that are surely the same.
 public struct AdmissionRules: Sendable, Hashable {
     public let lists: AdmissionLists
 
@@ -29,13 +30,13 @@ public struct AdmissionRules: Sendable, Hashable {
                 return AdmissionRefusal(subject: name.description, cause: .deniedHost(pattern))
             }
         }
-        if lists.allowedHosts.isEmpty || Self.matches(lists.allowedHosts, name, port) { return nil }
+        if lists.allowedHosts.isEmpty || allows(name, port) { return nil }
         return AdmissionRefusal(subject: name.description, cause: .notAllowed)
     }
 
     /// Why no connection to the address may be made, whatever name led there; nil when one may be.
     public func refusal(ofAddress address: IPAddress, port: UInt16) -> AdmissionRefusal? {
-        for meant in address.meanings {
+        for meant in address.meanings(translatedBy: lists.translationPrefixes) {
             if let pattern = lists.deniedHosts.first(where: { $0.matches(.address(meant), port: port) }) {
                 return AdmissionRefusal(subject: address.description, cause: .deniedHost(pattern))
             }
@@ -51,10 +52,13 @@ public struct AdmissionRules: Sendable, Hashable {
         !lists.deniedAddresses.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
     }
 
-    private static func matches(_ patterns: [HostPattern], _ name: ServerName, _ port: UInt16) -> Bool {
-        guard case .address(let address) = name else { return patterns.contains { $0.matches(name, port: port) } }
-        return patterns.contains { pattern in
-            address.meanings.contains { pattern.matches(.address($0), port: port) }
+    private func allows(_ name: ServerName, _ port: UInt16) -> Bool {
+        guard case .address(let address) = name else {
+            return lists.allowedHosts.contains { $0.matches(name, port: port) }
+        }
+        let meanings = address.certainMeanings(translatedBy: lists.translationPrefixes)
+        return lists.allowedHosts.contains { pattern in
+            meanings.contains { pattern.matches(.address($0), port: port) }
         }
     }
 
@@ -96,20 +100,26 @@ extension TransferError {
 }
 
 extension IPAddress {
-    /// The address, and those a connection to it ends at in truth.
-    var meanings: [IPAddress] {
-        guard let other = mappedIPv4 ?? translatedIPv4 ?? loopbackMeant else { return [self] }
-        return [self] + other.meanings
+    /// The address, and all that a connection to it may end at.
+    fileprivate func meanings(translatedBy prefixes: [TranslationPrefix]) -> [IPAddress] {
+        let found = [self] + embeddedIPv4(translatedBy: prefixes)
+        return found + found.compactMap(\.loopbackMeant)
+    }
+
+    /// The address, and those it is only another way to write: IPv4-mapped, and NAT64 where its place is known.
+    func certainMeanings(translatedBy prefixes: [TranslationPrefix] = []) -> [IPAddress] {
+        let translated = prefixes.lazy.compactMap { $0.embedded(in: self) }.first
+        let found = [self] + [mappedIPv4 ?? wellKnownIPv4 ?? translated].compactMap(\.self)
+        return found + found.compactMap(\.loopbackMeant)
     }
 
     /// The IPv4 address in one of NAT64's well-known prefix, 64:ff9b::/96 (RFC 6052 §2.1).
-    private var translatedIPv4: IPAddress? {
-        isIPv6 && bytes.starts(with: [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
-            ? IPAddress(bytes: Array(bytes[12...])) : nil
-    }
+    private var wellKnownIPv4: IPAddress? { Self.wellKnownPrefix?.embedded(in: self) }
+
+    private static let wellKnownPrefix = TranslationPrefix("64:ff9b::/96")
 
     /// connect(2) to the unspecified address reaches this machine.
-    private var loopbackMeant: IPAddress? {
+    fileprivate var loopbackMeant: IPAddress? {
         guard bytes.allSatisfy({ $0 == 0 }) else { return nil }
         return IPAddress(isIPv6 ? "::1" : "127.0.0.1")
     }

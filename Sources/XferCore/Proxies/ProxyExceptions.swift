@@ -23,7 +23,7 @@ public enum ProxyExceptions {
         switch host {
         case .address(let address):
             guard let block = block(exception) else { return false }
-            return address.meanings.contains { block.contains($0) }
+            return address.certainMeanings().contains { block.contains($0) }
         case .domain:
             return pattern(exception)?.matches(host, port: 0) ?? false
         }

@@ -38,7 +38,7 @@ public enum Daemon {
         let logger = Logger(label: "xferd")
         // Writing to a client that went away is an error of that write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
-        for warning in instance.loaded.warnings { logger.warning("\(warning)") }
+        for warning in instance.loaded.warnings + instance.missing.map(\.description) { logger.warning("\(warning)") }
         do {
             return try await serve(instance, log: log, logger: logger)
         } catch {
@@ -64,9 +64,9 @@ public enum Daemon {
             describe: { TaskRecord($0).wire.text }, accounts: AccountDirectory.account)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
         let shutdown = ShutdownRequest()
-        let endpoint = RPCEndpoint(sockets.first, path: instance.paths.socket, settings: settings)
+        let endpoints = RPCEndpoint.all(sockets, path: instance.paths.socket, settings: settings)
         let leases = EventLeases(
-            perConnection: Int(settings.rpc.maxWaiting), perUser: Int(settings.rpc.maxWaitingPerUser))
+            perConnection: Int(clamping: settings.rpc.maxWaiting), perUser: Int(clamping: settings.rpc.maxWaitingPerUser))
         let handlers =
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all
@@ -98,7 +98,7 @@ public enum Daemon {
         let group = ServiceGroup(
             services: [
                 ManagerService(manager: manager, shutdown: shutdown),
-                SocketService(server: server, endpoint: endpoint, notifier: notifier, logger: logger),
+                SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger),
                 WatchdogService(watchdog: Watchdog(environment: instance.environment), manager: manager),
                 ReloadService(configuration: configuration, notifier: notifier),
                 StatusService(manager: manager, notifier: notifier),

@@ -8,6 +8,8 @@ struct Instance: Sendable {
     let environment: [String: String]
     let paths: InstancePaths
     let loaded: LoadedSettings
+    /// What the configuration names and is not there yet, a line each.
+    let missing: [SettingsProblem]
 
     /// - Throws: `InstancePathsError`, `SettingsRejection`.
     init(_ options: DaemonOptions, environment: [String: String] = Instance.processEnvironment) throws {
@@ -16,17 +18,24 @@ struct Instance: Sendable {
         paths = try InstancePaths(
             flags: options.paths, environment: environment, uid: geteuid(),
             accountHome: AccountDirectory.home(of: geteuid()))
-        loaded = try Self.load(options, environment, paths)
+        (loaded, missing) = try Self.load(options, environment, paths)
+        SecretNames.setAdditional(loaded.settings.redaction.names)
     }
 
     /// Reads the settings again.
-    func reloaded() throws -> LoadedSettings { try Self.load(options, environment, paths) }
+    func reloaded() throws -> (loaded: LoadedSettings, missing: [SettingsProblem]) {
+        try Self.load(options, environment, paths)
+    }
 
     private static func load(
         _ options: DaemonOptions, _ environment: [String: String], _ paths: InstancePaths
-    ) throws -> LoadedSettings {
-        try LoadedSettings(
-            flags: options.settings, environment: environment, file: try ConfigurationFile.read(paths), instance: paths)
+    ) throws -> (LoadedSettings, [SettingsProblem]) {
+        let file = try ConfigurationFile.read(paths)
+        let loaded = try LoadedSettings(
+            flags: options.settings, environment: environment, file: file, instance: paths)
+        let files = NamedFiles(loaded, file: file, instance: paths)
+        guard files.problems.isEmpty else { throw SettingsRejection(problems: files.problems) }
+        return (loaded, files.warnings)
     }
 
     /// The settings as the manager takes them.

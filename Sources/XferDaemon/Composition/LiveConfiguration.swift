@@ -50,8 +50,9 @@ final class LiveConfiguration: Sendable {
     /// Reads the configuration again; a faulty one changes nothing.
     func reload() async {
         let newer: LoadedSettings
+        let missing: [SettingsProblem]
         do {
-            newer = try instance.reloaded()
+            (newer, missing) = try instance.reloaded()
         } catch let rejection as SettingsRejection {
             for problem in rejection.problems { logger.error("\(problem)") }
             logger.error("the configuration has faults and is not taken over")
@@ -69,7 +70,7 @@ final class LiveConfiguration: Sendable {
             return
         }
         let (access, warnings) = AccessPolicy.load(reload.inForce.settings, ownUID: geteuid())
-        for warning in warnings + newer.warnings { logger.warning("\(warning)") }
+        for warning in warnings + newer.warnings + missing.map(\.description) { logger.warning("\(warning)") }
         let notify = state.withLockedValue { state in
             state.loaded = reload.inForce
             state.access = access

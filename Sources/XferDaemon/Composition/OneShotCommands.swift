@@ -5,14 +5,16 @@ import XferProtocol
 public enum OneShotCommands {
     /// The effective configuration with where each value came from.
     public static func printConfiguration(_ options: DaemonOptions) -> DaemonExit {
-        report { print(try Instance(options).loaded.yaml, terminator: "") }
+        report { try StandardOutput.write(try Instance(options).loaded.yaml) }
     }
 
     /// Whether the configuration is right; its faults with line and column otherwise.
     public static func checkConfiguration(_ options: DaemonOptions) -> DaemonExit {
         report {
             let instance = try Instance(options)
-            for warning in instance.loaded.warnings { Daemon.complain("warning: \(warning)") }
+            for warning in instance.loaded.warnings + instance.missing.map(\.description) {
+                Daemon.complain("warning: \(warning)")
+            }
             for entry in instance.loaded.settings.trust.policies {
                 do throws(PolicyTextError) {
                     try PolicyText.check(entry.policy, at: Clocks.wall())
@@ -20,14 +22,13 @@ public enum OneShotCommands {
                     Daemon.complain("warning: \(error.description); refused unless it is in force already")
                 }
             }
-            print("\(instance.paths.configurationFile): the configuration is right")
+            try StandardOutput.write("\(instance.paths.configurationFile): the configuration is right\n")
         }
     }
 
     /// The OpenRPC document.
     public static func printSchema() -> DaemonExit {
-        print(OpenRPCDocument.text, terminator: "")
-        return .success
+        report(fault: .failure) { try StandardOutput.write(OpenRPCDocument.text) }
     }
 
     /// A thorough check of the database.
@@ -35,14 +36,15 @@ public enum OneShotCommands {
         report(fault: .needsAttention) {
             let path = try Instance(options).paths.stateDirectory
             try DatabaseCare.check(stateDirectory: path)
-            print("\(path): the database is sound")
+            try StandardOutput.write("\(path): the database is sound\n")
         }
     }
 
     /// Sets a damaged database aside and salvages what can be read.
     public static func recover(_ options: DaemonOptions) -> DaemonExit {
         report(fault: .failure) {
-            print(try DatabaseCare.recover(stateDirectory: try Instance(options).paths.stateDirectory))
+            let report = try DatabaseCare.recover(stateDirectory: try Instance(options).paths.stateDirectory)
+            try StandardOutput.write("\(report)\n")
         }
     }
 
@@ -50,6 +52,9 @@ public enum OneShotCommands {
         do {
             try body()
             return .success
+        } catch let error as StandardOutputError {
+            error.report()
+            return .failure
         } catch {
             Daemon.complain("\(error)")
             return fault

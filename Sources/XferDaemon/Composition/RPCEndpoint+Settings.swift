@@ -2,23 +2,26 @@ import Glibc
 import JSONRPC
 
 extension RPCEndpoint {
-    /// The inherited socket, else one of our own. Only the daemon's user can connect (0600), or one group (0660) where
+    /// All inherited sockets, else one of our own.
+    static func all(_ inherited: [InheritedSocket], path: String, settings: Settings) -> [RPCEndpoint] {
+        inherited.isEmpty
+            ? [RPCEndpoint(path: path, settings: settings)]
+            : inherited.map { .inherited(descriptor: $0.descriptor) }
+    }
+
+    /// A socket of our own. Only the daemon's user can connect (0600), or one group (0660) where
     /// nobody but its members is granted access; with any other grants everybody can connect and `SO_PEERCRED` decides
     /// who is heard.
-    init(_ inherited: InheritedSocket?, path: String, settings: Settings) {
-        if let inherited {
-            self = .inherited(descriptor: inherited.descriptor)
+    private init(path: String, settings: Settings) {
+        let access = settings.access
+        if !access.isConfigured {
+            self = .path(path, mode: 0o600)
+        } else if access.users.isEmpty, access.groups.count == 1, let name = access.groups.keys.first,
+            let group = AccountDirectory.system.gid(name) ?? UInt32(name, radix: 10)
+        {
+            self = .path(path, mode: 0o660, group: group)
         } else {
-            let access = settings.access
-            if !access.isConfigured {
-                self = .path(path, mode: 0o600)
-            } else if access.users.isEmpty, access.groups.count == 1, let name = access.groups.keys.first,
-                let group = AccountDirectory.system.gid(name) ?? UInt32(name, radix: 10)
-            {
-                self = .path(path, mode: 0o660, group: group)
-            } else {
-                self = .path(path, mode: 0o666)
-            }
+            self = .path(path, mode: 0o666)
         }
     }
 }

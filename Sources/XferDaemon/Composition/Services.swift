@@ -20,10 +20,10 @@ struct ManagerService: Service {
     }
 }
 
-/// Answers on the socket.
+/// Answers on the sockets.
 struct SocketService: Service {
     let server: RPCServer
-    let endpoint: RPCEndpoint
+    let endpoints: [RPCEndpoint]
     let notifier: ServiceNotifier
     let logger: Logger
 
@@ -31,9 +31,14 @@ struct SocketService: Service {
     private static let grace = Duration.milliseconds(300)
 
     func run() async throws {
-        try await server.start(on: endpoint)
+        do {
+            for endpoint in endpoints { try await server.start(on: endpoint) }
+        } catch {
+            await server.shutdown(grace: .zero)
+            throw error
+        }
         notifier.send(.ready, .status("ready"), .mainProcess(getpid()))
-        logger.notice("ready", metadata: ["socket": "\(endpoint)"])
+        logger.notice("ready", metadata: ["socket": "\(endpoints.map(\.description).joined(separator: ", "))"])
         try? await gracefulShutdown()
         notifier.send(.stopping, .status("stopping"))
         await server.shutdown(grace: Self.grace)

@@ -5,10 +5,7 @@ import XferModel
 enum LogRedaction {
     /// Every URL in the text with its user info and secret parameters masked.
     static func text(_ text: String) -> String {
-        guard text.contains("://") else { return text }
-        return text.split(separator: " ", omittingEmptySubsequences: false)
-            .map { $0.contains("://") ? Redaction.url(String($0)) : String($0) }
-            .joined(separator: " ")
+        Redaction.text(text)
     }
 
     /// A metadata value as text, masked when its key says that it is a secret (`authorization`, `*-token`, `*-key`,
@@ -26,11 +23,9 @@ enum LogRedaction {
         }
     }
 
-    /// The header names that are secret, and narrower than for URL parameters, so that `signal` and `keys` can be
-    /// logged.
+    /// The header names that are secret: narrower than for URL parameters, so that `signal` and `keys` can be logged.
     private static func isSecret(_ key: String) -> Bool {
         let dashed = key.lowercased().map { $0 == "_" ? "-" : String($0) }.joined()
-        return Redaction.isSecretHeader(dashed) || ["sig", "signature"].contains(dashed)
-            || ["token", "secret", "password"].contains { dashed.contains($0) }
+        return Redaction.isSecretHeader(dashed)
     }
 }

@@ -31,6 +31,35 @@ extension SettingForm where Value == [AddressBlock] {
     }
 }
 
+extension SettingForm where Value == [TranslationPrefix] {
+    /// A list of NAT64 prefixes; one alone is a list of one.
+    static let translationPrefixes = list(expected: "a list of NAT64 prefixes, for example 2001:db8:64::/96") {
+        text, node throws(SettingMismatch) in
+        guard let prefix = TranslationPrefix(text) else {
+            throw SettingMismatch(
+                expected: "an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits, for example 2001:db8:64::/96", found: node)
+        }
+        return prefix
+    } write: {
+        $0.description
+    }
+}
+
+extension SettingForm where Value == [NamePattern] {
+    /// A list of names with wildcards; one alone is a list of one.
+    static let namePatterns = list(expected: "a list of names, for example x-acme-* or pin") {
+        text, node throws(SettingMismatch) in
+        guard let pattern = NamePattern(text) else {
+            throw SettingMismatch(
+                expected: "a name with * for any rest, at most \(NamePattern.maxLength) printable characters",
+                found: node)
+        }
+        return pattern
+    } write: {
+        $0.description
+    }
+}
+
 extension SettingForm where Value == [InterfacePattern] {
     /// A list of interfaces' names; one alone is a list of one.
     static let interfaces = list(expected: "a list of interfaces, for example wwan0 or usb*") {

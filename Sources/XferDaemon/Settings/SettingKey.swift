@@ -51,7 +51,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + engine + results + past
-        + rpc + access + log
+        + rpc + access + redaction + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -143,6 +143,10 @@ extension SettingKey {
             "network.deny_addresses", \.network.admission.deniedAddresses, .addressBlocks, reload: true,
             "Addresses that are never connected to"),
         SettingKey(
+            "network.nat64_prefixes", \.network.admission.translationPrefixes, .translationPrefixes, reload: true,
+            "Prefixes by which the network translates IPv6 to IPv4, beside 64:ff9b::/96 and 64:ff9b:1::/48, for deny_addresses"
+        ),
+        SettingKey(
             "network.allow_hosts", \.network.admission.allowedHosts, .hosts, reload: true,
             "If there are any, the only hosts that are asked; what is denied stays denied"),
         SettingKey(
@@ -227,6 +231,12 @@ extension SettingKey {
         SettingKey(
             "access.groups", \.access.groups, .grants, reload: true,
             "Groups whose members may call"),
+    ]
+
+    private static let redaction: [SettingKey] = [
+        SettingKey(
+            "redaction.names", \.redaction.names, .namePatterns, reload: false,
+            "Names of header fields and URL parameters that are masked like passwords, beside those that always are")
     ]
 
     private static let log: [SettingKey] = [

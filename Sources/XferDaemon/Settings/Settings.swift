@@ -17,6 +17,7 @@ public struct Settings: Hashable, Sendable {
     /// Commands that tasks can name.
     public var hooks: [HookDefinition] = []
     public var network = Network()
+    public var redaction = Redaction()
     public var engine = Engine()
     public var results = Results()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
@@ -119,6 +120,11 @@ public struct Settings: Hashable, Sendable {
         /// Where clouds tell their machines secrets: what the system's instance does not connect to unless told otherwise.
         /// RFC 3927, RFC 4291 §2.5.6, and what Amazon uses of fd00::/8.
         static let metadataServices = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressBlock($0) }
+    }
+
+    public struct Redaction: Hashable, Sendable {
+        /// Names of header fields and URL parameters whose values are secrets, beside those that always are.
+        public var names: [NamePattern] = []
     }
 
     /// How much of the past is kept.

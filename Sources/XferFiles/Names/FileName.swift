@@ -8,8 +8,10 @@ public enum FileName {
 
     /// Makes one file's name of any text, for names that come from outside.
     ///
-    /// The last part after `/` and `\` (RFC 6266 §4.3), without control characters and invisible direction marks, without
-    /// leading dots and white space around it, cut to 255 bytes before its extension; `fallback` when nothing is left.
+    /// The last part after `/` and `\` (RFC 6266 §4.3), without control and invisible characters, cut to 255 bytes before
+    /// its extension. It begins with no dot, white space, dash or tilde: a shell's `*` would hand `-rf` to a program as an
+    /// option, and `~` means a home directory. It ends in no dot or white space, which some file systems drop.
+    /// `fallback` when nothing is left.
     public static func sanitised(_ text: String, fallback: String = Self.fallback) -> String {
         sanitisedIfAny(text) ?? fallback
     }
@@ -24,16 +26,20 @@ public enum FileName {
 
     private static func cleaned(_ part: some Sequence<Unicode.Scalar>) -> String? {
         let visible = String(String.UnicodeScalarView(part.filter { !isInvisible($0) }))
-        let name = visible.unicodeScalars.drop { $0 == "." || $0.properties.isWhitespace }
-        let end = name.lastIndex { !$0.properties.isWhitespace }
+        let name = visible.unicodeScalars.drop { ".-~".unicodeScalars.contains($0) || $0.properties.isWhitespace }
+        let end = name.lastIndex { $0 != "." && !$0.properties.isWhitespace }
         return end.map { String(name[...$0]) }
     }
 
-    /// Control characters, line separators and marks that change the writing direction (so that `gpj.exe` cannot look
-    /// like a picture). Joiners stay: some scripts need them.
+    /// Control characters, line separators, marks that change the writing direction (so that `gpj.exe` cannot look like a
+    /// picture), and what has no width, by which two names could look alike. Joiners stay: some scripts need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF, 0x2028, 0x2029: true
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x206F, 0xFEFF, 0x2028, 0x2029: true
+        // Soft hyphen, zero-width space, Hangul and Mongolian fillers, word joiner and invisible operators,
+        // interlinear annotation, tags.
+        case 0x00AD, 0x115F, 0x1160, 0x180E, 0x200B, 0x2060...0x2065, 0x3164, 0xFFA0, 0xFFF9...0xFFFB: true
+        case 0xE0000...0xE007F: true
         default: scalar.properties.generalCategory == .control
         }
     }

@@ -17,7 +17,7 @@ extension ResponseCache {
                 try await sweepRows()
                 try await trim()
             } catch {
-                logger.warning("the cache could not be swept", metadata: ["error": "\(error)"])
+                logger.report("the cache could not be swept", error)
             }
         }
     }
@@ -60,7 +60,7 @@ extension ResponseCache {
             do {
                 try await trim()
             } catch {
-                logger.warning("the cache could not be trimmed", metadata: ["error": "\(error)"])
+                logger.report("the cache could not be trimmed", error)
             }
         }
     }

@@ -206,7 +206,7 @@ final class ResponseCache: Sendable {
         } catch FileError.cancelled {
             return
         } catch {
-            logger.warning("a response could not be kept", metadata: ["error": "\(error)"])
+            logger.report("a response could not be kept", error)
         }
     }
 
@@ -311,7 +311,7 @@ final class ResponseCache: Sendable {
                     try digests.flatMap { try tx.removeCacheEntries(urlDigest: $0, of: owner) }
                 })
         } catch {
-            logger.warning("kept responses could not be given up", metadata: ["error": "\(error)"])
+            logger.report("kept responses could not be given up", error)
         }
     }
 
@@ -324,7 +324,7 @@ final class ResponseCache: Sendable {
             do {
                 try await pool.run { () throws(FileError) in for blob in blobs { try directory.remove(blob.name) } }
             } catch {
-                logger.warning("a kept response could not be deleted", metadata: ["error": "\(error)"])
+                logger.report("a kept response could not be deleted", error)
             }
         }
     }

@@ -1,5 +1,5 @@
 import Glibc
-import XferModel
+public import XferModel
 
 /// Reads secrets from where they are kept, at each attempt anew. Blocks: for the pool.
 struct SecretReader: Sendable {
@@ -74,6 +74,21 @@ struct SecretReader: Sendable {
 
     private func unreadable(_ path: String, _ code: Int32) -> SecretFault {
         SecretFault("\(path) cannot be read: \(String(cString: strerror(code)))")
+    }
+}
+
+/// Where secrets are kept, for whoever checks a configuration.
+public enum SecretSource {
+    /// Why the secret could not be read now; nil when it could.
+    public static func fault(
+        of secret: Secret, credentialsDirectory: String?, environment: [String: String] = [:]
+    ) -> String? {
+        do throws(SecretFault) {
+            _ = try SecretReader(credentialsDirectory: credentialsDirectory, environment: environment).read(secret)
+            return nil
+        } catch {
+            return error.description
+        }
     }
 }
 

@@ -40,7 +40,7 @@ actor HookQueue {
                 justForgotten = []
                 for hook in try await store.read({ try $0.pendingHooks(limit: 64) }) { start(hook) }
             } catch {
-                logger.warning("hooks that are to run could not be read", metadata: ["error": "\(error)"])
+                logger.report("hooks that are to run could not be read", error)
             }
         }
         isLooking = false
@@ -82,7 +82,7 @@ actor HookQueue {
             do {
                 try await forget(hook.id)
             } catch {
-                logger.warning("a hook has run and may run again", metadata: ["error": "\(error)"])
+                logger.report("a hook has run and may run again", error)
             }
         }
         running[hook.id] = nil

@@ -15,7 +15,7 @@ extension TransferManager {
             do {
                 try await trim()
             } catch {
-                logger.warning("trimming the past failed", metadata: ["error": "\(error)"])
+                logger.report("trimming the past failed", error)
             }
         }
     }

@@ -22,7 +22,7 @@ extension TransferManager {
             do {
                 try await store.write(.bulky) { try $0.shiftWaits(by: step, now: now) }
             } catch {
-                logger.warning("waits keep the times of the former clock", metadata: ["error": "\(error)"])
+                logger.report("waits keep the times of the former clock", error)
             }
         }
         guard !isShuttingDown else { return }

@@ -40,7 +40,7 @@ extension TransferManager {
                 try await findOrphans()
                 try await sweepParts()
             } catch {
-                logger.warning("looking for bytes nobody wants failed", metadata: ["error": "\(error)"])
+                logger.report("looking for bytes nobody wants failed", error)
             }
         }
         // A service that goes down has two seconds: the next start finds the rest.
@@ -51,8 +51,7 @@ extension TransferManager {
             do {
                 try await discardIdle(step.filter { transfers[$0.key] == nil })
             } catch {
-                logger.warning(
-                    "bytes could not be deleted; they are at the next start", metadata: ["error": "\(error)"])
+                logger.report("bytes could not be deleted; they are at the next start", error)
             }
         }
         discarding = nil

@@ -87,7 +87,7 @@ extension TransferManager {
         do {
             try store.close()
         } catch {
-            logger.error("closing the database failed", metadata: ["error": "\(error)"])
+            logger.report("closing the database failed", error, at: .error)
         }
     }
 
@@ -102,7 +102,7 @@ extension TransferManager {
             do {
                 _ = try await apply(.cancel, to: TaskQuery(states: unfinished), for: .service)
             } catch {
-                logger.error("cancelling all tasks failed", metadata: ["error": "\(error)"])
+                logger.report("cancelling all tasks failed", error, at: .error)
             }
             await runsEnded()
             // Here there is time for it.

@@ -102,7 +102,7 @@ extension TransferManager {
                 maxActive[profile.name] = profile.maxActive
             }
         } catch {
-            logger.warning("the limits of groups and profiles cannot be read", metadata: ["error": "\(error)"])
+            logger.report("the limits of groups and profiles cannot be read", error)
         }
         if maxActive != scheduler.maxActiveByProfile {
             scheduler.maxActiveByProfile = maxActive

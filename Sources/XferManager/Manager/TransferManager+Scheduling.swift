@@ -25,7 +25,7 @@ extension TransferManager {
                 endPass()
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
-                logger.warning("scheduling failed", metadata: ["error": "\(error)"])
+                logger.report("scheduling failed", error)
             }
             endPass()
             inFlight.endPass()
@@ -146,9 +146,8 @@ extension TransferManager {
             if aftermath.discardsBytes { unwanted.append(result.transferID) }
             removeSpoolFiles(aftermath.spoolFiles)
         } catch {
-            logger.warning(
-                "a run's end could not be recorded; it goes on from its last checkpoint",
-                metadata: ["task": "\(id)", "error": "\(error)"])
+            logger.report(
+                "a run's end could not be recorded; it goes on from its last checkpoint", error, ["task": "\(id)"])
         }
         // It may wait for a change that has happened meanwhile.
         if facts != network.reachability.facts { wakeWaitingForNetwork() }
@@ -354,7 +353,7 @@ extension TransferManager {
                 }
             }
         } catch {
-            logger.warning("waking waiting tasks failed", metadata: ["error": "\(error)"])
+            logger.report("waking waiting tasks failed", error)
         }
         schedule()
     }

@@ -244,7 +244,7 @@ public actor TransferManager {
                 _ = try await restoreRunning()
                 try await settleCommits()
             } catch {
-                logger.error("restoring after a storage failure failed", metadata: ["error": "\(error)"])
+                logger.report("restoring after a storage failure failed", error, at: .error)
             }
             schedule()
             abandonUploads()

@@ -47,8 +47,7 @@ extension TransferManager {
             }
             return monitor.initial
         } catch {
-            logger.warning(
-                "the network cannot be watched and counts as there", metadata: ["error": "\(error)"])
+            logger.report("the network cannot be watched and counts as there", error)
             return nil
         }
     }
@@ -151,7 +150,7 @@ extension TransferManager {
         } catch {
             // Made up for when the database can be written again.
             network.isWakeDue = true
-            logger.warning("waking tasks that wait for the network failed", metadata: ["error": "\(error)"])
+            logger.report("waking tasks that wait for the network failed", error)
         }
         scheduler.holds.remove(.waking)
         network.waking = nil

@@ -174,7 +174,7 @@ extension TransferManager {
             }
             services.policies.withLockedValue { $0.noteWarning(due.rawValue, ofVersion: policy.version) }
         } catch {
-            logger.warning("a warning could not be recorded", metadata: ["error": "\(error)"])
+            logger.report("a warning could not be recorded", error)
         }
     }
 }

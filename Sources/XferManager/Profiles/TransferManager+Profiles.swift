@@ -65,7 +65,7 @@ extension TransferManager {
             let removed = try await store.write { tx in try ConfiguredProfiles.take(configured, in: tx) }
             for name in removed { await services.cookies.forget(name) }
         } catch {
-            logger.error("the profiles are not taken over", metadata: ["error": "\(error)"])
+            logger.report("the profiles are not taken over", error, at: .error)
         }
     }
 

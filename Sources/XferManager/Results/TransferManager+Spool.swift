@@ -13,7 +13,7 @@ extension TransferManager {
             do {
                 try await services.pool.run { () throws(FileError) in for name in names { try spool.remove(name) } }
             } catch {
-                logger.warning("spooled bytes could not be deleted", metadata: ["error": "\(error)"])
+                logger.report("spooled bytes could not be deleted", error)
             }
         }
     }
@@ -28,7 +28,7 @@ extension TransferManager {
                     try await pool.run { () throws(FileError) in try spool.remove(name) }
                 }
             } catch {
-                logger.warning("the spool directory could not be swept", metadata: ["error": "\(error)"])
+                logger.report("the spool directory could not be swept", error)
             }
         }
     }

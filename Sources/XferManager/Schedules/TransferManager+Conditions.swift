@@ -94,7 +94,7 @@ extension TransferManager {
         do {
             try await recomputeConditions()
         } catch {
-            logger.warning("computing the conditions anew failed", metadata: ["error": "\(error)"])
+            logger.report("computing the conditions anew failed", error)
             schedule()
         }
     }

@@ -306,8 +306,7 @@ extension TransferManager {
                     _ = try await settle(id)
                 } catch {
                     // Its disk may be away: a commit asks again.
-                    logger.warning(
-                        "how far a commit came cannot be seen now", metadata: ["task": "\(id)", "error": "\(error)"])
+                    logger.report("how far a commit came cannot be seen now", error, ["task": "\(id)"])
                 }
             }
             after = last

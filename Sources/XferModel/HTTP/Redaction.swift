@@ -1,42 +1,60 @@
-/// Hides secrets wherever a URL or a header field is shown: listings, events, logs, errors.
+/// Hides secrets wherever a URL or a header field is shown: listings, events, hooks' input, logs, errors.
+///
+/// Whether a name is a secret's is decided by `SecretNames` alone.
 public enum Redaction {
     /// What stands in a secret's place.
     public static let mask = "***"
 
-    /// The URL's text with user info and secret query values masked.
+    /// The URL's text with user info and the values of secret parameters masked, in query, fragment and path
+    /// parameters (`;jsessionid=…`).
     public static func url(_ text: String) -> String {
-        // Bytes first: most URLs have neither user info nor a query, and every event shows one.
+        // Bytes first: most URLs have none of these, and every event shows one.
         var text = text
         let mayHaveSecrets = text.withUTF8 { bytes in
-            bytes.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
+            bytes.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }
         }
-        return mayHaveSecrets ? maskQuery(in: maskUserInfo(in: text)) : text
+        return mayHaveSecrets ? maskParameters(in: maskUserInfo(in: text)) : text
     }
 
-    /// The field with its value masked when its name says that it is a secret, and as `url` does where it is a URL.
+    /// Every URL in the text with its secrets masked; URLs end at white space, quotes and angle brackets.
+    public static func text(_ text: String) -> String {
+        guard text.contains("://") else { return text }
+        var result = ""
+        var word = ""
+        func end() {
+            result += word.contains("://") ? url(word) : word
+            word = ""
+        }
+        for scalar in text.unicodeScalars {
+            if scalar.properties.isWhitespace || "\"'<>`".unicodeScalars.contains(scalar) {
+                end()
+                result.unicodeScalars.append(scalar)
+            } else {
+                word.unicodeScalars.append(scalar)
+            }
+        }
+        end()
+        return result
+    }
+
+    /// The field with its value masked when its name says that it is a secret, else with the URLs in it masked: signed
+    /// URLs come back in `Location`, `Link`, `Refresh` and others.
     public static func header(_ field: HeaderField) -> HeaderField {
         if isSecretHeader(field.name) { return HeaderField(name: field.name, value: mask) }
-        return isURLHeader(field.name) ? HeaderField(name: field.name, value: url(field.value)) : field
+        if isURLHeader(field.name) { return HeaderField(name: field.name, value: url(field.value)) }
+        return field.value.contains("://") ? HeaderField(name: field.name, value: text(field.value)) : field
     }
 
-    /// Signed URLs come back in redirects.
+    /// Fields whose whole value is a URL, which may be a relative one.
     private static func isURLHeader(_ name: String) -> Bool {
         ["location", "content-location", "referer"].contains(name.lowercased())
     }
 
-    /// `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie` and names ending in `-token` or `-key`.
-    public static func isSecretHeader(_ name: String) -> Bool {
-        let lower = name.lowercased()
-        return ["authorization", "proxy-authorization", "cookie", "set-cookie"].contains(lower)
-            || lower.hasSuffix("-token") || lower.hasSuffix("-key")
-    }
+    /// Whether a header field's value is a secret; such fields also stay at the origin they were given for.
+    public static func isSecretHeader(_ name: String) -> Bool { SecretNames.contains(header: name) }
 
-    /// `sig*`, `*token*`, `*key*`, `*secret*`, `password`, `x-amz-*`, `x-goog-*`.
-    public static func isSecretParameter(_ name: some StringProtocol) -> Bool {
-        let lower = name.lowercased()
-        return lower.hasPrefix("sig") || lower.contains("token") || lower.contains("key") || lower.contains("secret")
-            || lower == "password" || lower.hasPrefix("x-amz-") || lower.hasPrefix("x-goog-")
-    }
+    /// Whether a URL parameter's value is a secret. The name as it stands in the URL, percent-encoded or not.
+    public static func isSecretParameter(_ name: some StringProtocol) -> Bool { SecretNames.contains(parameter: name) }
 
     private static func maskUserInfo(in text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")), let slashes = text.firstRange(of: "://") else { return text }
@@ -46,13 +64,70 @@ public enum Redaction {
         return text[..<slashes.upperBound] + mask + text[at...]
     }
 
-    private static func maskQuery(in text: String) -> String {
-        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
-        let query = text[text.index(after: mark)...].prefix { $0 != "#" }
-        let masked = query.split(separator: "&", omittingEmptySubsequences: false).map { pair -> Substring in
-            guard let equals = pair.firstIndex(of: "="), isSecretParameter(pair[..<equals]) else { return pair }
-            return pair[...equals] + mask[...]
+    /// Masks what follows `name=` for secret names, up to the next delimiter of the component it stands in.
+    private static func maskParameters(in text: String) -> String {
+        var result: [UInt8] = []
+        var place = Place.path
+        // Of the parameter that is being read; a name is nil where no parameter can begin, a value before its `=`.
+        var name: [UInt8]?
+        var value: [UInt8]?
+        func end() {
+            if let value { result += isSecret(value, of: name ?? []) ? Array(mask.utf8) : value }
+            value = nil
         }
-        return text[...mark] + masked.joined(separator: "&") + text[query.endIndex...]
+        for byte in text.utf8 {
+            if place.ends(at: byte) {
+                end()
+                place.pass(byte)
+                name = place == .path && byte != UInt8(ascii: ";") ? nil : []
+                result.append(byte)
+            } else if value != nil {
+                value?.append(byte)
+            } else {
+                if byte == UInt8(ascii: "="), name != nil { value = [] } else { name?.append(byte) }
+                result.append(byte)
+            }
+        }
+        end()
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func isSecret(_ value: [UInt8], of name: [UInt8]) -> Bool {
+        if isSecretParameter(String(decoding: name, as: UTF8.self)) { return true }
+        // A URL within the URL, encoded as often as somebody liked: each decoding makes it shorter.
+        var text = value
+        for _ in 0..<deepestNesting where text.contains(UInt8(ascii: "%")) {
+            let decoded = PercentCoding.decoded(text)
+            if url(decoded) != decoded { return true }
+            text = Array(decoded.utf8)
+        }
+        return false
+    }
+
+    /// How many URLs within URLs are looked into.
+    private static let deepestNesting = 4
+
+    /// The component of a URL that is being read (RFC 3986 §3).
+    private enum Place {
+        case path, query, fragment
+
+        /// Whether the byte ends a parameter here.
+        func ends(at byte: UInt8) -> Bool {
+            switch (self, byte) {
+            case (_, UInt8(ascii: ";")), (.path, UInt8(ascii: "?")): true
+            case (.path, UInt8(ascii: "#")), (.query, UInt8(ascii: "#")), (.path, UInt8(ascii: "/")): true
+            case (.query, UInt8(ascii: "&")), (.query, UInt8(ascii: "?")): true
+            case (.fragment, UInt8(ascii: "&")), (.fragment, UInt8(ascii: "?")): true
+            default: false
+            }
+        }
+
+        mutating func pass(_ byte: UInt8) {
+            switch byte {
+            case UInt8(ascii: "?") where self == .path: self = .query
+            case UInt8(ascii: "#"): self = .fragment
+            default: break
+            }
+        }
     }
 }

@@ -6,12 +6,16 @@ public struct AdmissionLists: Hashable, Sendable {
     public var deniedAddresses: [AddressBlock]
     /// If there are any, no other hosts are asked.
     public var allowedHosts: [HostPattern]
+    /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), beside the well-known ones.
+    public var translationPrefixes: [TranslationPrefix]
 
     public init(
-        deniedHosts: [HostPattern] = [], deniedAddresses: [AddressBlock] = [], allowedHosts: [HostPattern] = []
+        deniedHosts: [HostPattern] = [], deniedAddresses: [AddressBlock] = [], allowedHosts: [HostPattern] = [],
+        translationPrefixes: [TranslationPrefix] = []
     ) {
         self.deniedHosts = deniedHosts
         self.deniedAddresses = deniedAddresses
         self.allowedHosts = allowedHosts
+        self.translationPrefixes = translationPrefixes
     }
 }

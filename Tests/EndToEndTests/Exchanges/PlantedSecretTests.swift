@@ -46,11 +46,14 @@ import XferTestSupport
     {
         let server = try await FaultServer()
         server.on("/fail") { _ in Reply(500, text: "no") }
-        server.on("/away") { request in .redirect(to: "/end?access_token=pl4nted-query") }
+        server.on("/away") { request in .redirect(to: "/end?access_token=pl4nted-query&code=pl4nted-query") }
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let references = ["pl4nted-by-file", "pl4nted-by-variable"]
         var options = DaemonFixture.Options(settings: ["log": ["level": "trace"]])
         options.environment = ["PLANTED": references[1]]
+        let scripts = try TemporaryDirectory("hooks")
+        try FileTree.write("#!/bin/sh\ncat >> \(scripts.file("told"))\n", to: scripts.file("tell"), mode: 0o755)
+        options.settings["hooks"] = ["tell": "{argv: [\"\(scripts.file("tell"))\"]}"]
         try await withDaemon(options) { daemon in
             let file = daemon.directory.file("token")
             try FileTree.write(references[0], to: file, mode: 0o600)
@@ -67,8 +70,15 @@ import XferTestSupport
                 let tasks: [JSONObject] = [
                     ["url": .string(url), "credential": ["user": "me", "password": "pl4nted-credential"]],
                     ["url": .string(url.replacing("http://", with: "http://me:pl4nted-userinfo@"))],
-                    ["url": .string(url), "headers": ["X-Api-Key": "pl4nted-header", "Cookie": "s=pl4nted-header"]],
+                    [
+                        "url": .string(url),
+                        "headers": [
+                            "X-Api-Key": "pl4nted-header", "Cookie": "s=pl4nted-header", "Api-Secret": "pl4nted-header",
+                            "X-Password": "pl4nted-header",
+                        ],
+                    ],
                     ["url": .string(url), "proxy": proxy], ["url": .string("\(url)?token=pl4nted-query")],
+                    ["url": .string("\(url)?code=pl4nted-query&jwt=pl4nted-query&auth=pl4nted-query")],
                     ["url": .string(url), "profile": "api"],
                     ["url": .string(url), "credential": ["scheme": "bearer", "secret": ["file": .string(file)]]],
                     ["url": .string(url), "credential": ["scheme": "bearer", "secret": ["env": "PLANTED"]]],
@@ -76,6 +86,7 @@ import XferTestSupport
                 for task in tasks {
                     var fields = task
                     fields["max_retries"] = 0
+                    (fields["on_complete"], fields["on_error"]) = ("tell", "tell")
                     fields["url"] = nil
                     let url = task["url"]?.stringValue ?? ""
                     _ = try await daemon.finish(try await daemon.add(url, fields))
@@ -101,7 +112,10 @@ import XferTestSupport
             }
             let listings = try await daemon.call("task.list", ["filter": ["all": true], "limit": 1000]).text
             let events = try await daemon.events().map(\.text).joined()
+            try await eventually("hooks were told") { FileTree.exists(scripts.file("told")) }
+            let told = try FileTree.text(scripts.file("told"))
             for secret in all {
+                #expect(!told.contains(secret), "\(secret)")
                 #expect(!listings.contains(secret) && !events.contains(secret), "\(secret)")
                 #expect(!daemon.log.contains(secret), "\(secret)")
             }

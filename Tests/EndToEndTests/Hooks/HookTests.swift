@@ -71,10 +71,11 @@ import XferTestSupport
             "hangs": try scripts.define("hangs", "sleep 1000", timeout: 1),
             "removes": try scripts.define("removes", "rm \"$1\""),
             "links": try scripts.define("links", "ln -sf /etc/passwd \"$1\""),
-            "absent": "{argv: [/nonexistent/program]}",
+            "absent": try scripts.define("absent", "true"),
             "later": try scripts.define("later", "test -e \(switched)"),
         ]
         try await withDaemon(options(hooks)) { daemon in
+            FileTree.remove(scripts.file("absent"))
             for (hook, words) in [
                 ("fails", "exit code 7"), ("killed", "signal 9"), ("hangs", "in time"), ("removes", "no file"),
                 ("links", "not a regular file"), ("absent", "could not be started"),

@@ -73,4 +73,45 @@ import XferTestSupport
         // The socket belongs to the service manager.
         #expect(FileTree.exists(socket))
     }
+
+    @Test(.enabled(if: Command.find("systemd-socket-activate") != nil, "needs systemd"))
+    func servesAllInheritedSockets() async throws {
+        let activate = try #require(Command.find("systemd-socket-activate"))
+        let daemon = try DaemonFixture()
+        let sockets = ["one", "two"].map { daemon.directory.file("\($0).sock") }
+        var options = ChildProcess.Options()
+        options.environment = daemon.environment
+        options.output = daemon.logFile
+        options.errors = daemon.logFile
+        let kept = daemon.environment.filter { $0.key != "XFERD_SOCKET" }.flatMap { ["-E", "\($0.key)=\($0.value)"] }
+        let command = ["\(try Command.productsDirectory)/xferd", "--config", daemon.configurationFile]
+        let state = ["--state-dir", daemon.stateDirectory, "--foreground-log"]
+        let process = try ChildProcess(
+            activate, sockets.flatMap { ["-l", $0] } + kept + command + state, options: options)
+        for socket in sockets {
+            let session = try await eventually("\(socket) is listened on") { try? RPCSession(socket: socket) }
+            #expect(try await session.call("daemon.status")["pid"]?.integerValue == Int64(process.pid))
+        }
+        process.signal(SIGTERM)
+        #expect(await process.exit() == .code(0), "\(daemon.log)")
+        #expect(sockets.allSatisfy { FileTree.exists($0) })
+    }
+
+    @Test func aSecondDaemonEndsWithOneMessage() async throws {
+        try await withDaemon { daemon in
+            // Another state directory, the same socket; then the same state directory.
+            for arguments in [
+                ["--state-dir", daemon.directory.file("other"), "--socket", daemon.socket],
+                ["--state-dir", daemon.stateDirectory, "--socket", daemon.directory.file("other.sock")],
+            ] {
+                let result = try await Command.run(
+                    "\(Command.productsDirectory)/xferd",
+                    ["--config", daemon.configurationFile, "--foreground-log"] + arguments,
+                    environment: daemon.environment)
+                #expect(result.exit == .code(1), "\(result)")
+                #expect(result.errors.contains("another"), "\(result)")
+                #expect(!result.errors.contains("the database is closed"), "\(result)")
+            }
+        }
+    }
 }

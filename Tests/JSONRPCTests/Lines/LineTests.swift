@@ -16,6 +16,18 @@ import XferTestSupport
         }
     }
 
+    @Test(arguments: ["", #","params":null"#, #","params":[]"#, #", "params" : [ ]"#])
+    func emptyParamsAreNone(params: String) async throws {
+        try await withServer { fixture in
+            let client = try fixture.connect()
+            let request = #"{"jsonrpc":"2.0","method":"echo"\#(params),"id":1}"#
+            try await client.send(request + "\n")
+            #expect(try await client.readLine() == #"{"jsonrpc":"2.0","result":null,"id":1}"#)
+            try await client.send("[" + request + "]\n")
+            #expect(try await client.readLine() == #"[{"jsonrpc":"2.0","result":null,"id":1}]"#)
+        }
+    }
+
     @Test func answersNoNotification() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()

@@ -38,7 +38,7 @@ import XferTestSupport
             line: #"{"jsonrpc":"2.0","method":"echo","params":"bar","id":2}"#, code: -32600, reason: "invalid_request",
             path: "params", id: 2),
         Fault(
-            line: #"{"jsonrpc":"2.0","method":"echo","params":null,"id":2}"#, code: -32600, reason: "invalid_request",
+            line: #"{"jsonrpc":"2.0","method":"echo","params":false,"id":2}"#, code: -32600, reason: "invalid_request",
             path: "params", id: 2),
         Fault(
             line: #"{"jsonrpc":"2.0","method":"echo","param":{},"id":2}"#, code: -32600, reason: "invalid_request",

@@ -50,6 +50,53 @@ import XferModel
         }
     }
 
+    /// Every form an IPv4 address can be written in, with every first byte, against blocks that begin and end anywhere.
+    @Test func aDeniedIPv4RangeCoversEveryFormThatLeadsIntoIt() throws {
+        let prefix = try #require(TranslationPrefix("2001:db8:64::/48"))
+        let forms: [(String, ([UInt8]) -> [UInt8])] = [
+            ("mapped", { [UInt8](repeating: 0, count: 10) + [0xff, 0xff] + $0 }),
+            ("compatible", { [UInt8](repeating: 0, count: 12) + $0 }),
+            ("translated", { [UInt8](repeating: 0, count: 8) + [0xff, 0xff, 0, 0] + $0 }),
+            ("NAT64", { [0, 0x64, 0xff, 0x9b] + [UInt8](repeating: 0, count: 8) + $0 }),
+            ("local NAT64 /48", { [0, 0x64, 0xff, 0x9b, 0, 1, $0[0], $0[1], 0, $0[2], $0[3], 0, 0, 0, 0, 0] }),
+            ("local NAT64 /96", { [0, 0x64, 0xff, 0x9b, 0, 1, 7, 7, 0, 7, 7, 7] + $0 }),
+            ("own NAT64", { [0x20, 1, 0xd, 0xb8, 0, 0x64, $0[0], $0[1], 0, $0[2], $0[3], 0, 0, 0, 0, 0] }),
+            ("6to4", { [0x20, 2] + $0 + [UInt8](repeating: 1, count: 10) }),
+            ("Teredo server", { [0x20, 1, 0, 0] + $0 + [0, 0, 0xff, 0xff, 0x37, 0x37, 0x37, 0x37] }),
+            ("Teredo client", { [0x20, 1, 0, 0, 200, 200, 200, 200, 0, 0, 0xff, 0xff] + $0.map { ~$0 } }),
+            ("ISATAP", { [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0x5e, 0xfe] + $0 }),
+            ("global ISATAP", { [0x20, 1, 0xd, 0xb8, 1, 1, 1, 1, 2, 0, 0x5e, 0xfe] + $0 }),
+        ]
+        for block in ["10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/17", "224.0.0.0/3"] {
+            var rules = try rules(addresses: [block])
+            rules = AdmissionRules(
+                AdmissionLists(deniedAddresses: rules.lists.deniedAddresses, translationPrefixes: [prefix]))
+            for first in UInt8.min...UInt8.max {
+                for second: UInt8 in [0, 15, 16, 31, 32, 127, 128, 168, 254, 255] {
+                    let plain = [first, second, 129, 3]
+                    let isDenied = rules.refusal(ofAddress: try #require(IPAddress(bytes: plain)), port: 1) != nil
+                    for (name, form) in forms {
+                        let address = try #require(IPAddress(bytes: form(plain)))
+                        let refusal = rules.refusal(ofAddress: address, port: 1)
+                        // A form whose place is open may deny more, never less.
+                        let mayDenyMore = name.hasPrefix("local NAT64")
+                        #expect(
+                            (refusal != nil) == isDenied || mayDenyMore && !isDenied,
+                            "\(name) \(address) of \(plain) with \(block)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func anAllowedIPv4AddressAllowsNoFormThatOnlyMayLeadToIt() throws {
+        let rules = try rules(allow: ["10.0.0.1"])
+        #expect(admits(rules, "[::ffff:10.0.0.1]") && admits(rules, "[64:ff9b::10.0.0.1]"))
+        for host in ["[2002:a00:1::1]", "[::10.0.0.1]", "[fe80::5efe:10.0.0.1]", "[2001:0:a00:1::1]"] {
+            #expect(!admits(rules, host), "\(host)")
+        }
+    }
+
     @Test func deniedPatternsThatAreAddressesCountForConnectionsToo() throws {
         let rules = try rules(deny: ["127.0.0.1", "[::1]:99"])
         #expect(rules.judgesAddresses)

@@ -56,7 +56,9 @@ struct SettingsFileTests {
         expected.network.admission = AdmissionLists(
             deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],
             deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
-            allowedHosts: [try HostPattern(".test")])
+            allowedHosts: [try HostPattern(".test")],
+            translationPrefixes: ["2001:db8:64::/96"].compactMap { TranslationPrefix($0) })
+        expected.redaction.names = ["x-acme-*", "pin"].compactMap { NamePattern($0) }
         expected.network.proxyFromEnvironment = true
         expected.network.monitor = false
         expected.network.meteredInterfaces = ["wwan0", "usb*"].compactMap { InterfacePattern($0) }

@@ -49,6 +49,7 @@ let everyKeyChanged = """
       metered_interfaces: [wwan0, "usb*"]
       deny_hosts: [bad.test, .evil.test]
       deny_addresses: [10.0.0.0/8, "fe80::/10"]
+      nat64_prefixes: "2001:db8:64::/96"
       allow_hosts: [.test]
       proxy_from_environment: true
     engine: { loops: 3 }
@@ -60,5 +61,6 @@ let everyKeyChanged = """
       users:
         bob: { roots: [/srv/bob], max_tasks: 5, max_priority: high }
       groups: { "100": { roots: /srv/all } }
+    redaction: { names: [x-acme-*, pin] }
     log: { level: debug, format: json }
     """

@@ -58,6 +58,63 @@ struct UnitFileTests {
         }
     }
 
+    @Test("Every man page that a unit cites is installed", arguments: ["", "user/"])
+    func documentation(subdirectory: String) throws {
+        let installer = try String(contentsOf: directory.appending(path: "../.ci/install"), encoding: .utf8)
+        for name in ["xferd.service", "xferd.socket"] {
+            let cited = try unit(subdirectory + name).filter { $0.hasPrefix("Documentation=") }
+                .flatMap { $0.dropFirst("Documentation=".count).split(separator: " ") }
+            #expect(!cited.isEmpty)
+            for uri in cited {
+                let parts = uri.dropFirst("man:".count).split(whereSeparator: { "()".contains($0) })
+                try #require(uri.hasPrefix("man:") && parts.count == 2, "\(uri)")
+                #expect(installer.contains("share/man/man\(parts[1])/\(parts[0]).\(parts[1])"), "\(uri)")
+            }
+        }
+    }
+
+    @Test("mandoc finds nothing wrong with the manual page", .enabled(if: Command.find("mandoc") != nil))
+    func manual() async throws {
+        let page = directory.appending(path: "../man/xferd.8").standardizedFileURL.path
+        let result = try await Command.run(
+            try #require(Command.find("mandoc")), ["-Tlint", "-W", "warning", page])
+        #expect(result.isSuccess, "\(result)")
+    }
+
+    /// With programs that do nothing in the place of those that are built.
+    @Test("What is installed below a directory is removed again, and what remains to be done is said")
+    func installation() async throws {
+        let copy = try TemporaryDirectory("xfer-install")
+        for name in [".ci", "systemd", "man"] {
+            try FileManager.default.copyItem(
+                atPath: directory.appending(path: "../\(name)").standardizedFileURL.path, toPath: copy.file(name))
+        }
+        let programs = try copy.makeDirectory(".build/release")
+        for name in ["xferd", "xferctl"] {
+            try FileManager.default.copyItem(
+                atPath: try #require(Command.find("true")), toPath: "\(programs)/\(name)")
+        }
+        let target = try copy.makeDirectory("target")
+        func files() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: target).filter { path in
+                var isDirectory: ObjCBool = false
+                return FileManager.default.fileExists(atPath: "\(target)/\(path)", isDirectory: &isDirectory)
+                    && !isDirectory.boolValue
+            }
+        }
+        let installed = try await Command.run(copy.file(".ci/install"), [target, "/usr"])
+        #expect(installed.isSuccess && installed.errors.isEmpty, "\(installed)")
+        #expect(installed.output.contains("systemd-sysusers") && installed.output.contains("daemon-reload"))
+        let found = try files()
+        for name in [
+            "usr/bin/xferd", "usr/lib/systemd/system/xferd.service", "usr/share/man/man8/xferd.8",
+            "usr/share/man/man1/xferctl.1", "usr/lib/sysusers.d/xferd.conf",
+        ] { #expect(found.contains(name), "\(found)") }
+        let removed = try await Command.run(copy.file(".ci/install"), ["--remove", target, "/usr"])
+        #expect(removed.isSuccess && removed.output.contains("daemon-reload"), "\(removed)")
+        #expect(try files() == [])
+    }
+
     @Test("The system's service exposes at most 2.0", .enabled(if: systemdAnalyze != nil))
     func security() async throws {
         let result = try await analyze(

@@ -40,6 +40,7 @@ struct SuggestedNameTests {
             ("attachment; filename=\"..\\\\..\\\\evil.exe\"", "evil.exe"),
             ("attachment; filename=\"foo%20bar.html\"", "foo%20bar.html"),
             ("attachment;;; ; filename=foo.html", "foo.html"),
+            ("attachment; filename=\"-rf\"", "rf"), ("attachment; filename*=UTF-8''%2D%2drf%2E", "rf"),
         ])
     func contentDisposition(value: String, name: String) {
         #expect(FileName.fromContentDisposition(value) == name)
@@ -76,7 +77,7 @@ struct SuggestedNameTests {
             ("/dir/file.iso", "file.iso"), ("/dir/file.iso?x=/y", "file.iso"), ("/", "download"), ("/dir/", "download"),
             ("/a%20b%C3%BC.txt", "a bü.txt"), ("/%2e%2e%2fpasswd", "passwd"), ("/..", "download"), ("/%00", "download"),
             ("/100%", "100%"), ("/%zz%4", "%zz%4"), ("/%E4", "\u{FFFD}"), ("/.hidden", "hidden"), ("/a+b", "a+b"),
-            ("/%41", "A"),
+            ("/%41", "A"), ("/-rf", "rf"), ("/%2Drf", "rf"), ("/~ada", "ada"), ("/--", "download"),
         ])
     func url(target: String, name: String) {
         let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: target)

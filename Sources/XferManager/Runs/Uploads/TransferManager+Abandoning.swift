@@ -32,7 +32,7 @@ extension TransferManager {
                 do {
                     try await abandonDue(now)
                 } catch {
-                    logger.warning("giving up uploads failed", metadata: ["error": "\(error)"])
+                    logger.report("giving up uploads failed", error)
                 }
                 now = max(now, clock())
             }
@@ -81,9 +81,8 @@ extension TransferManager {
         do {
             try await settle(upload, answer)
         } catch {
-            logger.warning(
-                "an upload that was given up could not be recorded so",
-                metadata: ["task": "\(upload.taskID)", "error": "\(error)"])
+            logger.report(
+                "an upload that was given up could not be recorded so", error, ["task": "\(upload.taskID)"])
         }
     }
 

@@ -1,0 +1,180 @@
+import Glibc
+import XferManager
+import XferModel
+
+/// Looks whether what the configuration names is there: files, programs and directories.
+///
+/// What would fail every task that needs it, for as long as nobody writes the configuration anew, refuses the
+/// configuration: authorities and hooks' programs. What may come later, and fails tasks with a reason of its own or makes
+/// them wait, is warned of: roots on disks that are not mounted yet, secrets, client certificates of profiles.
+struct NamedFiles {
+    private let loaded: LoadedSettings
+    private let root: ConfigurationNode?
+    private let path: String
+    private let instance: InstancePaths
+    private(set) var problems: [SettingsProblem] = []
+    private(set) var warnings: [SettingsProblem] = []
+
+    init(_ loaded: LoadedSettings, file: ConfigurationText?, instance: InstancePaths) {
+        self.loaded = loaded
+        self.instance = instance
+        path = file?.path ?? ""
+        // It was parsed before, so it has no faults.
+        root =
+            (try? file.map { text throws(ConfigurationSyntaxError) in try ConfigurationNode.parse(yaml: text.text) })
+            ?? nil
+        checkAuthorities()
+        checkHooks()
+        checkRoots()
+        checkProfiles()
+    }
+
+    private var settings: Settings { loaded.settings }
+
+    private mutating func checkAuthorities() {
+        let file = settings.trust.authoritiesFile
+        guard let fault = Self.fault(ofAuthorities: file) else { return }
+        let problem = SettingsProblem(
+            origin: origin("trust.ca_file"), key: "trust.ca_file",
+            message: "\(file) \(fault); without it no https server is trusted")
+        // Where nothing was written, a machine without the usual bundle may still do without https.
+        if loaded.origins["trust.ca_file"] == nil { warnings.append(problem) } else { problems.append(problem) }
+    }
+
+    private mutating func checkHooks() {
+        for hook in settings.hooks {
+            guard let program = hook.arguments.first, let fault = Self.fault(ofProgram: program) else { continue }
+            problems.append(
+                SettingsProblem(
+                    origin: origin("hooks", [hook.name, "argv", "0"]), key: "hooks.\(hook.name).argv",
+                    message: "the program \(program) \(fault)"))
+        }
+    }
+
+    private mutating func checkRoots() {
+        if loaded.origins["download.roots"] != nil {
+            for (index, root) in settings.download.roots.enumerated() {
+                check(root: root, "download.roots", ["\(index)"])
+            }
+        }
+        for (key, grants) in [("access.users", settings.access.users), ("access.groups", settings.access.groups)] {
+            for (name, grant) in grants.sorted(by: { $0.key < $1.key }) {
+                for (index, root) in grant.roots.enumerated() { check(root: root, key, [name, "roots", "\(index)"]) }
+            }
+        }
+    }
+
+    private mutating func check(root: String, _ key: String, _ steps: [String]) {
+        let name = ([key] + steps.dropLast()).joined(separator: ".")
+        var status = stat()
+        guard stat(root, &status) == 0 else {
+            let message = "the directory \(root) \(Self.unreachable(errno)); tasks that go there wait until it is there"
+            warnings.append(SettingsProblem(origin: origin(key, steps), key: name, message: message))
+            return
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else { return }
+        problems.append(
+            SettingsProblem(origin: origin(key, steps), key: name, message: "\(root) is not a directory"))
+    }
+
+    private mutating func checkProfiles() {
+        for profile in settings.profiles {
+            if let secret = profile.credential?.secret { warn(of: secret, profile.name, ["credential"]) }
+            if let secret = profile.proxy?.credential?.secret {
+                warn(of: secret, profile.name, ["proxy", "credential"])
+            }
+            guard let files = profile.clientCertificate else { continue }
+            do throws(PolicyTextError) {
+                try PolicyText.check(files)
+            } catch {
+                let steps = [profile.name, "client_cert"]
+                warnings.append(
+                    SettingsProblem(
+                        origin: origin("profiles", steps), key: "profiles.\(steps.joined(separator: "."))",
+                        message: "\(error.description); its tasks fail until that is put right"))
+            }
+        }
+    }
+
+    private mutating func warn(of secret: Secret, _ profile: String, _ steps: [String]) {
+        let isChecked =
+            switch secret {
+            case .file: true
+            case .systemdCredential: instance.credentialsDirectory != nil
+            // A person who checks the configuration has another environment than the service.
+            case .environment, .value: false
+            }
+        guard isChecked,
+            let fault = SecretSource.fault(of: secret, credentialsDirectory: instance.credentialsDirectory)
+        else { return }
+        let place = [profile] + steps
+        warnings.append(
+            SettingsProblem(
+                origin: origin("profiles", place + ["secret"]), key: "profiles.\(place.joined(separator: ".")).secret",
+                message: "\(fault); its tasks fail as credential_missing until that is put right"))
+    }
+
+    // MARK: Places
+
+    /// Where a part of a key's value is written: the deepest that can be found.
+    private func origin(_ key: String, _ steps: [String] = []) -> SettingOrigin {
+        guard case .file(let path, let position)? = loaded.origins[key] else { return loaded.origins[key] ?? .default }
+        var node = root
+        for step in key.split(separator: ".").map(String.init) { node = node?.child(step) }
+        var found = position
+        for step in steps {
+            guard let next = node?.child(step) else { break }
+            found = next.position ?? found
+            node = next
+        }
+        return .file(path: path, position: found)
+    }
+
+    // MARK: Looking
+
+    private static func fault(ofAuthorities path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return unreachable(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return "is not a file" }
+        let mark = Array("-----BEGIN ".utf8)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count < largestAuthorities {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return unreachable(errno) }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+            if bytes.firstRange(of: mark) != nil { return nil }
+        }
+        return "holds no certificate in PEM form"
+    }
+
+    /// Bytes of a bundle that are looked through for its first certificate.
+    private static let largestAuthorities = 1 << 20
+
+    private static func fault(ofProgram path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return unreachable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "is not a file" }
+        return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? nil : "may not be executed by the daemon's user"
+    }
+
+    private static func unreachable(_ code: Int32) -> String {
+        code == ENOENT || code == ENOTDIR
+            ? "does not exist" : "cannot be opened: \(String(cString: strerror(code)))"
+    }
+}
+
+extension ConfigurationNode {
+    /// A mapping's member by its key, a list's item by its number; a list of one may be written without brackets.
+    fileprivate func child(_ step: String) -> ConfigurationNode? {
+        switch content {
+        case .mapping(let members): members.first { $0.key.text == step }?.value
+        case .sequence(let items): Int(step).flatMap { items.indices.contains($0) ? items[$0] : nil }
+        case .scalar: step == "0" ? self : nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferDaemon
+
+@Suite struct NamedFilesTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory("xfer-named")
+        try FileTree.write("-----BEGIN CERTIFICATE-----\n", to: directory.file("ca.pem"))
+        try FileTree.write("no certificate", to: directory.file("text"))
+        try FileTree.write("#!/bin/sh\n", to: directory.file("plain"), mode: 0o644)
+        try FileTree.write("hunter2", to: directory.file("open"), mode: 0o644)
+        try FileTree.write("hunter2", to: directory.file("secret"), mode: 0o600)
+    }
+
+    private func look(_ yaml: String) throws -> NamedFiles {
+        let instance = try InstancePaths(environment: ["HOME": directory.path], uid: 1000)
+        let file = ConfigurationText(
+            path: "/c.yaml",
+            text: yaml.replacing("DIR", with: directory.path))
+        return NamedFiles(try LoadedSettings(file: file, instance: instance), file: file, instance: instance)
+    }
+
+    @Test func whatIsThereIsNotMentioned() throws {
+        let files = try look(
+            """
+            trust: { ca_file: DIR/ca.pem }
+            download: { dir: DIR, roots: [DIR] }
+            hooks: { tell: { argv: [/bin/true] } }
+            access: { users: { bob: { roots: [DIR] } } }
+            profiles: { api: { credential: { scheme: bearer, secret: { file: DIR/secret } } } }
+            """)
+        #expect(files.problems == [] && files.warnings == [])
+    }
+
+    @Test(arguments: [
+        ("trust:\n  ca_file: DIR/gone", "/c.yaml:2:12: trust.ca_file: ", "gone does not exist"),
+        ("trust: { ca_file: DIR }", "/c.yaml:1:19: trust.ca_file: ", "is not a file"),
+        ("trust: { ca_file: DIR/text }", "/c.yaml:1:19: trust.ca_file: ", "holds no certificate"),
+        (
+            "hooks:\n  a: { argv: [/bin/true] }\n  b:\n    argv:\n      - DIR/gone", "/c.yaml:5:9: hooks.b.argv: ",
+            "gone does not exist"
+        ),
+        ("hooks: { a: { argv: [DIR] } }", "/c.yaml:1:22: hooks.a.argv: ", "is not a file"),
+        ("hooks: { a: { argv: [DIR/plain] } }", "/c.yaml:1:22: hooks.a.argv: ", "may not be executed"),
+        (
+            "download: { dir: DIR/text, roots: [/tmp, DIR/text] }", "/c.yaml:1:42: download.roots: ",
+            "is not a directory"
+        ),
+    ])
+    func whatCannotWorkRefusesTheConfigurationAndNamesLineAndKey(yaml: String, place: String, words: String) throws {
+        let problems = try look(yaml).problems.map(\.description)
+        #expect(problems.count == 1 && problems[0].hasPrefix(place) && problems[0].contains(words), "\(problems)")
+    }
+
+    @Test(arguments: [
+        ("download: { dir: DIR/gone, roots: [DIR/gone] }", "/c.yaml:1:36: download.roots: ", "does not exist"),
+        (
+            "access:\n  users:\n    bob: { roots: [/, DIR/gone] }", "/c.yaml:3:23: access.users.bob.roots: ",
+            "does not exist"
+        ),
+        (
+            "profiles: { api: { credential: { scheme: netrc, secret: { file: DIR/gone } } } }",
+            "/c.yaml:1:57: profiles.api.credential.secret: ", "gone cannot be read"
+        ),
+        (
+            "profiles: { api: { credential: { scheme: bearer, secret: { file: DIR/open } } } }",
+            "/c.yaml:1:58: profiles.api.credential.secret: ", "0600"
+        ),
+        (
+            "profiles: { api: { client_cert: { certificate: DIR/gone, key: DIR/secret } } }",
+            "/c.yaml:1:33: profiles.api.client_cert: ", "gone"
+        ),
+    ])
+    func whatMayComeLaterIsWarnedOfWithLineAndKey(yaml: String, place: String, words: String) throws {
+        let files = try look(yaml)
+        let warnings = files.warnings.map(\.description).filter { !$0.contains("trust.ca_file") }
+        #expect(files.problems == [])
+        #expect(warnings.count == 1 && warnings[0].hasPrefix(place) && warnings[0].contains(words), "\(warnings)")
+        #expect(!warnings.joined().contains("hunter2"))
+    }
+}

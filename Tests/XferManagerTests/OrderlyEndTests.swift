@@ -1,0 +1,64 @@
+import Logging
+import NIOConcurrencyHelpers
+import Testing
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+@Suite struct OrderlyEndTests {
+    /// Keeps what is logged.
+    private struct Recorder: LogHandler {
+        let lines: NIOLockedValueBox<[String]>
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.withLockedValue { $0.append("\(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+
+    @Test func backgroundWorkThatFindsTheDatabaseClosedIsNotLogged() {
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+        logger.report("trimming the past failed", StoreError.closed)
+        #expect(lines.withLockedValue { $0 } == [])
+        logger.report("trimming the past failed", StoreError.degraded(reason: "no room"), ["task": "7"])
+        let logged = lines.withLockedValue { $0 }
+        #expect(logged.count == 1 && logged[0].contains("no room") && logged[0].contains("7"), "\(logged)")
+    }
+
+    @Test func workThatGoesOnBesideTheEndOfTheServiceLogsNothing() async throws {
+        let directory = try TemporaryDirectory("xfer-end")
+        let lines = NIOLockedValueBox<[String]>([])
+        let manager = try await TransferManager.open(
+            stateDirectory: try directory.makeDirectory("state", mode: 0o700),
+            settings: ManagerSettings(downloadDirectory: directory.path, roots: [directory.path], ownUID: 0),
+            version: "test", logger: Logger(label: "test") { _ in Recorder(lines: lines) },
+            reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") })
+        try await manager.start()
+        await manager.shutdown(.suspend)
+        // What was begun and had not come to the database yet comes to it now.
+        await manager.begin()
+        #expect(lines.withLockedValue { $0 } == [])
+    }
+}
+
+extension TransferManager {
+    /// Everything that a start leaves to go on by itself.
+    fileprivate func begin() async {
+        discardOrphans()
+        abandonUploads()
+        schedule()
+        await hookQueue.wake()
+        await warnOfExpiry()
+        await discarding?.value
+        await abandonment.task?.value
+    }
+}
