@@ -42,6 +42,7 @@ public enum Daemon {
             return try await serve(instance, log: log, logger: logger)
         } catch {
             logger.critical("\(error)")
+            if let advice = TransferManager.advice(for: error) { logger.critical("\(advice)") }
             return StartFailure.needsAttention(error) ? .needsAttention : .failure
         }
     }

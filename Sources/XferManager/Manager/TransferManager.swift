@@ -105,10 +105,11 @@ public actor TransferManager {
     /// - Parameters:
     ///   - reader: makes objects of response bodies.
     ///   - describe: makes what hooks read of a task.
+    ///   - clocks: what retention is told by; nil is `clock` and the machine's uptime.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
         reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
-        clock: @escaping WallClock = Clocks.wall
+        clock: @escaping WallClock = Clocks.wall, clocks: ClockReader? = nil
     ) async throws -> TransferManager {
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
@@ -128,6 +129,13 @@ public actor TransferManager {
         hub.begin(after: try await store.read { try $0.lastSeq() })
         let digest = SecretDigest(key: try await store.read { try $0.digestKey() })
         let now = clock()
+        let ages = RetentionAges(
+            try await store.read { try RetentionAges.last(in: $0) },
+            clocks ?? {
+                var reading = Clocks.reader()
+                reading.wall = clock()
+                return reading
+            })
         let policies = try await store.write { tx in
             try ConfiguredProfiles.take(settings.profiles, in: tx)
             return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
@@ -136,12 +144,12 @@ public actor TransferManager {
         let engine = try TransferEngine(
             configuration: EngineConfiguration(userAgent: userAgent, loops: settings.engineLoops))
         let pool = BlockingPool()
-        let cookies = CookieJars(store: store, engine: engine, clock: clock)
+        let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages)
         let digests = BlockingPool("xferd-digests", threadCount: 2)
         let cache = ResponseCache(
             store: store, directory: CacheDirectory(try stateDirectory.subdirectory("cache")), pool: digests,
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
-            logger: logger)
+            ages: ages, logger: logger)
         let services = RunServices(
             store: store, engine: engine, pool: pool, digests: digests,
             durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store, pool: pool),
@@ -155,7 +163,7 @@ public actor TransferManager {
                     credentialsDirectory: settings.credentialsDirectory, environment: settings.environment),
                 environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
             cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
-            clock: clock, logger: logger)
+            clock: clock, ages: ages, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             digest: { digest.digest($0) }, version: version)
