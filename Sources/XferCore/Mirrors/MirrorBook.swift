@@ -184,7 +184,8 @@ public struct MirrorBook: Hashable, Sendable {
     public static func concernsSource(_ error: TransferError) -> Bool {
         switch error.reason {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
-            .totalTimeout, .trustRejected, .pinMismatch, .httpStatus, .authFailed, .protocolError, .shortBody,
+            .totalTimeout, .trustRejected, .pinMismatch, .revocationUnknown, .httpStatus, .authFailed, .protocolError,
+            .shortBody,
             .lengthMismatch, .rangeMismatch, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType:
             true

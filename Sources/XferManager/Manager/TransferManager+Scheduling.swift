@@ -182,7 +182,7 @@ extension TransferManager {
         case .stopped:
             return live.isJudgedAnew
         case .failed(let error)
-        where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(
+        where [.trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .rejectedByPolicy].contains(
             error.reason):
             return live.trust.isStale(
                 under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),

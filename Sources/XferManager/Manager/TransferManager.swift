@@ -136,9 +136,13 @@ public actor TransferManager {
                 reading.wall = clock()
                 return reading
             })
+        let known = try await store.read { try AuthoritiesChange.last(in: $0) }
+        let authorities = try? Authorities.fingerprint(ofFile: settings.authoritiesFile, known: known)
         let policies = try await store.write { tx in
             try ConfiguredProfiles.take(settings.profiles, in: tx)
-            return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+            var book = try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+            book.authorities = try AuthoritiesChange.take(authorities, in: tx)
+            return book
         }
         let userAgent = "xferd/\(version)"
         let engine = try TransferEngine(
@@ -202,6 +206,7 @@ public actor TransferManager {
     /// - Throws: when the trust policies cannot be taken over; nothing of the settings is in force then.
     public func reload(_ settings: ManagerSettings) async throws {
         try await takeConfiguredPolicies(settings.policies)
+        await takeAuthorities()
         self.settings = settings
         await takeConfiguredProfiles()
         await takeAdmissionLists()

@@ -41,6 +41,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     // Believing the server.
     case trustRejected = "trust_rejected"
     case pinMismatch = "pin_mismatch"
+    /// The policy requires a stapled OCSP response by which the certificate is not revoked, and there is none.
+    case revocationUnknown = "revocation_unknown"
     /// The trust policy the task names is gone.
     case policyMissing = "policy_missing"
 
@@ -102,7 +104,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
             .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable:
             true
-        case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .lengthMismatch, .checksumMismatch,
+        case .trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .httpStatus, .authFailed,
+            .lengthMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect, .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists, .deadlineExceeded, .dependencyFailed, .destinationDenied, .diskError, .fileMoveFailed,
