@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/err.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 
 // Macros over SSL_CTX_ctrl, which Swift does not import.
@@ -28,6 +29,25 @@ static inline int xfer_ssl_ctx_add_chain_certificate(SSL_CTX *context, X509 *cer
 
 static inline int xfer_ssl_set_server_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+// Asks servers for an OCSP response, and has `callback` judge what came: 1 accepts (SSL_CTX_set_tlsext_status_cb(3)).
+static inline int xfer_ssl_ctx_request_status(SSL_CTX *context, int (*callback)(SSL *, void *), void *argument) {
+    return SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp) == 1
+        && SSL_CTX_set_tlsext_status_cb(context, callback) == 1
+        && SSL_CTX_set_tlsext_status_arg(context, argument) == 1;
+}
+
+// The response as it came; -1 when there is none.
+static inline long xfer_ssl_status_response(SSL *ssl, const unsigned char **response) {
+    *response = NULL;
+    return SSL_get_tlsext_status_ocsp_resp(ssl, response);
+}
+
+// A server's answer to that, copied.
+static inline int xfer_ssl_set_status_response(SSL *ssl, const unsigned char *response, size_t count) {
+    unsigned char *copy = OPENSSL_memdup(response, count);
+    return copy && SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)count) == 1;
 }
 
 // A macro with a function pointer of a type Swift spells differently.

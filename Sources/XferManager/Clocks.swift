@@ -1,4 +1,5 @@
 import Glibc
+import XferCore
 public import XferModel
 
 /// Reads the wall clock; tests pass one of their own.
@@ -12,6 +13,18 @@ public enum Clocks {
         clock_gettime(CLOCK_REALTIME, &now)
         return Timestamp(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
     }
+
+    /// Both clocks and which boot it is (random(4), /proc/sys/kernel/random/boot_id); without that every start counts as one.
+    public static let reader: ClockReader = { ClockReading(wall: wall(), uptime: monotonic(), boot: bootID) }
+
+    private static let bootID: String = {
+        let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "pid\(getpid())" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 36)
+        guard Glibc.read(descriptor, &bytes, bytes.count) == bytes.count else { return "pid\(getpid())" }
+        return String(decoding: bytes, as: UTF8.self)
+    }()
 
     /// CLOCK_BOOTTIME: never set, counts while the machine sleeps.
     public static func monotonic() -> MonotonicInstant {

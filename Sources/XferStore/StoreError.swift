@@ -30,6 +30,16 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A list's cursor is not one of ours, or belongs to another filter or order.
     case invalidCursor
 
+    /// Whether a person has to look after the database: another try finds the same.
+    public var isDamage: Bool {
+        switch self {
+        case .damaged, .newerDatabase, .foreignFile, .unreadable: true
+        case .sqlite(let code, _): Self.codesOfDamage.contains(code & 0xFF)
+        case .cannotOpen, .notDurable, .degraded, .closed, .noSuchTask, .noSuchTransfer, .otherLane, .invalidCursor:
+            false
+        }
+    }
+
     public var description: String {
         switch self {
         case .newerDatabase(let path, let found, let known):

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import NIOConcurrencyHelpers
+import XferCore
 import XferModel
 import XferTestSupport
 
@@ -28,6 +29,15 @@ final class ManagerFixture: Sendable {
     /// On a copy of its database: a state directory stays locked as long as the process lives.
     func open(
         clock: @escaping WallClock = Clocks.wall, change: (inout ManagerSettings) -> Void = { _ in }
+    ) async throws -> TransferManager { try await open(clock: clock, both: nil, change) }
+
+    /// As `open(clock:change:)`, with the clocks that retention is told by.
+    func open(clocks: @escaping ClockReader) async throws -> TransferManager {
+        try await open(clock: { clocks().wall }, both: clocks) { _ in }
+    }
+
+    private func open(
+        clock: @escaping WallClock, both clocks: ClockReader?, _ change: (inout ManagerSettings) -> Void
     ) async throws -> TransferManager {
         let count = opened.withLockedValue { count in
             count += 1
@@ -50,7 +60,7 @@ final class ManagerFixture: Sendable {
         return try await TransferManager.open(
             stateDirectory: stateDirectory, settings: settings, version: "test", logger: logger,
             reader: { (_, _, _) throws(UnreadableResponse) in throw UnreadableResponse("no reader in this test") },
-            clock: clock)
+            clock: clock, clocks: clocks)
     }
 
     func add(

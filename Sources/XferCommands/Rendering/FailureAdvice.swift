@@ -18,6 +18,8 @@ enum FailureAdvice {
         case .trustRejected:
             return "Have the server's certificate fixed, or name its CA in the daemon's configuration (trust.ca_file)."
         case .pinMismatch: return "Do not go on before you know why the server shows another key than the pinned one."
+        case .revocationUnknown:
+            return "Have the server staple a current OCSP response; its policy here requires one."
         case .policyMissing:
             return "Have the trust policy restored, or name another one when adding it again."
         case .httpStatus: return "Check the URL; when the server has the file again, \(retry)."

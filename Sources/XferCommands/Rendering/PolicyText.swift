@@ -46,6 +46,7 @@ struct PolicyText: Sendable {
         var notes: [String] = []
         if policy.allowInvalidCertificates { notes.append("allows invalid certificates") }
         if !policy.validatesDomainName { notes.append("names are not checked") }
+        if policy.requireStapledOCSP == true { notes.append("OCSP stapled") }
         if policy.reportOnly { notes.append("reports only") }
         if let expiresAt = policy.expiresAt { notes.append("until \(TimeText.local(expiresAt))") }
         return notes

@@ -37,6 +37,11 @@ struct PolicySetCommand: ParsableCommand {
     @Flag(help: "Do not ask whether the certificate names the host.")
     var noDomainName = false
 
+    @Flag(
+        name: .customLong("require-stapled-ocsp"),
+        help: "Refuse a server that staples no OCSP response by which its certificate is not revoked.")
+    var requireStapledOCSP = false
+
     @Flag(help: "Only tell what would be refused.")
     var reportOnly = false
 
@@ -79,6 +84,7 @@ struct PolicySetCommand: ParsableCommand {
         policy.allowInvalidCertificates = allowInvalidCertificates
         policy.validatesDomainName = !noDomainName
         policy.reportOnly = reportOnly
+        policy.requireStapledOCSP = requireStapledOCSP
         policy.expiresAt = expiresAt
         policy.minTLS = minTLS?.word ?? .tls12
         if let clientCertificate, let clientKey {

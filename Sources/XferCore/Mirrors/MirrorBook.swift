@@ -189,9 +189,9 @@ public struct MirrorBook: Hashable, Sendable {
     public static func concernsSource(_ error: TransferError) -> Bool {
         switch error.reason {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
-            .totalTimeout, .trustRejected, .pinMismatch, .httpStatus, .authFailed, .protocolError, .shortBody,
-            .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .checksumMismatch, .tooManyRedirects,
-            .redirectDenied, .insecureRedirect,
+            .totalTimeout, .trustRejected, .pinMismatch, .revocationUnknown, .httpStatus, .authFailed, .protocolError,
+            .shortBody, .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .checksumMismatch,
+            .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType:
             true
         case .policyMissing, .parseFailed, .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown,

@@ -20,6 +20,9 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// What is only reported.
     public var isReportOnly: Bool { !isExpired && policy.isReportOnly }
 
+    /// Whether the server has to staple proof that its certificate is not revoked.
+    public var requiresStapledOCSP: Bool { !isExpired && policy.requiresStapledOCSP }
+
     /// What has to be looked into.
     public var neededChecks: TrustChecks {
         guard case .require(let checks) = rule else { return [] }
@@ -56,6 +59,8 @@ public struct AppliedPolicies: Sendable, Hashable {
     public var judgement: String { all.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+") }
 
     public var minimumTLS: TLSVersion { all.map(\.policy.minimumTLS).max() ?? .tls12 }
+
+    public var requiresStapledOCSP: Bool { all.contains(where: \.requiresStapledOCSP) }
 
     /// The task's before the host's.
     public var clientCertificate: ClientCertificateFiles? {

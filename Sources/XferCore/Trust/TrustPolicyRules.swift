@@ -20,6 +20,9 @@ public enum TrustPolicyRules {
             throw refuse(.duplicateHost(pattern, other: policy.name))
         }
         if case .reject(let contradiction) = TrustCell(policy).rule { throw refuse(.contradiction(contradiction)) }
+        if policy.requiresStapledOCSP, policy.allowsInvalidCertificates {
+            throw refuse(.contradiction(.revocationOfAnything))
+        }
         for (index, pin) in policy.pins.enumerated() {
             switch pin {
             case .key:
@@ -75,6 +78,7 @@ public struct TrustPolicyError: Error, Hashable, Sendable, CustomStringConvertib
         case .tooMany(let field, _): field
         case .contradiction(.noPins), .keyAsCertificate, .pinExpired: "pins"
         case .contradiction(.nameOfAnything): "allow_invalid_certificates"
+        case .contradiction(.revocationOfAnything): "require_stapled_ocsp"
         case .alreadyExpired: "expires_at"
         case .relativePath: "client_certificate"
         }

@@ -83,6 +83,7 @@ public enum TrustRule: Hashable, Sendable {
 public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
     case noPins
     case nameOfAnything
+    case revocationOfAnything
 
     public var description: String {
         switch self {
@@ -90,6 +91,9 @@ public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
         case .nameOfAnything:
             "a certificate nobody vouches for proves no name: allow_invalid_certificates without pins needs "
                 + "validates_domain_name: false"
+        case .revocationOfAnything:
+            "who signs for a certificate is known by its chain only: require_stapled_ocsp needs "
+                + "allow_invalid_certificates: false"
         }
     }
 }

@@ -20,6 +20,14 @@ public struct TrustVerdict: Hashable, Sendable {
         self.lax = lax
     }
 
+    /// Takes up what was found later in the same handshake.
+    public mutating func add(_ later: TrustVerdict) {
+        failure = failure ?? later.failure
+        violations += later.violations
+        expired += later.expired
+        lax += later.lax
+    }
+
     public var isAccepted: Bool { failure == nil }
 
     /// Whether there is anything to tell an operator.

@@ -14,10 +14,15 @@ extension Exchange {
         let trust = session.key.spec.trust
         let party = handshakes.onContext()
         let policies = party == .proxy ? trust.proxyPolicies : trust.policies
+        let tell: @Sendable (UInt, TrustVerdict) -> Void = { id, verdict in
+            EngineCore.current?.handle(id)?.exchange?.onVerdict(verdict, on: party)
+        }
+        let onStatus: @Sendable (UInt, StapledStatus, TrustVerdict) -> Void = { id, _, verdict in tell(id, verdict) }
         let hook = HandshakeHook(
             id: handle.id,
             target: { EngineCore.current?.handle($0)?.exchange?.trustTarget(party) },
-            onVerdict: { id, verdict, _ in EngineCore.current?.handle(id)?.exchange?.onVerdict(verdict, on: party) })
+            onVerdict: { id, verdict, _ in tell(id, verdict) },
+            onStatus: policies.requiresStapledOCSP ? onStatus : nil)
         do {
             let own = party == .origin ? session.key.spec.key.clientCertificate : nil
             let identity = try (own ?? policies.clientCertificate).map { files in try ClientIdentity(files) }

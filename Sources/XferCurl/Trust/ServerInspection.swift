@@ -39,6 +39,8 @@ public enum ServerInspection {
         public var chain: [ShownChainCertificate]
         /// Whether the chain leads to a system anchor, name aside; nil without a chain.
         public var chainFailure: TrustFailure?
+        /// What the server stapled; nil when the handshake did not get so far.
+        public var stapledStatus: StapledStatus?
         /// Each policy's own, the host's first.
         public var opinions: [Opinion]
         /// Why no chain could be judged, or why the handshake failed for another reason than trust.
@@ -74,6 +76,7 @@ public enum ServerInspection {
             let seen = try ServerProbe.handshake(over: socket, with: target, evaluator: evaluator, identity: identity)
             report.tlsVersion = seen.version
             if let verdict = seen.verdict {
+                report.stapledStatus = seen.stapledStatus
                 judge(seen.chain, by: policies, target, evaluator, &report)
                 if verdict.isAccepted { report.failure = seen.failure }
             } else {
@@ -98,7 +101,11 @@ public enum ServerInspection {
         func verdict(_ applied: AppliedPolicy) -> TrustVerdict {
             var target = target
             target.policies = AppliedPolicies(host: applied)
-            return evaluator.evaluate(chain, for: target)
+            var verdict = evaluator.evaluate(chain, for: target)
+            if let status = report.stapledStatus {
+                verdict.add(evaluator.evaluate(status, of: chain, for: target))
+            }
+            return verdict
         }
         let nameless = TrustPolicy(name: TrustPolicy.defaultName, validatesDomainName: false)
         report.chainFailure = verdict(AppliedPolicy(nameless, at: Timestamp(microseconds: 0))).failure

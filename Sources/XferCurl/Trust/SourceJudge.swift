@@ -4,9 +4,12 @@ import XferTrust
 
 /// Judges servers that have sent something already: what was believed then may not be believed now.
 public enum SourceJudge {
-    /// Why the policies refuse who sent this; nil believes it. Reads the authorities, so it blocks for some milliseconds.
+    /// Why the policies refuse who sent this; nil believes it.
+    ///
+    /// - Parameter isStapleChecked: policies that require the same of a stapled OCSP response judged it in its handshake.
+    /// Reads the authorities, so it blocks for some milliseconds.
     public static func refusal(
-        of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?
+        of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?, isStapleChecked: Bool
     ) -> String? {
         // Where http is refused no policies apply to it, see `PolicyResolver.resolve`.
         if source.origin.scheme == .http { return nil }
@@ -16,6 +19,9 @@ public enum SourceJudge {
         }
         guard let version = source.tls, version >= policies.minimumTLS else {
             return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
+        }
+        if policies.requiresStapledOCSP, !isStapleChecked {
+            return "\(source.origin.host) was not asked for a stapled OCSP response"
         }
         let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))
         let verdict = evaluator.evaluate(certificates, for: TrustTarget(source.origin, policies: policies))

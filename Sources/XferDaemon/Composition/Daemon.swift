@@ -43,6 +43,7 @@ public enum Daemon {
             return try await serve(instance, log: log, logger: logger)
         } catch {
             logger.critical("\(error)")
+            if let advice = TransferManager.advice(for: error) { logger.critical("\(advice)") }
             if StartFailure.needsAttention(error) { return .needsAttention }
             if let advice = StartFailure.advice(stateDirectory: instance.paths.stateDirectory) {
                 logger.critical("\(advice)")

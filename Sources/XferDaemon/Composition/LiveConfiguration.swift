@@ -30,8 +30,11 @@ final class LiveConfiguration: Sendable {
     }
 
     var path: String { instance.paths.configurationFile }
-    /// Files whose contents are part of the configuration.
-    var pinFiles: Set<String> { Set(loaded.settings.trust.policies.flatMap(\.pinFiles)) }
+    /// Files whose contents are part of the configuration: pins and certificate authorities.
+    var namedFiles: Set<String> {
+        let trust = loaded.settings.trust
+        return Set(trust.policies.flatMap(\.pinFiles) + [trust.authoritiesFile])
+    }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
 

@@ -61,7 +61,7 @@ struct WatchdogService: Service {
     }
 }
 
-/// Reads the configuration again on SIGHUP and when its file, or a pin file it names, changes.
+/// Reads the configuration again on SIGHUP and when its file, or a pin file or authorities' file it names, changes.
 struct ReloadService: Service {
     let configuration: LiveConfiguration
     let notifier: ServiceNotifier
@@ -72,12 +72,12 @@ struct ReloadService: Service {
         let watch = WatchedFiles([configuration.path]) { continuation.yield() }
         let forward = Task { for await _ in signals { continuation.yield() } }
         await cancelWhenGracefulShutdown {
-            var pinWatch = WatchedFiles(configuration.pinFiles) { continuation.yield() }
+            var namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
             for await _ in changes {
                 notifier.sendReloading()
                 await configuration.reload()
-                if configuration.pinFiles != pinWatch.paths {
-                    pinWatch = WatchedFiles(configuration.pinFiles) { continuation.yield() }
+                if configuration.namedFiles != namedWatch.paths {
+                    namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
                 }
                 notifier.send(.ready)
             }

@@ -43,7 +43,8 @@ extension PolicyInput {
         var policy = TrustPolicy(
             name: name, mode: mode, allowsInvalidCertificates: allowInvalidCertificates,
             validatesDomainName: validatesDomainName, isReportOnly: reportOnly, expiresAt: expiresAt,
-            minimumTLS: minTLS, clientCertificate: clientCertificate?.files)
+            minimumTLS: minTLS, clientCertificate: clientCertificate?.files,
+            requiresStapledOCSP: requireStapledOCSP)
         for (index, text) in pins.enumerated() {
             do throws(PolicyTextError) {
                 policy.pins += try PolicyText.pins(in: text)
@@ -93,6 +94,7 @@ extension ServerReportRecord {
                 case .chain: .chain
                 case .name: .name
                 case .dates: .dates
+                case .revocation: .revocation
                 case .pins: .pins
                 }
             return StageRecord(stage: stage, passed: verdict.isPassed, detail: verdict.detail)

@@ -46,7 +46,8 @@ struct TaskHandlers: Sendable {
             params.filter?.stored ?? TaskQuery(), ascending: params.order == .ascending,
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
         return TaskList.Result(
-            tasks: try await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor)
+            tasks: try await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor,
+            unreadable: page.unreadable)
     }
 
     private func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> TaskWait.Result {

@@ -5,7 +5,7 @@ import XferModel
 extension SettingForm where Value == [Settings.Policy] {
     private static let names = [
         "name", "mode", "pins", "hosts", "allow_invalid_certificates", "validates_domain_name", "report_only",
-        "expires_at", "min_tls", "client_certificate",
+        "expires_at", "min_tls", "client_certificate", "require_stapled_ocsp",
     ]
     private static let expectation = "a list of policies, each a mapping with name, mode, pins, hosts, …"
 
@@ -77,6 +77,7 @@ extension SettingForm where Value == [Settings.Policy] {
         case "allow_invalid_certificates": result.policy.allowsInvalidCertificates = try flag.read(value, context)
         case "validates_domain_name": result.policy.validatesDomainName = try flag.read(value, context)
         case "report_only": result.policy.isReportOnly = try flag.read(value, context)
+        case "require_stapled_ocsp": result.policy.requiresStapledOCSP = try flag.read(value, context)
         case "expires_at":
             guard let time = value.text.flatMap({ Timestamp(rfc3339: $0) }) else {
                 throw SettingMismatch(expected: "a time such as 2027-01-02T03:04:05Z", found: value)
@@ -165,6 +166,7 @@ extension SettingForm where Value == [Settings.Policy] {
             "validates_domain_name: \(policy.validatesDomainName)", "report_only: \(policy.isReportOnly)",
             "min_tls: \(YAMLText.quoted(policy.minimumTLS.rawValue))",
         ]
+        if policy.requiresStapledOCSP { members.append("require_stapled_ocsp: true") }
         if let expiresAt = policy.expiresAt { members.append("expires_at: \(YAMLText.quoted("\(expiresAt)"))") }
         if let files = policy.clientCertificate {
             members.append(

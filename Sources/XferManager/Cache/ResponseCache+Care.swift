@@ -65,7 +65,7 @@ extension ResponseCache {
         }
     }
 
-    /// Applies the limits, or narrower ones: what was not used for too long goes, then, if there is too much, the least
+    /// Applies the limits, or narrower ones that an operator asks for: what was not used for too long goes, then, if there is too much, the least
     /// recently used until it is under half. Never what is in use. Answers what went; nothing while another one is at it.
     @discardableResult
     func trim(to narrower: CacheLimits? = nil) async throws -> CacheTotals {
@@ -77,8 +77,11 @@ extension ResponseCache {
         defer { isTrimming.withLockedValue { $0 = false } }
         let limits = narrower ?? self.limits.withLockedValue(\.self)
         var removed = CacheTotals()
-        let oldest = clock().advanced(by: .seconds(-limits.maxAge))
-        try await removeOldest(&removed) { blob, _ in blob.lastUsedAt < oldest }
+        // An operator who names an age means the clock as it is.
+        let now = narrower.map { $0.maxAge < self.limits.withLockedValue(\.maxAge) } == true ? clock() : ages.now
+        if let oldest = now?.advanced(by: .seconds(-limits.maxAge)) {
+            try await removeOldest(&removed) { blob, _ in blob.lastUsedAt < oldest }
+        }
         let totals = try await store.read { try $0.cacheTotals() }
         estimate.withLockedValue { $0 = totals.byteCount }
         guard totals.byteCount > limits.maxBytes else { return removed }

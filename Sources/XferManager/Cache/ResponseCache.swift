@@ -20,6 +20,7 @@ final class ResponseCache: Sendable {
     let digest: KeyedDigest
     let userAgent: String
     let clock: WallClock
+    let ages: RetentionAges
     let logger: Logger
     let limits: NIOLockedValueBox<CacheLimits>
     let inUse = EntriesInUse()
@@ -30,7 +31,7 @@ final class ResponseCache: Sendable {
 
     init(
         store: TaskStore, directory: CacheDirectory, pool: BlockingPool, digest: @escaping KeyedDigest,
-        userAgent: String, limits: CacheLimits, clock: @escaping WallClock, logger: Logger
+        userAgent: String, limits: CacheLimits, clock: @escaping WallClock, ages: RetentionAges, logger: Logger
     ) {
         self.store = store
         self.directory = directory
@@ -39,6 +40,7 @@ final class ResponseCache: Sendable {
         self.userAgent = userAgent
         self.limits = NIOLockedValueBox(limits)
         self.clock = clock
+        self.ages = ages
         self.logger = logger
     }
 

@@ -27,6 +27,11 @@ struct CookieChanges: Hashable {
         return found
     }
 
+    /// Those of a jar's lines that have expired.
+    static func expired(_ lines: [Key: String], at now: Int64) -> [Key: String] {
+        lines.filter { Fields($0.value).map { $0.expiry <= now } ?? false }
+    }
+
     /// The last to expire; those that end with the session go first.
     static func longestLived(_ lines: [String], count: Int) -> [String] {
         let sorted = lines.sorted { (Fields($0)?.expiry ?? -1) > (Fields($1)?.expiry ?? -1) }

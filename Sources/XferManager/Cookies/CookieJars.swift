@@ -11,6 +11,7 @@ final class CookieJars: Sendable {
     private let store: TaskStore
     private let engine: TransferEngine
     private let clock: WallClock
+    private let ages: RetentionAges
     /// What the store holds of each jar that is open.
     private let saved = NIOLockedValueBox<[String: Lines]>([:])
     /// One opening or saving at a time.
@@ -19,8 +20,9 @@ final class CookieJars: Sendable {
     /// A jar never holds more (RFC 6265 §6.1): those that would be gone soonest go first.
     static let mostCookies = 3000
 
-    init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock) {
+    init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges) {
         self.clock = clock
+        self.ages = ages
         self.store = store
         self.engine = engine
     }
@@ -53,7 +55,12 @@ final class CookieJars: Sendable {
             await engine.replaceCookies(in: profile, by: lines)
         }
         // libcurl forgets what has expired only when the jar is used next.
-        let now = CookieChanges.byKey(lines, at: clock().rawValue / 1_000_000)
+        let seconds = clock().rawValue / 1_000_000
+        var now = CookieChanges.byKey(lines, at: seconds)
+        // By a clock that was changed, libcurl has dropped what may not have expired: the rows stay.
+        if !ages.isTrusted {
+            now.merge(CookieChanges.expired(before, at: seconds)) { present, _ in present }
+        }
         let changes = CookieChanges(from: before, to: now)
         guard !changes.isEmpty else { return }
         try await store.write { tx in

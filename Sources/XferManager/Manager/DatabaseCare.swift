@@ -19,7 +19,8 @@ public enum DatabaseCare {
         let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
         let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
         let losses = report.losses.map { "  lost: \($0)" }
-        return (["The damaged database lies in \(report.setAside); a new one holds:"] + salvaged + losses)
+        let left = losses.isEmpty ? [] : ["What is lost lies in the damaged database still."]
+        return (["The damaged database lies in \(report.setAside); a new one holds:"] + salvaged + losses + left)
             .joined(separator: "\n")
     }
 }
@@ -27,9 +28,15 @@ public enum DatabaseCare {
 extension TransferManager {
     /// Whether an error at start means that a person has to look after the database.
     public static func isDamage(_ error: any Error) -> Bool {
+        (error as? StoreError)?.isDamage ?? false
+    }
+
+    /// What a person can do about an error at start that comes from damage; nil for others.
+    public static func advice(for error: any Error) -> String? {
         switch error as? StoreError {
-        case .damaged, .newerDatabase, .foreignFile, .unreadable: true
-        default: false
+        case .damaged, .unreadable, .sqlite:
+            "xferd --check-database says what is damaged, xferd --recover keeps what can be read"
+        default: nil
         }
     }
 

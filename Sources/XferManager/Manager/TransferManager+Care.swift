@@ -22,16 +22,23 @@ extension TransferManager {
 
     func trim() async throws {
         let retention = settings.retention
-        let now = clock()
-        @Sendable func ago(_ seconds: Int64) -> Timestamp { now.advanced(by: .seconds(-seconds)) }
+        // Nil while the wall clock was changed and is not trusted yet: then only what is too much goes.
+        let now = services.ages.now
+        try await store.write(.gathered) { [services] tx in try services.ages.record(in: tx) }
+        @Sendable func ago(_ seconds: Int64) -> Timestamp {
+            now?.advanced(by: .seconds(-seconds)) ?? Timestamp(microseconds: .min)
+        }
         var trimmed: Int
         var hasForgottenTasks = false
-        repeat {
-            trimmed = try await store.write(.bulky) { tx in
-                try tx.trimEvents(
-                    maxCount: Int64(retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
-            }
-        } while trimmed > 0
+        // No event goes that may be younger than a day, however many there are.
+        if let now {
+            repeat {
+                trimmed = try await store.write(.bulky) { tx in
+                    try tx.trimEvents(
+                        maxCount: Int64(retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
+                }
+            } while trimmed > 0
+        }
         repeat {
             let gone = try await store.write(.bulky) { tx in
                 try tx.trimHistory(
@@ -42,12 +49,15 @@ extension TransferManager {
             trimmed = gone.tasks.count
             hasForgottenTasks = hasForgottenTasks || trimmed > 0
         } while trimmed > 0
-        repeat {
-            trimmed = try await store.write(.bulky) { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
-        } while trimmed > 0
+        if now != nil {
+            repeat {
+                trimmed = try await store.write(.bulky) { try $0.trimBatches(olderThan: ago(retention.maxHistoryAge)) }
+            } while trimmed > 0
+        }
         if hasForgottenTasks { sweepSpool() }
-        try await trimFailedURLs()
+        try await trimFailedURLs(at: now)
         try await services.cache.trim()
+        guard now != nil else { return }
         try await trimResults(olderThan: ago(retention.keepResults))
         try await trimSpooledSources(olderThan: ago(retention.keepFailed))
         try await trimFailed(olderThan: ago(retention.keepFailed))

@@ -20,7 +20,10 @@ extension TransferManager {
             clockOffset = offset
             logger.notice("the wall clock was set", metadata: ["seconds": "\(step.components.seconds)"])
             do {
-                try await store.write(.bulky) { try $0.shiftWaits(by: step, now: now) }
+                try await store.write(.bulky) { [services] tx in
+                    try tx.shiftWaits(by: step, now: now)
+                    try services.ages.record(in: tx)
+                }
             } catch {
                 logger.report("waits keep the times of the former clock", error)
             }
@@ -34,6 +37,17 @@ extension TransferManager {
         await lookAtConditionsAgain()
         abandonUploads()
         await warnOfExpiry()
+    }
+
+    /// As `onClockSet`, of a clock that was set while the machine ran and the service did not. In the transaction that records
+    /// what the clocks say, so that no wait is moved twice.
+    static func followClock(_ ages: RetentionAges, in tx: StoreTransaction, at now: Timestamp) throws {
+        if let step = ages.stepBeforeStart, step >= leastStep || step <= .zero - leastStep {
+            try tx.shiftWaits(by: step, now: now)
+        } else {
+            try tx.capWaits(at: now)
+        }
+        try ages.record(in: tx)
     }
 
     static func offset(of wall: Timestamp) -> Duration {

@@ -17,8 +17,8 @@ extension TransferManager {
         let now = clock()
         let version = version
         let state = beginFollowingNetwork()
-        try await store.write { tx in
-            try tx.capWaits(at: now)
+        try await store.write { [services] tx in
+            try Self.followClock(services.ages, in: tx, at: now)
             let queued = try tx.counts()[.queued] ?? 0
             try tx.append(
                 .daemonStarted(version: version, queued: queued, restored: Int64(clamping: restored)), at: now)
@@ -73,7 +73,10 @@ extension TransferManager {
         await runsEnded()
         while let discarding { await discarding.value }
         let now = clock()
-        _ = try? await store.write { try $0.append(.daemonStopping(mode: mode), at: now) }
+        _ = try? await store.write { [services] tx in
+            try tx.append(.daemonStopping(mode: mode), at: now)
+            try services.ages.record(in: tx)
+        }
         ticker?.cancel()
         activityTimer?.cancel()
         endFollowingNetwork()

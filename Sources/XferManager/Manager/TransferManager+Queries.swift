@@ -1,3 +1,4 @@
+import Logging
 import XferCore
 public import XferModel
 import XferStore
@@ -47,7 +48,15 @@ extension TransferManager {
     ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
         do {
-            return try await store.read { try $0.list(filter, ascending: ascending, limit: limit, cursor: cursor) }
+            let page = try await store.read {
+                try $0.list(filter, ascending: ascending, limit: limit, cursor: cursor)
+            }
+            if !page.unreadable.isEmpty {
+                logger.error(
+                    "rows of the database are damaged: stop, then run xferd --recover",
+                    metadata: ["tasks": "\(page.unreadable.map(\.description).joined(separator: " "))"])
+            }
+            return page
         } catch StoreError.invalidCursor {
             throw ManagerError.invalidField(
                 path: "cursor", reason: "it does not belong to this filter and order",

@@ -25,7 +25,13 @@ extension TransferManager {
                 endPass()
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
-                logger.report("scheduling failed", error)
+                if Self.isDamage(error) {
+                    logger.critical(
+                        "the database is damaged and nothing can start: stop, then run xferd --recover",
+                        metadata: ["error": "\(error)"])
+                } else {
+                    logger.report("scheduling failed", error)
+                }
             }
             endPass()
             inFlight.endPass()
@@ -181,7 +187,8 @@ extension TransferManager {
         case .stopped:
             return live.isJudgedAnew
         case .failed(let error)
-        where [.trustRejected, .pinMismatch, .policyMissing, .rejectedByPolicy].contains(error.reason):
+        where [.trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .rejectedByPolicy].contains(
+            error.reason):
             return live.trust.isStale(
                 under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),
                 at: clock())

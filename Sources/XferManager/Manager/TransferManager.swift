@@ -116,10 +116,12 @@ public actor TransferManager {
     ///   - reader: makes objects of response bodies.
     ///   - describe: makes what hooks read of a task.
     ///   - accounts: which groups the owners of tasks are in.
+    ///   - clocks: what retention is told by; nil is `clock` and the machine's uptime.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
         reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
-        accounts: @escaping AccountLookup = { _ in nil }, clock: @escaping WallClock = Clocks.wall
+        accounts: @escaping AccountLookup = { _ in nil }, clock: @escaping WallClock = Clocks.wall,
+        clocks: ClockReader? = nil
     ) async throws -> TransferManager {
         // What needs a person is refused before anything is written, the lock's file included.
         try PolicyChanges.check(settings.policies)
@@ -141,13 +143,25 @@ public actor TransferManager {
                 describe: describe))
         let digest: SecretDigest
         let policies: PolicyBook
+        let ages: RetentionAges
         do {
             hub.begin(after: try await store.read { try $0.lastSeq() })
             digest = SecretDigest(key: try await store.read { try $0.digestKey() })
             let now = clock()
+            ages = RetentionAges(
+                try await store.read { try RetentionAges.last(in: $0) },
+                clocks ?? {
+                    var reading = Clocks.reader()
+                    reading.wall = clock()
+                    return reading
+                })
+            let known = try await store.read { try AuthoritiesChange.last(in: $0) }
+            let authorities = try? Authorities.fingerprint(ofFile: settings.authoritiesFile, known: known)
             policies = try await store.write { tx in
                 try ConfiguredProfiles.take(settings.profiles, in: tx)
-                return try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+                var book = try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
+                book.authorities = try AuthoritiesChange.take(authorities, in: tx)
+                return book
             }
         } catch {
             try? store.close()
@@ -157,12 +171,12 @@ public actor TransferManager {
         let engine = try TransferEngine(
             configuration: EngineConfiguration(userAgent: userAgent, loops: settings.engineLoops))
         let pool = BlockingPool()
-        let cookies = CookieJars(store: store, engine: engine, clock: clock)
+        let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages)
         let digests = BlockingPool("xferd-digests", threadCount: 2)
         let cache = ResponseCache(
             store: store, directory: CacheDirectory(try stateDirectory.subdirectory("cache")), pool: digests,
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
-            logger: logger)
+            ages: ages, logger: logger)
         let services = RunServices(
             store: store, engine: engine, pool: pool, digests: digests,
             durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store, pool: pool),
@@ -176,7 +190,7 @@ public actor TransferManager {
                     credentialsDirectory: settings.credentialsDirectory, environment: settings.environment),
                 environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
             cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
-            clock: clock, logger: logger)
+            clock: clock, ages: ages, logger: logger)
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             digest: { digest.digest($0) }, version: version)
@@ -215,6 +229,7 @@ public actor TransferManager {
     /// - Throws: when the trust policies cannot be taken over; nothing of the settings is in force then.
     public func reload(_ settings: ManagerSettings) async throws {
         try await takeConfiguredPolicies(settings.policies)
+        await takeAuthorities()
         self.settings = settings
         services.rights.take(settings)
         await takeConfiguredProfiles()

@@ -7,6 +7,8 @@ struct PolicyBook: Sendable {
     /// By name, without the built-in default.
     private(set) var stored: [StoredPolicy]
     let resolver: PolicyResolver
+    /// Names the contents of the authorities' file that are in force; empty when it was never read.
+    var authorities = ""
 
     init() {
         stored = []

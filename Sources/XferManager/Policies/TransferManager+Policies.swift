@@ -75,7 +75,11 @@ extension TransferManager {
         do {
             defer { policyGate.leave() }
             let book = try await translatingStoreErrors { try await store.write { tx in try change(tx) } }
-            services.policies.withLockedValue { $0 = book }
+            services.policies.withLockedValue { present in
+                let authorities = present.authorities
+                present = book
+                present.authorities = authorities
+            }
             tooLate = await judgeAnew()
             await warnOfExpiry()
         }
@@ -84,13 +88,15 @@ extension TransferManager {
 
     /// Retires the connections that the policies in force did not judge, and stops the runs they would judge otherwise.
     /// Answers which of those are past stopping: their files get their names at this moment.
-    private func judgeAnew() async -> [TaskID] {
+    ///
+    /// - Parameter retiringAll: the authorities changed, which judged every connection.
+    func judgeAnew(retiringAll: Bool = false) async -> [TaskID] {
         let book = services.policies.withLockedValue(\.self)
         let rules = services.admission.withLockedValue(\.self)
         let versions = book.versions
         // On the loop: a hop began before this, and is known to its run, or finds the new policies.
         await services.engine.retireSessions {
-            !versions.isSuperset(of: $0.key.trustVersions) || $0.admission != rules
+            retiringAll || !versions.isSuperset(of: $0.key.trustVersions) || $0.admission != rules
         }
         let now = clock()
         // Tried again by the policies and lists in force.
@@ -114,7 +120,7 @@ extension TransferManager {
         return tooLate
     }
 
-    private func runEnded(_ id: TaskID) async {
+    func runEnded(_ id: TaskID) async {
         guard runs[id] != nil else { return }
         await withCheckedContinuation { endWaiters[id, default: []].append($0) }
     }

@@ -32,7 +32,7 @@ extension TransferManager {
 
         /// What is looked at one after the other.
         public enum Stage: String, Sendable, CaseIterable {
-            case chain, name, dates, pins
+            case chain, name, dates, revocation, pins
         }
 
         public struct StageVerdict: Hashable, Sendable {
@@ -153,6 +153,15 @@ extension TransferManager.ServerReport {
                 stage: .dates, isPassed: outdated == nil,
                 detail: outdated.map { "\($0.subject) is valid from \($0.notBefore) to \($0.notAfter)" }
                     ?? "valid until \(seen.chain.map(\.notAfter).min() ?? leaf.notAfter)"))
+        let isRequired = applied.requiresStapledOCSP
+        if let status = seen.stapledStatus {
+            let isIgnored =
+                isRequired ? "" : "; no policy requires one, and nothing else is asked: neither CRLs nor OCSP"
+            stages.append(
+                StageVerdict(
+                    stage: .revocation, isPassed: status.isGood || status == .missing && !isRequired,
+                    detail: "\(status)\(isIgnored)"))
+        }
         let pinning = applied.all.filter(\.isPinning)
         guard !pinning.isEmpty else { return }
         let missed = pinning.filter { applied in !seen.chain.contains { applied.policy.pins($0) } }

@@ -141,6 +141,10 @@ extension TransferManager {
         guard count > 0 else { return [] }
         let (id, state) = (source.task.id, source.task.state)
         do {
+            // A run stops by itself when what it is held to changes.
+            if let transfer = source.transfer, state != .running {
+                try await requireBelieved(source.task, transfer)
+            }
             if let transfer = source.transfer, let name = source.name {
                 let directory = try await DestinationDirectory.open(
                     transfer, for: source.task.specification, settings, services, .reading)

@@ -34,5 +34,7 @@ struct RunServices: Sendable {
     /// A task as its hooks are told of it.
     let describe: TaskDescriber
     let clock: WallClock
+    /// What tells whether something is old enough to be deleted.
+    let ages: RetentionAges
     let logger: Logger
 }

@@ -15,6 +15,8 @@ final class RunTrust: Sendable {
     private struct State {
         var hops: [Hop: AppliedPolicies] = [:]
         var admission: AdmissionRules?
+        /// The authorities in force when the first `https` hop was resolved.
+        var authorities: String?
         /// Hops whose use of a policy with `allow_invalid_certificates` was told, since the attempt began.
         var toldLax: Set<LaxUse> = []
         var lax: [LaxUse] = []
@@ -99,7 +101,10 @@ final class RunTrust: Sendable {
         let result = policies.withLockedValue { book -> Result<AppliedPolicies, PolicyResolutionError> in
             do throws(PolicyResolutionError) {
                 let applied = try resolve(hop, book, at: now)
-                state.withLockedValue { $0.hops[hop] = applied }
+                state.withLockedValue { state in
+                    state.hops[hop] = applied
+                    if hop.origin.scheme == .https, state.authorities == nil { state.authorities = book.authorities }
+                }
                 return .success(applied)
             } catch {
                 return .failure(error)
@@ -119,10 +124,11 @@ final class RunTrust: Sendable {
     }
 
     /// Whether some hop, or somebody who sent kept bytes, would be judged otherwise now. The lists judge addresses nobody
-    /// remembers: any change of them counts.
+    /// remembers: any change of them counts, and so does any change of the authorities.
     func isStale(under book: PolicyBook, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
-        let (hops, judged) = state.withLockedValue { ($0.hops, $0.admission) }
+        let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
         if let judged, judged != rules { return true }
+        if let authorities, authorities != book.authorities { return true }
         return hops.contains { hop, applied in (try? resolve(hop, book, at: now)) != applied }
     }
 
@@ -162,6 +168,8 @@ final class RunTrust: Sendable {
     /// Somebody answers in this attempt. Called on the engine's loop.
     func note(_ source: SourceEvidence) {
         state.withLockedValue { state in
+            var source = source
+            source.judgement = Judgement(source.judgement, state.authorities ?? "").text
             if !state.answering.contains(source) { state.answering.append(source) }
         }
     }
@@ -182,7 +190,9 @@ final class RunTrust: Sendable {
         state.withLockedValue { state in
             let sources = state.sources
             if sources == state.recorded { return nil }
-            let isOrdinary = sources.allSatisfy { $0.judgement == AppliedPolicies.ordinary.judgement }
+            let isOrdinary = sources.allSatisfy {
+                Judgement($0.judgement).policies == AppliedPolicies.ordinary.judgement
+            }
             return isOrdinary && !isLast && state.recorded.isEmpty ? nil : sources
         }
     }
@@ -212,6 +222,7 @@ final class RunTrust: Sendable {
 
     /// Notes in `kept` by which policies who is believed.
     private func judge(_ kept: inout [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
+        let authorities = policies.withLockedValue(\.authorities)
         do throws(TransferError) {
             if kept.isEmpty {
                 for url in urls
@@ -221,11 +232,13 @@ final class RunTrust: Sendable {
             }
             for index in kept.indices {
                 let applied = try resolve(Hop(origin: kept[index].origin))
-                if applied.judgement == kept[index].judgement { continue }
-                if let refusal = SourceJudge.refusal(of: kept[index], by: applied, authoritiesFile: authoritiesFile) {
-                    return refusal
-                }
-                kept[index].judgement = applied.judgement
+                let judgement = Judgement(applied.judgement, authorities)
+                if judgement.text == kept[index].judgement { continue }
+                let refusal = SourceJudge.refusal(
+                    of: kept[index], by: applied, authoritiesFile: authoritiesFile,
+                    isStapleChecked: Judgement(kept[index].judgement).policies == applied.judgement)
+                if let refusal { return refusal }
+                kept[index].judgement = judgement.text
             }
         } catch {
             if error.reason == .policyMissing { throw error }
@@ -233,4 +246,23 @@ final class RunTrust: Sendable {
         }
         return nil
     }
+}
+
+/// By what a server was believed: the policies' versions, and the contents of the authorities' file. Rows of earlier programs
+/// have the versions only: they are judged once more.
+struct Judgement {
+    let policies: String
+    let authorities: String
+
+    init(_ policies: String, _ authorities: String) {
+        self.policies = policies
+        self.authorities = authorities
+    }
+
+    init(_ text: String) {
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        self.init(String(parts.first ?? ""), String(parts.dropFirst().first ?? ""))
+    }
+
+    var text: String { authorities.isEmpty ? policies : "\(policies)@\(authorities)" }
 }

@@ -63,9 +63,10 @@ extension TransferManager {
         }
     }
 
-    /// Lets go of entries whose time is over.
-    func trimFailedURLs() async throws {
-        let times = failedURLs.window(at: clock())
+    /// Lets go of entries whose time is over, all of them where the list is turned off.
+    func trimFailedURLs(at now: Timestamp?) async throws {
+        guard settings.negativeTTL <= 0 || now != nil else { return }
+        let times = failedURLs.window(at: now ?? clock())
         _ = try await repeating { try $0.trimFailedURLs(keeping: times) }
     }
 

@@ -146,7 +146,7 @@ extension TransferManager {
     }
 
     /// Whoever sent the bytes has to be believed now, too.
-    private func requireBelieved(_ task: TransferTask, _ transfer: Transfer) async throws {
+    func requireBelieved(_ task: TransferTask, _ transfer: Transfer) async throws {
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
             authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)

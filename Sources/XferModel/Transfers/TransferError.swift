@@ -41,6 +41,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     // Believing the server.
     case trustRejected = "trust_rejected"
     case pinMismatch = "pin_mismatch"
+    /// The policy requires a stapled OCSP response by which the certificate is not revoked, and there is none.
+    case revocationUnknown = "revocation_unknown"
     /// The trust policy the task names is gone.
     case policyMissing = "policy_missing"
 
@@ -111,8 +113,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable,
             .outOfDescriptors:
             true
-        case .trustRejected, .pinMismatch, .policyMissing, .httpStatus, .authFailed, .invalidFraming, .lengthMismatch,
-            .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
+        case .trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .httpStatus, .authFailed, .invalidFraming,
+            .lengthMismatch, .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists, .destinationChanged, .deadlineExceeded, .dependencyFailed, .destinationDenied,

@@ -1,6 +1,7 @@
 /// Why a policy does not believe a server, with what an operator needs to tell a renewed key from an attack.
 public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
-    /// `pin_mismatch` when all is well but the pins, else `trust_rejected`.
+    /// `pin_mismatch` when all is well but the pins, `revocation_unknown` when all is well but the stapled OCSP response, else
+    /// `trust_rejected`.
     public var reason: FailureReason
     /// Host as judged and port.
     public var host: String

@@ -33,11 +33,19 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var minimumTLS: TLSVersion
     /// What this service shows to servers that ask for a certificate.
     public var clientCertificate: ClientCertificateFiles?
+    /// Refuse a server that does not staple an OCSP response by which its certificate is not revoked.
+    public var requiresStapledOCSP: Bool {
+        get { requiresStaple ?? false }
+        set { requiresStaple = newValue ? true : nil }
+    }
+    /// Never false: rows of earlier programs have no such member.
+    private var requiresStaple: Bool?
 
     public init(
         name: String, version: Int64 = 0, mode: Mode = .none, pins: [Pin] = [], allowsInvalidCertificates: Bool = false,
         validatesDomainName: Bool = true, hosts: [HostPattern] = [], isReportOnly: Bool = false,
-        expiresAt: Timestamp? = nil, minimumTLS: TLSVersion = .tls12, clientCertificate: ClientCertificateFiles? = nil
+        expiresAt: Timestamp? = nil, minimumTLS: TLSVersion = .tls12, clientCertificate: ClientCertificateFiles? = nil,
+        requiresStapledOCSP: Bool = false
     ) {
         self.name = name
         self.version = version
@@ -50,6 +58,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
         self.expiresAt = expiresAt
         self.minimumTLS = minimumTLS
         self.clientCertificate = clientCertificate
+        self.requiresStapledOCSP = requiresStapledOCSP
     }
 
     /// The name of the policy for hosts that no pattern matches.
@@ -69,6 +78,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
         case expiresAt = "expires_at"
         case minimumTLS = "min_tls"
         case clientCertificate = "client_certificate"
+        case requiresStaple = "require_stapled_ocsp"
     }
 }
 

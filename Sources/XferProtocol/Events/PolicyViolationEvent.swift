@@ -31,7 +31,8 @@ public struct PolicyViolationEvent: WireEvent, Hashable {
         .required("version", \.version, "Its version."),
         .required("host", \.host, "The server's host."),
         .required("port", \.port, "The server's port."),
-        .required("reason", \.reason, "pin_mismatch when all is well but the pins, else trust_rejected."),
+        .required(
+            "reason", \.reason, "pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected."),
         .required("problem", \.problem, "What is wrong."),
         .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, where a chain is at fault."),
         .required("chain", \.chain, "What the server showed, leaf first."),

@@ -13,6 +13,7 @@ public struct PolicyInput: WireInput, Hashable {
     public var expiresAt: Timestamp?
     public var minTLS = TLSVersion.tls12
     public var clientCertificate: ClientCertificateRecord?
+    public var requireStapledOCSP = false
 
     public init() {}
 
@@ -41,6 +42,9 @@ public struct PolicyInput: WireInput, Hashable {
         .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check, and says so."),
         .defaulted("min_tls", \.minTLS, "Lowest TLS version of a connection."),
         .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),
+        .defaulted(
+            "require_stapled_ocsp", \.requireStapledOCSP,
+            "Refuse a server that does not staple an OCSP response by which its certificate is not revoked."),
     ]
 }
 

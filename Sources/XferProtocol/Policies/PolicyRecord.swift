@@ -14,6 +14,7 @@ public struct PolicyRecord: WireRecord, Hashable {
     public var expiresAt: Timestamp?
     public var minTLS = OpenEnum<TLSVersion>(.tls12)
     public var clientCertificate: ClientCertificateRecord?
+    public var requireStapledOCSP: Bool?
 
     public init() {}
 
@@ -31,6 +32,7 @@ public struct PolicyRecord: WireRecord, Hashable {
         expiresAt = policy.expiresAt
         minTLS = OpenEnum(policy.minimumTLS)
         clientCertificate = policy.clientCertificate.map { ClientCertificateRecord($0) }
+        requireStapledOCSP = policy.requiresStapledOCSP ? true : nil
     }
 
     public static let summary = "How the certificates of some hosts' servers are judged."
@@ -49,6 +51,9 @@ public struct PolicyRecord: WireRecord, Hashable {
         .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check."),
         .required("min_tls", \.minTLS, "Lowest TLS version of a connection."),
         .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),
+        .optional(
+            "require_stapled_ocsp", \.requireStapledOCSP,
+            "Whether a server has to staple an OCSP response by which its certificate is not revoked; default false."),
     ]
 }
 

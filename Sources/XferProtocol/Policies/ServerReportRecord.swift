@@ -88,6 +88,8 @@ public enum TrustStage: String, WireEnum {
     case chain
     case name
     case dates
+    /// What the server staples (OCSP); nothing else is asked for.
+    case revocation
     case pins
 }
 
@@ -121,7 +123,8 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         .required("name", \.name, "The policy's name."),
         .required("version", \.version, "Its version."),
         .required("accepted", \.accepted, "Whether it accepts."),
-        .optional("reason", \.reason, "pin_mismatch when all is well but the pins, else trust_rejected."),
+        .optional(
+            "reason", \.reason, "pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected."),
         .optional("problem", \.problem, "What is wrong."),
         .optional("verify_error", \.verifyError, "OpenSSL's X509_V_ERR code, where a chain is at fault."),
         .required("report_only", \.reportOnly, "Whether something is wrong that it only reports."),

@@ -110,6 +110,12 @@ public struct CachedBlob: Hashable, Sendable {
 }
 
 extension CacheEntry {
+    /// As `init(_:)` reads them.
+    static let columns = """
+        id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length, digest, stored_at, \
+        last_used_at
+        """
+
     init(_ row: ResultRow) throws(StoreError) {
         let id = row.integer(0)
         func decoded<T>(_ value: T?, _ column: String) throws(StoreError) -> T {

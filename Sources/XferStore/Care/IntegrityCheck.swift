@@ -9,9 +9,12 @@ extension TaskStore {
     /// No store may have the file open in this process: use `check(thoroughly:)` then.
     /// - Throws: `damaged` with the findings; `newerDatabase`, `foreignFile`, `cannotOpen`.
     public static func check(at path: String, thoroughly: Bool) throws(StoreError) {
-        switch try DatabaseFile.inspect(path) {
+        let kind = try DatabaseFile.inspect(path)
+        if kind != .foreign { try DatabaseFile.refuseDamage(path) }
+        switch kind {
         case .foreign: throw .foreignFile(path: path)
-        case .blank: return
+        case .blank where !DatabaseFile.hasLog(path): return
+        case .blank: break
         case .ours(let version) where version > Migration.all.count:
             throw .newerDatabase(path: path, found: version, known: Migration.all.count)
         case .ours: break
@@ -51,12 +54,40 @@ enum IntegrityCheck {
             let check = thoroughly ? "integrity_check" : "quick_check"
             let report = try String.fetchAll(db, sql: "PRAGMA \(check)(100)").filter { $0 != "ok" }
             guard thoroughly, report.isEmpty else { return report }
-            return try orphans(db) + differences(db)
+            let schema = try schemaFaults(db)
+            // Questions that the schema may have no answer to.
+            guard schema.isEmpty else { return schema }
+            // The start will bring an older one to the present schema; a blank one has nothing to be looked at.
+            guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.all.count else { return [] }
+            let rows = try RowCheck.faults(db).prefix(most).map(\.description)
+            return try rows + identity(db) + orphans(db) + differences(db)
         }
     }
 
+    /// The most findings of one kind.
+    private static let most = 100
+
+    /// What differs from the schema that this program's migrations make, in a database of any version of it. A blank one
+    /// has none.
+    private static func schemaFaults(_ db: Database) throws -> [String] {
+        let found = try ReferenceSchema.objects(of: db)
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        if found.isEmpty, version == 0 { return [] }
+        guard let reference = try ReferenceSchema.all().first(where: { $0.version == version }) else {
+            return ["the schema has number \(version), which this program does not know"]
+        }
+        return Array(reference.differences(from: found).prefix(most))
+    }
+
+    /// What every start reads first.
+    private static func identity(_ db: Database) throws -> [String] {
+        let isThere = try Bool.fetchOne(
+            db, sql: "SELECT count(*) = 1 AND max(length(id)) > 0 AND count(digest_key) = 1 FROM store")
+        return isThere == true ? [] : ["the table store has no readable row"]
+    }
+
     private static func orphans(_ db: Database) throws -> [String] {
-        let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(100).map { row in
+        let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(most).map { row in
             "a row of \(row[0] as String) refers to a missing row of \(row[2] as String)"
         }
         // Which transfer a task is on is no foreign key: see Migration.cheapStates.

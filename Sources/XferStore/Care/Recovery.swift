@@ -10,7 +10,10 @@ extension TaskStore {
     /// leaves either. It has another `storeID`.
     /// - Throws: `newerDatabase` and `foreignFile` only for what is undamaged; `cannotOpen`.
     public static func recover(at path: String, now: Timestamp) throws(StoreError) -> RecoveryReport {
-        if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.all.count {
+        // A number that no program will reach comes from damage.
+        if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.all.count,
+            version < Recovery.implausibleVersion
+        {
             throw .newerDatabase(path: path, found: version, known: Migration.all.count)
         }
         let work = path + ".recovering"
@@ -35,7 +38,7 @@ public struct RecoveryReport: Hashable, Sendable {
     public var setAside: String
     /// Rows salvaged, by table.
     public var salvaged: [String: Int] = [:]
-    /// What could not be read, a line each.
+    /// What could not be read, a line each; it stays in the file that was set aside.
     public var losses: [String] = []
 }
 
@@ -47,14 +50,16 @@ enum Recovery {
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
         "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id", "queue_group": "id",
-        "batch": "id", "task_crash": "task_id",
+        "batch": "id", "transfer_source": "id", "abandoned_upload": "id", "task_crash": "task_id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
         "upload", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
         "published_file", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "task_crash",
-        "event",
+        "transfer_source", "abandoned_upload", "event",
     ]
+    /// Schema numbers from here on are damage.
+    static let implausibleVersion = 10_000
 
     // MARK: Rows
 
@@ -62,22 +67,21 @@ enum Recovery {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let target = try DatabaseQueue(path: work, configuration: configuration)
-        configuration.readonly = true
-        // Also what only the log holds; fails when nothing of the file can be read.
-        let source = try? DatabaseQueue(path: path, configuration: configuration)
+        if access(path, F_OK) != 0 { report.losses.append("the database file is missing") }
+        if let fault = try LogInspection.fault(inLogOf: path) { report.losses.append(fault) }
+        // Also what only the log holds.
+        let source = SalvageSource(path, header: try firstPage(of: target, work), &report.losses)
         if source == nil { report.losses.append("the file cannot be read at all") }
-        let hadLog = DatabaseFile.hasLog(path)
-        defer {
-            try? source?.close()
-            // Reading made them.
-            if !hadLog { for suffix in ["-wal", "-shm"] { unlink(path + suffix) } }
-        }
+        defer { source?.close() }
         var found = report
         try target.inTransaction { db in
             for table in tables {
-                try source?.inDatabase { try copy(table, from: $0, into: db, &found) }
+                try source?.queue.inDatabase { try copy(table, from: $0, into: db, &found) }
             }
             try mend(db)
+            found.losses += try RowCheck.removeUnreadable(db)
+            try mend(db)
+            try DerivedTables.rebuild(db)
             return .commit
         }
         report = found
@@ -88,72 +92,23 @@ enum Recovery {
     private static func copy(
         _ table: String, from source: Database, into target: Database, _ report: inout RecoveryReport
     ) throws {
-        let known = try storedColumns(of: table, in: target)
-        let columns = ((try? storedColumns(of: table, in: source)) ?? []).filter(known.contains)
-        guard !columns.isEmpty else { return report.losses.append("\(table): not found") }
-        let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        let insert = try target.makeStatement(
-            sql: "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(places))")
-        var count = 0
-        func take(_ row: Row) {
-            // A value of another type than the column's comes from damage: the row is left out.
-            guard (try? insert.execute(arguments: StatementArguments(row.map(\.1)))) != nil else { return }
-            count += target.changesCount
+        guard var salvage = try RowSalvage(table, key: rowIDs[table], from: source, into: target) else {
+            return report.losses.append("\(table): not found")
         }
-        if let key = rowIDs[table] {
-            try copyAroundDamage("SELECT \(names) FROM \(table)", key, columns, source, take, table, &report)
-        } else {
-            do {
-                let rows = try Row.fetchCursor(source, sql: "SELECT \(names) FROM \(table)")
-                while let row = try rows.next() { take(row) }
-            } catch {
-                report.losses.append("\(table): \(StoreError(from: error).description)")
-            }
-        }
-        report.salvaged[table] = count
+        salvage.copy(rowID: rowIDs[table])
+        report.losses += salvage.losses
+        report.salvaged[table] = salvage.count
     }
 
-    /// Reads upwards to the damage, leaps over it in growing steps, and goes on.
-    private static func copyAroundDamage(
-        _ select: String, _ key: String, _ columns: [String], _ source: Database, _ take: (Row) -> Void,
-        _ table: String, _ report: inout RecoveryReport
-    ) throws {
-        let position = columns.firstIndex(of: key) ?? 0
-        let top = highestID(table, key, source)
-        var next: Int64 = 1
-        var leap: Int64 = 1
-        var firstError: String?
-        while next <= top {
-            do {
-                let rows = try Row.fetchCursor(
-                    source, sql: "\(select) WHERE \(key) >= ? ORDER BY \(key)", arguments: [next])
-                while let row = try rows.next() {
-                    take(row)
-                    next = (row[position] as Int64) + 1
-                    leap = 1
-                }
-                break
-            } catch {
-                firstError = firstError ?? StoreError(from: error).description
-                next += leap
-                leap = min(leap * 2, 1 << 20)
-            }
-        }
-        if let firstError { report.losses.append("\(table): \(firstError)") }
-    }
-
-    private static func highestID(_ table: String, _ key: String, _ source: Database) -> Int64 {
-        let counted = try? Int64.fetchOne(
-            source, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table])
-        let last = try? Int64.fetchOne(source, sql: "SELECT max(\(key)) FROM \(table)")
-        // Neither can be read: as far as anybody got in practice.
-        return max(counted ?? 0, last ?? 0, counted == nil && last == nil ? 1 << 24 : 0)
-    }
-
-    /// Without generated columns.
-    private static func storedColumns(of table: String, in db: Database) throws -> [String] {
-        try String.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
+    /// Of the new database, which is good.
+    private static func firstPage(of target: DatabaseQueue, _ work: String) throws -> [UInt8] {
+        try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        let descriptor = Glibc.open(work, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DatabaseFile.failure(work) }
+        defer { Glibc.close(descriptor) }
+        var page = [UInt8](repeating: 0, count: 4096)
+        guard pread(descriptor, &page, page.count, 0) == page.count else { throw DatabaseFile.failure(work) }
+        return page
     }
 
     /// Makes the salvaged rows fit each other again.
@@ -172,8 +127,8 @@ enum Recovery {
                 DELETE FROM transfer_version WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 DELETE FROM calendar WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM dependency WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM transfer_source WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 """)
-        try DerivedTables.rebuild(db)
     }
 
     // MARK: Files

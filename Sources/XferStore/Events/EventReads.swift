@@ -40,6 +40,11 @@ extension StoreReader {
         try connection.first("SELECT min(seq) FROM event") { $0.optionalInteger(0) } ?? nil
     }
 
+    /// When the newest event happened, by the clock of that time; nil when there is none.
+    public func lastEventTime() throws(StoreError) -> Timestamp? {
+        try connection.first("SELECT time FROM event ORDER BY seq DESC LIMIT 1") { $0.time(0) }
+    }
+
     /// The highest number ever given, 0 before the first; trimming does not lower it.
     public func lastSeq() throws(StoreError) -> Int64 {
         try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'event'") { $0.integer(0) } ?? 0

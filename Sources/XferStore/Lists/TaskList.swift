@@ -11,10 +11,16 @@ extension StoreReader {
         let bounds = ascending ? (last, nil) : (nil, last)
         // One more than asked for, to know whether there is another page.
         let ids = try pageOfIDs(filter, above: bounds.0, below: bounds.1, ascending: ascending, limit: limit + 1)
-        var tasks: [TransferTask] = []
-        for id in ids.prefix(limit) { if let task = try task(id) { tasks.append(task) } }
-        var page = TaskPage(tasks: tasks)
-        if ids.count > limit, let last = tasks.last?.id {
+        var page = TaskPage(tasks: [])
+        for id in ids.prefix(limit) {
+            do throws(StoreError) {
+                if let task = try task(id) { page.tasks.append(task) }
+            } catch .unreadable {
+                // The others can be listed.
+                page.unreadable.append(id)
+            }
+        }
+        if ids.count > limit, let last = ids.prefix(limit).last {
             page.nextCursor = ListCursor(last: last.rawValue, of: filter.words(ascending: ascending)).text
         }
         return page

@@ -32,6 +32,57 @@ enum DatabaseFile {
         }
     }
 
+    /// What can be told of damage without SQLite, which would write to the files, or remove a log whose database is missing
+    /// and go on with an empty queue.
+    ///
+    /// - Throws: `damaged` with what to do; `cannotOpen` when a file cannot be read.
+    static func refuseDamage(_ path: String) throws(StoreError) {
+        var findings: [String] = []
+        let length = try length(of: path)
+        if length ?? 0 == 0, LogInspection.hasFrames(path) {
+            findings.append(
+                """
+                \(path) is \(length == nil ? "missing" : "empty") beside its write-ahead log \(path)-wal of \
+                \(LogInspection.length(of: path)) bytes: put the database file back, together with the log that belongs \
+                to it, or run xferd --recover, which keeps what the log holds
+                """)
+        } else if let length, !hasLog(path), let expected = try expectedLength(of: path), length < expected {
+            findings.append("\(path) has \(length) bytes, expected \(expected): its end is missing")
+        }
+        if let fault = try LogInspection.fault(inLogOf: path) { findings.append(fault) }
+        if !findings.isEmpty { throw .damaged(findings) }
+    }
+
+    /// In bytes, nil when there is no such file.
+    private static func length(of path: String) throws(StoreError) -> Int? {
+        var status = stat()
+        if stat(path, &status) == 0 { return status.st_size }
+        guard errno == ENOENT else { throw failure(path) }
+        return nil
+    }
+
+    /// The length that the header of a database without a log states; nil when it states none.
+    private static func expectedLength(of path: String) throws(StoreError) -> Int? {
+        guard let header = try header(of: path) else { return nil }
+        func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        // The number of pages counts only where it was written with the last change.
+        guard big(24) == big(92), big(28) > 0 else { return nil }
+        let size = UInt32(header[16]) << 8 | UInt32(header[17])
+        return Int(big(28)) * Int(size == 1 ? 65_536 : size)
+    }
+
+    /// The first bytes; nil when there are fewer, or no such file.
+    private static func header(of path: String) throws(StoreError) -> [UInt8]? {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw failure(path) }
+            return nil
+        }
+        defer { Glibc.close(descriptor) }
+        var header = [UInt8](repeating: 0, count: 100)
+        return pread(descriptor, &header, header.count, 0) == header.count ? header : nil
+    }
+
     /// Whether a write-ahead log was left behind: a clean close removes it.
     static func hasLog(_ path: String) -> Bool {
         var status = stat()

@@ -20,15 +20,17 @@ enum DatabaseOpener {
                 try insistOnFullSynchronous(db)
                 try migrate(db, path: path)
                 try GatheredLog.begin(on: db)
-                return try String.fetchOne(db, sql: "SELECT id FROM store") ?? ""
+                guard let id = try String.fetchOne(db, sql: "SELECT id FROM store") else {
+                    throw StoreError.damaged(["the table store has no row"])
+                }
+                return id
             }
             return Opened(pool: pool, storeID: storeID, wasStoppedUncleanly: wasStoppedUncleanly)
         } catch {
-            switch StoreError(from: error) {
-            case .sqlite(let code, let message):
-                throw .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
-            case let cause: throw cause
-            }
+            let cause = StoreError(from: error)
+            if cause.isDamage { throw cause }
+            guard case .sqlite(let code, let message) = cause else { throw cause }
+            throw .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
         }
     }
 
@@ -66,6 +68,7 @@ enum DatabaseOpener {
         guard newest <= Migration.all.count else {
             throw .newerDatabase(path: path, found: newest, known: Migration.all.count)
         }
+        try DatabaseFile.refuseDamage(path)
     }
 
     /// Small caches and few readers: the operating system's cache holds the file anyway.
@@ -110,6 +113,14 @@ enum DatabaseOpener {
         guard application == Migration.applicationID || isBlank else { throw StoreError.foreignFile(path: path) }
         guard version <= Migration.all.count else {
             throw StoreError.newerDatabase(path: path, found: version, known: Migration.all.count)
+        }
+        if !isBlank {
+            let taken = try Int.fetchOne(db, sql: "SELECT max(number) FROM migration") ?? 0
+            guard taken == version else {
+                throw StoreError.damaged([
+                    "the schema has number \(version), expected \(taken) after its last migration"
+                ])
+            }
         }
         for (index, migration) in Migration.all.enumerated().dropFirst(version) {
             try db.inTransaction(.immediate) {

@@ -12,15 +12,21 @@ public struct StoredProfile: Hashable, Sendable {
     }
 }
 
+extension StoredProfile {
+    /// From a row with name, is_configured, profile.
+    init(_ row: ResultRow) throws(StoreError) {
+        guard let profile = JSONText.decode(Profile.self, from: row.text(2)), profile.name == row.text(0) else {
+            throw .unreadable(table: "profile", id: 0, column: "profile")
+        }
+        self.init(profile: profile, isConfigured: row.flag(1))
+    }
+}
+
 extension StoreReader {
     /// All profiles, by name.
     public func profiles() throws(StoreError) -> [StoredProfile] {
         try connection.all("SELECT name, is_configured, profile FROM profile ORDER BY name") {
-            row throws(StoreError) in
-            guard let profile = JSONText.decode(Profile.self, from: row.text(2)), profile.name == row.text(0) else {
-                throw .unreadable(table: "profile", id: 0, column: "profile")
-            }
-            return StoredProfile(profile: profile, isConfigured: row.flag(1))
+            row throws(StoreError) in try StoredProfile(row)
         }
     }
 

@@ -74,5 +74,6 @@ extension StoreTransaction {
                 """, latest, Value(reason))
         }
         try connection.run("UPDATE host_cooldown SET until = ?1 WHERE until > ?1", latest)
+        try connection.run("UPDATE abandoned_upload SET next_try_at = ?1 WHERE next_try_at > ?1", latest)
     }
 }

@@ -67,6 +67,12 @@ final class Connection {
         return try rows(of: try bind(values, to: statement.sqliteStatement), read)
     }
 
+    /// All rows of a statement without parameters.
+    func all<T>(_ statement: Statement, read: (ResultRow) throws(StoreError) -> T) throws(StoreError) -> [T] {
+        defer { withExtendedLifetime(statement) {} }
+        return try rows(of: statement.sqliteStatement, read)
+    }
+
     /// Rows the last statement inserted, updated or deleted.
     var changeCount: Int { Int(clamping: sqlite3_changes(handle)) }
     var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
@@ -178,6 +184,10 @@ extension StoreError {
             [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
             ? .damaged([message]) : .sqlite(code: code, message: message)
     }
+
+    /// What SQLite answers to statements of ours over a schema or rows that are not ours: a table, a column or an index is
+    /// missing (SQLITE_ERROR), or a value breaks what the schema promises.
+    static let codesOfDamage = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH]
 
     /// Whether the medium refused: full, broken or read-only; or the files are gone. Another try later may succeed.
     var isStorageFailure: Bool {

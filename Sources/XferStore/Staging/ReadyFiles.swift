@@ -29,7 +29,11 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    private static func readyFile(_ row: ResultRow) throws(StoreError) -> ReadyFile {
+    /// As `readyFile(_:)` reads them.
+    static let readyFileColumns =
+        "name, final_name, is_processed, device, inode, length, modified_at, changed_at, digest, task_id"
+
+    static func readyFile(_ row: ResultRow) throws(StoreError) -> ReadyFile {
         var file = ReadyFile(name: row.text(0), finalName: row.text(1), isProcessed: row.flag(2))
         if let length = row.optionalAmount(5), row.optionalInteger(4) != nil {
             file.facts = FileFacts(

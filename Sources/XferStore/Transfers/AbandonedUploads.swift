@@ -32,7 +32,11 @@ extension StoreReader {
         } ?? nil
     }
 
-    private static func abandonedUpload(_ row: ResultRow) throws(StoreError) -> AbandonedUpload {
+    /// As `abandonedUpload(_:)` reads them.
+    static let abandonedUploadColumns =
+        "id, task_id, upload_url, abandoned_at, attempts, owner, url, options, policy, profile"
+
+    static func abandonedUpload(_ row: ResultRow) throws(StoreError) -> AbandonedUpload {
         let id = row.integer(0)
         func decoded<T>(_ value: T?, _ column: String) throws(StoreError) -> T {
             guard let value else { throw .unreadable(table: "abandoned_upload", id: id, column: column) }

@@ -22,6 +22,24 @@ extension StoreTransaction {
     }
 }
 
+extension StoreTransaction {
+    /// Notes for kept bytes that came over `https`, of which nobody recorded who sent them, that nobody knows it: they are
+    /// believed no more.
+    public func doubtUnrecordedSources() throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO transfer_source (transfer_id, scheme, host, port, chain, tls, judgement)
+            SELECT id, 'https', 'the server', 443, '', NULL, '' FROM transfer
+            WHERE NOT EXISTS (SELECT 1 FROM transfer_source WHERE transfer_id = transfer.id)
+                AND EXISTS (SELECT 1 FROM segment WHERE transfer_id = transfer.id)
+                AND (final_url LIKE 'https:%'
+                    OR EXISTS (
+                        SELECT 1 FROM task INDEXED BY task_transfer
+                        WHERE task.transfer_id = transfer.id AND url LIKE 'https:%'))
+            """)
+    }
+}
+
 extension StoreReader {
     func sources(of id: TransferID) throws(StoreError) -> [SourceEvidence] {
         try connection.all(

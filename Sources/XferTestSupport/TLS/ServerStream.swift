@@ -122,8 +122,10 @@ final class ServerStream {
 /// `@unchecked Sendable`: prepared before it is shared; OpenSSL locks what connections change in it.
 final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
+    private let staple: Staple?
 
     init(_ options: TLSServer.Options) throws {
+        staple = options.staple.map { Staple($0) }
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateFailure("TLS context") }
         pointer = context
         // Whatever is shown is shown: small keys too.
@@ -148,6 +150,7 @@ final class TLSServerContext: @unchecked Sendable {
             SSL_CTX_set_options(context, xfer_ssl_op_no_ticket)
             xfer_ssl_ctx_disable_session_cache(context)
         }
+        try staple?.install(on: context)
         if let authority = options.clientAuthority {
             for certificate in Self.certificates(authority) {
                 X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)

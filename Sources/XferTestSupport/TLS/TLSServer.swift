@@ -24,6 +24,8 @@ public final class TLSServer: Sendable {
         public var maxVersion: Int32 = 0
         /// PEM of the authority whose clients are asked for a certificate; nil asks for none.
         public var clientAuthority: String?
+        /// The OCSP response that is stapled to handshakes whose client asks for one, DER; nil sends none.
+        public var staple: [UInt8]?
         /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
         public var isProxy = false
         /// Speaks SOCKS 5 (RFC 1928) without authentication, and relays likewise.

@@ -92,7 +92,7 @@ public final class Certificate: @unchecked Sendable {
         }
     }
 
-    private static func time(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
+    static func time(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
         var parts = tm()
         guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
         let date = CivilDate(

@@ -64,6 +64,33 @@ public struct ServerTrustEvaluator: Sendable {
         return verdict
     }
 
+    /// What a server stapled to its handshake; nil when it sent nothing.
+    func status(of staple: [UInt8]?, _ presented: PresentedChain) -> StapledStatus {
+        do throws(TrustAnchorsError) {
+            return StapleCheck.status(of: staple, presented, anchors: try anchors.current().store)
+        } catch {
+            return .unusable(error.description)
+        }
+    }
+
+    /// Judges what a server stapled, after `evaluate` has accepted its chain.
+    public func evaluate(
+        _ status: StapledStatus, of certificates: [Certificate], for target: TrustTarget
+    ) -> TrustVerdict {
+        var verdict = TrustVerdict()
+        for applied in target.policies.all {
+            func failure(_ refusal: TrustRefusal) -> TrustFailure {
+                Self.failure(refusal, of: applied.policy, target, chain: certificates.map(\.shown))
+            }
+            switch TrustDecision.judge(applied, status) {
+            case .accepted: break
+            case .reported(let refusal): verdict.violations.append(failure(refusal))
+            case .refused(let refusal): if verdict.failure == nil { verdict.failure = failure(refusal) }
+            }
+        }
+        return verdict
+    }
+
     func refuseWithoutCertificate(_ target: TrustTarget) -> TrustVerdict {
         let refusal = TrustRefusal(
             reason: .trustRejected, code: X509_V_ERR_APPLICATION_VERIFICATION,

@@ -12,14 +12,19 @@ public struct HandshakeHook: Sendable {
     public let target: @Sendable (UInt) -> TrustTarget?
     /// Told of every judgement, with what the server sent, leaf first. Called in the handshake, on its thread.
     public let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
+    /// Told what the server stapled and how that was judged, after `onVerdict` was told of an accepted chain. Nil asks for no
+    /// stapled response. Called as `onVerdict`.
+    public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
 
     public init(
         id: UInt, target: @escaping @Sendable (UInt) -> TrustTarget?,
-        onVerdict: @escaping @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
+        onVerdict: @escaping @Sendable (UInt, TrustVerdict, [Certificate]) -> Void,
+        onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)? = nil
     ) {
         self.id = id
         self.target = target
         self.onVerdict = onVerdict
+        self.onStatus = onStatus
     }
 
     /// Prepares a context before its first handshake.
@@ -50,6 +55,10 @@ public struct HandshakeHook: Sendable {
             throw HandshakeHookError("data of SSL_CTX")
         }
         SSL_CTX_set_cert_verify_callback(context, verifyServerCertificates, judge.toOpaque())
+        // A response that is never asked for is never judged: a policy that requires one must not be passed by.
+        if onStatus != nil, xfer_ssl_ctx_request_status(context, verifyStapledStatus, judge.toOpaque()) != 1 {
+            throw HandshakeHookError("asking for a stapled OCSP response")
+        }
         if let previous { Unmanaged<InstalledHook>.fromOpaque(previous).release() }
     }
 }
@@ -90,6 +99,20 @@ private final class InstalledHook: Sendable {
         return verdict
     }
 
+    /// Whether the handshake may go on. For TLS 1.2 the response comes after the certificates were judged.
+    func judgeStatus(_ ssl: OpaquePointer) -> Bool {
+        guard let target = hook.target(hook.id), let leaf = SSL_get0_peer_certificate(ssl) else { return false }
+        let presented = PresentedChain(
+            leaf: leaf, others: SSL_get_peer_cert_chain(ssl), securityLevel: SSL_get_security_level(ssl))
+        var response: UnsafePointer<UInt8>?
+        let count = xfer_ssl_status_response(ssl, &response)
+        let staple = response.flatMap { count > 0 ? Array(UnsafeBufferPointer(start: $0, count: count)) : nil }
+        let status = evaluator.status(of: staple, presented)
+        let verdict = evaluator.evaluate(status, of: presented.certificates, for: target)
+        hook.onStatus?(hook.id, status, verdict)
+        return verdict.isAccepted
+    }
+
     private static func ssl(of context: OpaquePointer) -> OpaquePointer? {
         X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
     }
@@ -113,6 +136,12 @@ private nonisolated func verifyServerCertificates(
     // With any error set libcurl ends with CURLE_PEER_FAILED_VERIFICATION.
     X509_STORE_CTX_set_error(context, failure.code == 0 ? X509_V_ERR_APPLICATION_VERIFICATION : failure.code)
     return 0
+}
+
+/// SSL_CTX_set_tlsext_status_cb(3): 1 accepts.
+private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let ssl, let argument else { return 0 }
+    return Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judgeStatus(ssl) ? 1 : 0
 }
 
 /// CRYPTO_EX_free: the `SSL_CTX` goes.

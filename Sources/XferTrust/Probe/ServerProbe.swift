@@ -11,12 +11,18 @@ public enum ServerProbe {
         public var chain: [Certificate]
         /// Nil when the handshake did not get so far.
         public var verdict: TrustVerdict?
+        /// What it stapled; nil when the handshake did not get so far.
+        public var stapledStatus: StapledStatus?
         /// For example `TLSv1.3`; nil unless the handshake succeeded.
         public var version: String?
         /// OpenSSL's reason why the handshake failed, nil when it succeeded.
         public var failure: String?
 
-        public init(chain: [Certificate], verdict: TrustVerdict?, version: String?, failure: String?) {
+        public init(
+            chain: [Certificate], verdict: TrustVerdict?, stapledStatus: StapledStatus?, version: String?,
+            failure: String?
+        ) {
+            self.stapledStatus = stapledStatus
             self.chain = chain
             self.verdict = verdict
             self.version = version
@@ -40,6 +46,10 @@ public enum ServerProbe {
             onVerdict: { _, verdict, chain in
                 seen.verdict = verdict
                 seen.chain = chain
+            },
+            onStatus: { _, status, verdict in
+                seen.status = status
+                seen.verdict?.add(verdict)
             })
         try hook.install(
             on: UnsafeMutableRawPointer(context), evaluator: evaluator, minimumTLS: target.policies.minimumTLS,
@@ -53,7 +63,7 @@ public enum ServerProbe {
         if result == 1 { SSL_shutdown(ssl) }
         ERR_clear_error()
         return Report(
-            chain: seen.chain, verdict: seen.verdict,
+            chain: seen.chain, verdict: seen.verdict, stapledStatus: seen.status,
             version: result == 1 ? SSL_get_version(ssl).map { String(cString: $0) } : nil, failure: failure)
     }
 
@@ -70,4 +80,5 @@ public enum ServerProbe {
 private final class Seen: @unchecked Sendable {
     var verdict: TrustVerdict?
     var chain: [Certificate] = []
+    var status: StapledStatus?
 }

@@ -139,7 +139,7 @@ import XferTestSupport
             #expect(fixture.server.requests.count == 1)
         }
         // Its row goes, too, when the past is tidied.
-        try await manager.trimFailedURLs()
+        try await manager.trimFailedURLs(at: manager.clock())
         #expect(try await manager.store.read { try $0.hasFailedURLs() } == false)
         let free = try await fixture.end(of: try await fixture.add("/a", as: "a", to: manager), in: manager)
         #expect(free.error?.reason == .httpStatus)

@@ -92,7 +92,8 @@ extension TransferManager {
         let decision = AbandonmentRules.decide(
             status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
             tries: upload.attempts + 1,
-            abandonedAt: upload.abandonedAt, at: now, using: &random)
+            // How long it was tried is not known while the clock was changed.
+            abandonedAt: services.ages.isTrusted ? upload.abandonedAt : now, at: now, using: &random)
         switch decision {
         case .tryAgain(let next):
             try await store.write { try $0.postponeAbandonedUpload(upload.id, until: next) }

@@ -1,4 +1,5 @@
 import StrictJSON
+public import XferModel
 
 /// `task.list`: tasks by filter, page by page.
 public enum TaskList: RPCMethod {
@@ -47,18 +48,24 @@ public enum TaskList: RPCMethod {
     public struct Result: WireRecord, Hashable {
         public var tasks: [TaskRecord] = []
         public var nextCursor: String?
+        public var unreadable: [TaskID]?
 
         public init() {}
 
-        public init(tasks: [TaskRecord], nextCursor: String?) {
+        public init(tasks: [TaskRecord], nextCursor: String?, unreadable: [TaskID] = []) {
             self.tasks = tasks
             self.nextCursor = nextCursor
+            self.unreadable = unreadable.isEmpty ? nil : unreadable
         }
 
         public static let summary = "One page of tasks."
         public static let wireFields: WireFields<Self> = [
             .required("tasks", \.tasks, "The tasks."),
             .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .optional(
+                "unreadable", \.unreadable,
+                "Tasks of this page that are left out because their rows are damaged; xferd --recover mends the database."
+            ),
         ]
     }
 }

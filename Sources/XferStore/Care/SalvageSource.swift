@@ -1,0 +1,195 @@
+import GRDB
+import GRDBSQLite
+import Glibc
+
+/// A damaged database as far as it can be opened: as it is where that works, else a copy of it with the header and the
+/// schema that it had. The damaged files are only read.
+final class SalvageSource {
+    let queue: DatabaseQueue
+    private let copy: String?
+    private let path: String
+    private let hadLog: Bool
+
+    /// Nil when nothing of it can be read.
+    init?(_ path: String, header: [UInt8], _ losses: inout [String]) {
+        self.path = path
+        hadLog = DatabaseFile.hasLog(path)
+        if let whole = Self.open(path), (try? Self.isWhole(whole)) == true {
+            queue = whole
+            copy = nil
+            return
+        }
+        let copy = path + ".salvaging"
+        do {
+            try Self.remove(copy)
+            for suffix in ["", "-wal"] where access(path + suffix, F_OK) == 0 {
+                try Self.copyFile(path + suffix, to: copy + suffix)
+            }
+            try Self.mendHeader(of: copy, header)
+            losses += try Self.mendSchema(of: copy)
+        } catch {
+            losses.append("a copy to read it from could not be made: \(StoreError(from: error))")
+        }
+        guard let mended = Self.open(copy),
+            (try? mended.inDatabase { try ReferenceSchema.objects(of: $0).isEmpty }) == false
+        else {
+            try? Self.remove(copy)
+            return nil
+        }
+        queue = mended
+        self.copy = copy
+    }
+
+    func close() {
+        try? queue.close()
+        if let copy { try? Self.remove(copy) }
+        // Reading made them.
+        if !hadLog { for suffix in ["-wal", "-shm"] { unlink(path + suffix) } }
+    }
+
+    private static func open(_ path: String) -> DatabaseQueue? {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.readonly = true
+        // SQLite deletes the log of an empty database.
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_size > 0 else { return nil }
+        return try? DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// Whether all of the schema is as this program makes it.
+    private static func isWhole(_ queue: DatabaseQueue) throws -> Bool {
+        try queue.inDatabase { db in
+            let found = try ReferenceSchema.objects(of: db)
+            return try ReferenceSchema.best(for: found)?.differences(from: found).isEmpty ?? false
+        }
+    }
+
+    // MARK: Mending a copy
+
+    /// Gives the first page the fixed part of a good database's header, or a whole page when there is none, over which SQLite
+    /// then reads what the log holds (https://sqlite.org/fileformat2.html#the_database_header).
+    private static func mendHeader(of path: String, _ good: [UInt8]) throws(StoreError) {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DatabaseFile.failure(path) }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw DatabaseFile.failure(path) }
+        let pageSize = Int(good[16]) << 8 | Int(good[17])
+        if status.st_size < pageSize {
+            guard pwrite(descriptor, good, good.count, 0) == good.count else { throw DatabaseFile.failure(path) }
+            return
+        }
+        var header = Array(good[0..<100])
+        guard pread(descriptor, &header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
+        // Magic, page size, formats and fractions; later the schema's format and the encoding of texts.
+        header[0..<24] = good[0..<24]
+        header[44..<48] = good[44..<48]
+        header[56..<60] = good[56..<60]
+        // How many pages there are.
+        let pages = UInt32(clamping: Int(status.st_size) / pageSize)
+        for (index, shift) in [24, 16, 8, 0].enumerated() {
+            header[28 + index] = UInt8(truncatingIfNeeded: pages >> shift)
+        }
+        header[92..<96] = header[24..<28]
+        // The free list is of no use to a reader.
+        header[32..<40] = [0, 0, 0, 0, 0, 0, 0, 0]
+        guard pwrite(descriptor, header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
+    }
+
+    /// Puts back every word of the schema. Indexes go: nothing is read by them, and theirs may be the damage. Answers what
+    /// could not be put back.
+    private static func mendSchema(of path: String) throws -> [String] {
+        let connection = try RawConnection(path)
+        try connection.run("PRAGMA writable_schema = ON")
+        let found = try connection.objects()
+        guard let reference = try ReferenceSchema.best(for: found) else { return [] }
+        let rows = Set(found.map(\.row))
+        var lost: [String] = []
+        try connection.run("BEGIN")
+        for object in reference.objects {
+            if !rows.contains(object.row), object.type == "table" { lost.append("\(object.name ?? "?"): not found") }
+            try connection.run(
+                "UPDATE sqlite_schema SET type = ?2, name = ?3, tbl_name = ?4, sql = ?5 WHERE rowid = ?1",
+                [.integer(object.row), Value(object.type), Value(object.name), Value(object.table), Value(object.sql)])
+        }
+        let known = JSONText.array(reference.objects.map(\.row))
+        try connection.run(
+            """
+            DELETE FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
+                OR rowid NOT IN (SELECT value FROM json_each(?1))
+            """, [.text(known)])
+        try connection.run("PRAGMA user_version = \(reference.version)")
+        try connection.run("PRAGMA application_id = \(Migration.applicationID)")
+        try connection.run("COMMIT")
+        return lost
+    }
+
+    // MARK: Files
+
+    private static func remove(_ path: String) throws(StoreError) {
+        for suffix in ["", "-wal", "-shm", "-journal"] where unlink(path + suffix) != 0 && errno != ENOENT {
+            throw DatabaseFile.failure(path + suffix)
+        }
+    }
+
+    private static func copyFile(_ path: String, to copy: String) throws(StoreError) {
+        let source = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw DatabaseFile.failure(path) }
+        defer { Glibc.close(source) }
+        let target = Glibc.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw DatabaseFile.failure(copy) }
+        defer { Glibc.close(target) }
+        while true {
+            let count = sendfile(target, source, nil, 1 << 20)
+            guard count >= 0 else { throw DatabaseFile.failure(copy) }
+            if count == 0 { return }
+        }
+    }
+}
+
+/// A connection that looks at nothing before it is asked to: GRDB reads the schema when it opens a file.
+private final class RawConnection {
+    private let pointer: OpaquePointer
+
+    init(_ path: String) throws(StoreError) {
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            throw StoreError(code: code, message: "the copy cannot be opened")
+        }
+        pointer = opened
+    }
+
+    deinit { sqlite3_close_v2(pointer) }
+
+    func run(_ sql: String, _ values: [Value] = []) throws(StoreError) { _ = try step(sql, values) { _ in } }
+
+    func objects() throws(StoreError) -> [ReferenceSchema.Object] {
+        try step(ReferenceSchema.query, []) { ReferenceSchema.Object(ResultRow(pointer: $0)) }
+    }
+
+    private func step<T>(_ sql: String, _ values: [Value], _ read: (OpaquePointer) -> T) throws(StoreError) -> [T] {
+        var prepared: OpaquePointer?
+        guard sqlite3_prepare_v2(pointer, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
+            throw failure
+        }
+        defer { sqlite3_finalize(statement) }
+        for (index, value) in values.enumerated() {
+            guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else { throw failure }
+        }
+        var found: [T] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: found.append(read(statement))
+            case SQLITE_DONE: return found
+            default: throw failure
+            }
+        }
+    }
+
+    private var failure: StoreError {
+        StoreError(code: sqlite3_extended_errcode(pointer), message: String(cString: sqlite3_errmsg(pointer)))
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+
+/// Finds commits in a write-ahead log that SQLite would leave out without an error.
+///
+/// SQLite reads a log up to the first frame whose checksum is wrong (https://sqlite.org/fileformat2.html#walformat), because
+/// that is how a commit looks that a power cut tore. A commit is synced before the next one begins, so behind a torn frame
+/// there is at most one commit of the same log. Two commits in an unbroken chain of checksums behind a wrong frame prove
+/// that the frame was whole once: what they hold was answered, and is lost if the log is read.
+struct LogInspection {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+    private static let syncedCommits = 2
+
+    private let isBigEndian: Bool
+    private let pageSize: Int
+    private let salts: ArraySlice<UInt8>
+    private var sum: (UInt32, UInt32)
+
+    /// Length of the log beside a database in bytes, 0 when there is none.
+    static func length(of path: String) -> Int {
+        var status = stat()
+        return stat(path + "-wal", &status) == 0 ? status.st_size : 0
+    }
+
+    /// Whether the log beside the database has room for at least one frame.
+    static func hasFrames(_ path: String) -> Bool { length(of: path) > headerSize }
+
+    /// What is wrong with the log beside the database; nil when nothing that was committed is known to be missing.
+    static func fault(inLogOf path: String) throws(StoreError) -> String? {
+        guard hasFrames(path) else { return nil }
+        let descriptor = Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DatabaseFile.failure(path + "-wal") }
+        defer { Glibc.close(descriptor) }
+        var header = [UInt8](repeating: 0, count: headerSize)
+        guard pread(descriptor, &header, headerSize, 0) == headerSize else { throw DatabaseFile.failure(path + "-wal") }
+        guard var inspection = LogInspection(header) else {
+            return "the head of the log \(path)-wal is damaged: none of its commits can be read"
+        }
+        return inspection.findLostCommits(descriptor).map { frame, commits in
+            "frame \(frame) of the log \(path)-wal is damaged: at least \(commits) commits behind it cannot be read"
+        }
+    }
+
+    /// Nil when the header's own checksum is wrong.
+    private init?(_ header: [UInt8]) {
+        let magic = Self.big(header[0..<4])
+        guard magic | 1 == 0x377F_0683 else { return nil }
+        isBigEndian = magic & 1 == 1
+        pageSize = Int(Self.big(header[8..<12]))
+        guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
+        salts = header[16..<24]
+        sum = (0, 0)
+        add(header[0..<24])
+        guard sum == (Self.big(header[24..<28]), Self.big(header[28..<32])) else { return nil }
+    }
+
+    /// The first wrong frame, counted from 1, if synced commits follow it.
+    private mutating func findLostCommits(_ descriptor: Int32) -> (frame: Int, commits: Int)? {
+        let size = Self.frameHeaderSize + pageSize
+        var frame = [UInt8](repeating: 0, count: size)
+        var number = 0
+        var wrongFrame: Int?
+        var commits = 0
+        while pread(descriptor, &frame, size, off_t(Self.headerSize + number * size)) == size {
+            number += 1
+            add(frame[0..<8])
+            add(frame[Self.frameHeaderSize...])
+            let stored = (Self.big(frame[16..<20]), Self.big(frame[20..<24]))
+            let isRight = sum == stored && frame[8..<16].elementsEqual(salts)
+            // The next frame's checksum goes on from what is stored here, damaged or not.
+            sum = stored
+            guard let first = wrongFrame else {
+                if !isRight { wrongFrame = number }
+                continue
+            }
+            guard isRight else {
+                commits = 0
+                continue
+            }
+            if Self.big(frame[4..<8]) != 0 { commits += 1 }
+            if commits >= Self.syncedCommits { return (first, commits) }
+        }
+        return nil
+    }
+
+    /// The format's checksum over pairs of 32-bit words.
+    private mutating func add(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBytes { bytes in
+            var (first, second) = sum
+            for offset in stride(from: 0, to: bytes.count - 7, by: 8) {
+                let left = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+                let right = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+                first &+= (isBigEndian ? UInt32(bigEndian: left) : UInt32(littleEndian: left)) &+ second
+                second &+= (isBigEndian ? UInt32(bigEndian: right) : UInt32(littleEndian: right)) &+ first
+            }
+            sum = (first, second)
+        }
+    }
+
+    private static func big(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
+}

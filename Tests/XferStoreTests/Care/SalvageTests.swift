@@ -1,0 +1,230 @@
+import Foundation
+import GRDB
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferStore
+
+/// What a start refuses, what the check finds and what is salvaged of damaged databases.
+struct SalvageTests {
+    /// A closed database with tasks, transfers and events.
+    private static func filled(_ tasks: Int = 300) async throws -> StoreDirectory {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        try await store.write { tx throws in
+            let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))
+            for number in 1...tasks {
+                var task = try tx.insertTask(
+                    specification("host\(number % 9)", path: "/\(number)", group: "g"), state: .queued, at: noon)
+                try tx.append(.taskResumed, taskID: task.id, at: noon)
+                guard number.isMultiple(of: 10) else { continue }
+                task.transferID = try tx.insertTransfer(partial: partial, at: noon).id
+                task.state = .paused
+                try tx.update(task)
+            }
+        }
+        try store.close()
+        return directory
+    }
+
+    /// What a killed daemon leaves: the database as it was at first, everything else in the log, in many commits.
+    private static func killed(commits: Int) async throws -> StoreDirectory {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        for _ in 0..<commits { try await store.write { try $0.add(1) } }
+        let left = try StoreDirectory()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: directory.database + suffix, toPath: left.database + suffix)
+        }
+        try store.close()
+        return left
+    }
+
+    /// Overwrites one occurrence of a text in a file.
+    private static func replace(_ old: String, by new: String, in path: String, occurrence: Int = 0) throws {
+        var data = try #require(FileManager.default.contents(atPath: path))
+        var place: Range<Data.Index>?
+        for _ in 0...occurrence {
+            place = data.range(of: Data(old.utf8), in: (place?.upperBound ?? data.startIndex)..<data.endIndex)
+        }
+        data.replaceSubrange(try #require(place), with: Data(new.utf8))
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    private static func startFault(_ directory: StoreDirectory) -> StoreError? {
+        do {
+            try directory.open().close()
+            return nil
+        } catch {
+            return error as? StoreError
+        }
+    }
+
+    private static func files(_ directory: StoreDirectory) throws -> [String: Data] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).reduce(into: [:]) {
+            $0[$1] = FileManager.default.contents(atPath: directory.path + "/" + $1)
+        }
+    }
+
+    // MARK: A log without its database
+
+    @Test(arguments: [false, true]) func aMissingOrEmptyDatabaseBesideALogIsRefusedAndNothingIsWritten(
+        isEmpty: Bool
+    ) async throws {
+        let directory = try await Self.killed(commits: 50)
+        try FileManager.default.removeItem(atPath: directory.database)
+        if isEmpty { #expect(FileManager.default.createFile(atPath: directory.database, contents: Data())) }
+        let before = try Self.files(directory)
+        let fault = try #require(Self.startFault(directory))
+        #expect(fault.isDamage && "\(fault)".contains("--recover"))
+        #expect(throws: fault) { try TaskStore.check(at: directory.database, thoroughly: true) }
+        #expect(try Self.files(directory) == before)
+        // The log was never moved into the database: it holds every page.
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.salvaged["task"] == 50)
+        #expect(report.losses.isEmpty == isEmpty)
+        let store = try directory.open()
+        #expect(try await store.read { try $0.counts() } == [.queued: 50])
+        try store.close()
+    }
+
+    @Test func aDatabaseWithoutItsEndIsRefused() async throws {
+        let directory = try await Self.filled()
+        let data = try #require(directory.bytes())
+        try data.prefix(data.count / 2).write(to: URL(fileURLWithPath: directory.database))
+        let fault = try #require(Self.startFault(directory))
+        #expect(fault.isDamage)
+        #expect(throws: StoreError.self) { try TaskStore.check(at: directory.database, thoroughly: true) }
+        #expect(try TaskStore.recover(at: directory.database, now: noon).salvaged["task"] != nil)
+        #expect(Self.startFault(directory) == nil)
+    }
+
+    @Test func aDamagedFrameBeforeSyncedCommitsIsRefusedAndATornLastCommitIsNot() async throws {
+        let directory = try await Self.killed(commits: 40)
+        let log = try #require(directory.bytes("-wal"))
+        func write(_ data: Data) throws { try data.write(to: URL(fileURLWithPath: directory.database + "-wal")) }
+        var damaged = log
+        damaged[damaged.startIndex + 32 + 20 * 4120 + 100] ^= 1
+        try write(damaged)
+        let fault = try #require(Self.startFault(directory))
+        #expect(fault.isDamage && "\(fault)".contains("frame 21"))
+        #expect(throws: fault) { try TaskStore.check(at: directory.database, thoroughly: true) }
+        var headless = log
+        headless[headless.startIndex + 17] ^= 1
+        try write(headless)
+        #expect(Self.startFault(directory)?.isDamage == true)
+        // The last frame's page was not written when the power went: that commit was never answered.
+        var torn = log
+        torn.replaceSubrange((torn.endIndex - 4096)..<torn.endIndex, with: Data(repeating: 0, count: 4096))
+        try write(torn)
+        let store = try directory.open()
+        #expect(try await store.read { try $0.counts() } == [.queued: 39])
+        try store.close()
+    }
+
+    // MARK: The schema
+
+    @Test(
+        arguments: [
+            ("CREATE TABLE task (", "CREATE TABXE task ("), ("CREATE TABLE task (", "CREATE TABLE tbsk ("),
+            ("CREATE INDEX task_state", "CREATE INDEX task_stbte"),
+            ("CREATE INDEX task_state", "CREATE!INDEX task_state"),
+            ("state TEXT NOT NULL", "stbte TEXT NOT NULL"), ("CREATE TABLE event (", "CREATE TABLE event )"),
+            ("CREATE TABLE transfer (", "CREATE TABLE transfes ("), ("CREATE TABLE store", "CREATE TABLE stohe"),
+            ("STRICT, WITHOUT ROWID", "STRICT, WITHOUT ROXID"), ("SQLite format 3", "SQLite formbt 3"),
+        ]
+    ) func oneDamagedWordOfTheSchemaIsFoundAndCostsNoRow(word: String, damaged: String) async throws {
+        let directory = try await Self.filled()
+        try Self.replace(word, by: damaged, in: directory.database)
+        #expect(throws: StoreError.self) { try TaskStore.check(at: directory.database, thoroughly: true) }
+        if let fault = Self.startFault(directory) { #expect(fault.isDamage, "\(fault)") }
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.salvaged["task"] == 300, "\(report)")
+        #expect(report.salvaged["event"] == 300)
+        #expect(report.losses.isEmpty, "\(report.losses)")
+        try TaskStore.check(at: directory.database, thoroughly: true)
+        let store = try directory.open()
+        #expect(try await store.read { try $0.counts() } == [.queued: 270, .paused: 30])
+        try store.close()
+    }
+
+    @Test func aDamagedSchemaNumberIsRefusedAndMended() async throws {
+        for number in [0, 3, 1 << 24] {
+            let directory = try await Self.filled(20)
+            try directory.execute("PRAGMA user_version = \(number)")
+            let fault = try #require(Self.startFault(directory))
+            #expect(fault.isDamage, "\(fault)")
+            #expect(throws: StoreError.self) { try TaskStore.check(at: directory.database, thoroughly: true) }
+            #expect(try TaskStore.recover(at: directory.database, now: noon).salvaged["task"] == 20)
+            #expect(Self.startFault(directory) == nil)
+        }
+    }
+
+    // MARK: Rows
+
+    @Test(
+        arguments: [
+            ("task", "UPDATE task SET options = '{\"method\":7}' WHERE id = 7", 299),
+            ("task", "UPDATE task SET url = 'gopher://x/' WHERE id = 7", 299),
+            ("task", "UPDATE task SET state = 'asleep' WHERE id = 7", 299),
+            ("task", "UPDATE task SET error = 'x', response_headers = '[[]' WHERE id = 7", 300),
+            ("transfer", "UPDATE transfer SET selecting_headers = '[' WHERE id = 3", 29),
+            ("event", "UPDATE event SET payload = '{\"taskResumed' WHERE seq = 9", 299),
+        ]
+    ) func anUnreadableRowIsFoundListedAndLeftOut(table: String, damage: String, left: Int) async throws {
+        let directory = try await Self.filled()
+        try directory.execute(damage)
+        let found = #expect(throws: StoreError.self) {
+            try TaskStore.check(at: directory.database, thoroughly: true)
+        }
+        #expect("\(try #require(found))".contains("\(table) "))
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.losses.contains { $0.hasPrefix("\(table) ") && $0.contains("unreadable") }, "\(report.losses)")
+        try TaskStore.check(at: directory.database, thoroughly: true)
+        let store = try directory.open()
+        let count = try await store.read { try $0.rowCount(of: table) }
+        #expect(count == left)
+        try store.close()
+    }
+
+    @Test func oneUnreadableRowIsLeftOutOfAListAndNamed() async throws {
+        let directory = try await Self.filled(20)
+        try directory.execute("UPDATE task SET options = '[' WHERE id IN (7, 11)")
+        let store = try directory.open()
+        let first = try await store.read { try $0.list(TaskQuery(), ascending: true, limit: 7) }
+        #expect(first.tasks.map(\.id.rawValue) == [1, 2, 3, 4, 5, 6])
+        #expect(first.unreadable == [TaskID(7)])
+        let second = try await store.read {
+            try $0.list(TaskQuery(), ascending: true, limit: 100, cursor: first.nextCursor)
+        }
+        #expect(second.tasks.count == 12 && second.unreadable == [TaskID(11)] && second.nextCursor == nil)
+        try store.close()
+    }
+
+    @Test func theRowsNextToADamagedPageAreSalvaged() async throws {
+        let directory = try await Self.filled(2000)
+        let queue = try DatabaseQueue(path: directory.database)
+        let page = try await queue.read { db in
+            try Int.fetchAll(
+                db, sql: "SELECT pageno FROM dbstat WHERE name = 'event' AND pagetype = 'leaf' ORDER BY path")
+        }[5]
+        let rows = try await queue.read { db in
+            try Int.fetchOne(db, sql: "SELECT ncell FROM dbstat WHERE pageno = ?", arguments: [page]) ?? 0
+        }
+        try queue.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.database))
+        try file.seek(toOffset: UInt64(page - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.salvaged["event"] == 2000 - rows)
+        #expect(report.losses.count == 1)
+    }
+}
+
+extension StoreReader {
+    fileprivate func rowCount(of table: String) throws -> Int {
+        try Int.fetchOne(connection.database, sql: "SELECT count(*) FROM \(table)") ?? 0
+    }
+}
