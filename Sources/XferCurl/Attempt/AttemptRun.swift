@@ -167,10 +167,7 @@ final class AttemptRun {
         pacing.onRequest()
         core.leaveLines(self)
         windowRate = receiveRate
-        progress.update { snapshot in
-            snapshot.sent = 0
-            snapshot.sendTotal = content.map(\.length) ?? 0
-        }
+        progress.update { $0.noteSent(0, of: content.map(\.length) ?? 0) }
         do throws(TransferError) {
             let spec = try attempt.session(url)
             let exchange = Exchange(url: url, method: method, content: content, plan: plan, run: self)

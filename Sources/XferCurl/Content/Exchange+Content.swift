@@ -46,10 +46,7 @@ extension Exchange {
         guard let content, let handle else { return }
         let sent = handle.contentSent
         let total = content.length ?? handle.contentLength
-        run.progress.update { snapshot in
-            snapshot.sent = sent
-            snapshot.sendTotal = total
-        }
+        run.progress.update { $0.noteSent(sent, of: total) }
     }
 
     /// When the server last acknowledged bytes that it had not acknowledged when this was last asked: what the system took

@@ -88,7 +88,8 @@ extension TransferManager {
         let owner = principal.visibleOwner
         let counts = try await store.read { try $0.counts(owner: owner) }
         return QueueStats(
-            counts: counts, rate: progressOfAll(visibleTo: owner).reduce(0) { $0 + $1.rate },
+            counts: counts, receiveRate: moving.received, sendRate: moving.sent,
+        let moving = rates(visibleTo: owner)
             activeCount: scheduler.activeCount, maxActive: scheduler.limits.maxActive,
             maxActivePerHost: scheduler.limits.maxActivePerHost, order: scheduler.limits.order,
             rates: rateLimits, isPaused: scheduler.holds.contains(.pausedByOperator))
@@ -122,8 +123,9 @@ extension TransferManager {
 /// How the queue stands; see `TransferManager.stats`.
 public struct QueueStats: Sendable {
     public var counts: [TaskState: Int64]
-    /// Bytes per second over all running tasks.
-    public var rate: Int64
+    /// Bytes per second over all running tasks; what several of them share counts once.
+    public var receiveRate: Int64
+    public var sendRate: Int64
     /// Transfers whose bodies are on the way.
     public var activeCount: Int
     /// Limits in force, those set over RPC included.
