@@ -324,7 +324,7 @@ final class AttemptRun {
         kept = keeping
         try writer.begin(body)
         if case .file = attempt.sink, attempt.mode == .download, isNew || !pacing.isWatching {
-            pacing.watch(from: body.offset, limits: attempt.checkpoints)
+            pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.stake)
         }
         progress.update { snapshot in
             snapshot.isTransferring = true
@@ -365,7 +365,8 @@ final class AttemptRun {
     /// have a small one: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
-        return min(attempt.checkpoints.readSize, Self.bufferSize(beside: core.shared.attemptCount))
+        let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)
+        return min(readSize, Self.bufferSize(beside: core.shared.attemptCount))
     }
 
     private static func bufferSize(beside attempts: Int) -> Int {

@@ -125,6 +125,8 @@ extension SharedTransfer {
         var request = MirrorRequest.request(specification.request, for: source(for: lane))
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
+        // Streams of one connection share what it carries, and what is on its way on a stream that ends is sent in vain.
+        if segmentCount != .one { request.httpVersion = .http1 }
         return request
     }
 
@@ -183,6 +185,7 @@ extension SharedTransfer {
             try await onEvent(event, handle)
         }
     }
+            attempt.stake = lanes?.stake
 
     /// Tells what the head says, gives up bytes of another version, and goes on if anybody still wants the body.
     func onHead(
