@@ -6,6 +6,7 @@ extension Exchange {
     /// Fills the buffer with what comes next; anything but a count ends the request or says "later". Never 0 before the end:
     /// libcurl would take that for the end, and the server would wait for the rest.
     func onContentWanted(from reader: ContentReader, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        noteContentWanted()
         keepSocket()
         if run.isSendingPaused || !run.maySend() {
             noteSent()
