@@ -23,8 +23,10 @@ extension TransferManager {
         return try await store.read { [known, stored] reader in
             try stored.reduce(into: known) { known, task in
                 guard let transfer = try task.transferID.flatMap({ try reader.transfer($0) }) else { return }
+                let (specification, use) = (task.specification, transfer.sourceUse)
+                let isUnderDigest = specification.checksum?.algorithm.isStrong == true && use.suspects.isEmpty
                 known[task.id] = ResumeRules.isResumable(
-                    transfer.resumeData, allowsUnsafe: task.specification.resumesUnsafely)
+                    transfer.resumeData, allowsUnsafe: specification.resumesUnsafely || isUnderDigest)
             }
         }
     }
@@ -87,9 +89,9 @@ extension TransferManager {
     public func stats(for principal: Principal) async throws -> QueueStats {
         let owner = principal.visibleOwner
         let counts = try await store.read { try $0.counts(owner: owner) }
+        let moving = rates(visibleTo: owner)
         return QueueStats(
             counts: counts, receiveRate: moving.received, sendRate: moving.sent,
-        let moving = rates(visibleTo: owner)
             activeCount: scheduler.activeCount, maxActive: scheduler.limits.maxActive,
             maxActivePerHost: scheduler.limits.maxActivePerHost, order: scheduler.limits.order,
             rates: rateLimits, isPaused: scheduler.holds.contains(.pausedByOperator))

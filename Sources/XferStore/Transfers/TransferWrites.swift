@@ -53,7 +53,8 @@ extension StoreTransaction {
             UPDATE transfer SET source = ?2, senders = ?3, needs_digest = ?4, suspects = ?5, condemned = ?6
             WHERE id = ?1
             """,
-            Value(id), Value(use.described), .integer(Int64(use.senders.bits)), .integer(use.needsDigest ? 1 : 0),
+            Value(id), Value(use.described), .integer(Int64(use.senders.bits)),
+            .integer(use.unprovenFrom.map { min($0, .max - 1) + 1 } ?? 0),
             .integer(Int64(use.suspects.bits)), .integer(Int64(use.condemned.bits)))
         try requireChange(of: id)
     }

@@ -16,6 +16,8 @@ extension DownloadRun {
         let described: ResumeData
         /// Whether this is the transfer all shared.
         let isOriginal: Bool
+        /// See `WholeBody`.
+        var holdingDigest: Checksum?
     }
 
     /// Makes a transfer of the task's own in its directory and moves the task to it.

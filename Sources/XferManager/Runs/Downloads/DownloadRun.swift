@@ -15,6 +15,8 @@ actor DownloadRun: TransferMember {
     let shared: SharedTransfer
     /// What describes the bytes of its own, once it has them.
     var described = ResumeData()
+    /// What the bytes have to be for being of one version, though the task itself demands nothing: see `WholeBody`.
+    var holdingDigest: Checksum?
     /// From the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
@@ -128,6 +130,7 @@ actor DownloadRun: TransferMember {
         transfer = portion.transfer
         described = portion.described
         isOriginal = portion.isOriginal
+        holdingDigest = portion.holdingDigest
     }
 
     // MARK: Told to stop, and other limits

@@ -33,7 +33,7 @@ extension SharedTransfer {
     /// Makes attempts until the body is whole, or until something ends it.
     func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
         func whole(_ length: Int64) -> Delivery {
-            .whole(WholeBody(part: part, length: length, described: described))
+            .whole(WholeBody(part: part, length: length, described: described, holdingDigest: holdingDigest))
         }
         if committed > 0, committed == transfer.resumeData.totalLength { return whole(committed) }
         beginWithSources()
@@ -167,7 +167,12 @@ extension SharedTransfer {
         }
         // Segments combine under a validator that each answer shows; a digest would tell too late.
         // But of several sources nothing else does.
-        let isUnderDigest = choice.way == .underDigest
+        if isFirst {
+            isJoinUnproven =
+                segment == nil && committed > 0 && choice.way == .own && mayJoinUnproven
+                && ResumeRules.isResumable(kept, allowsUnsafe: specification.resumesUnsafely) == false
+        }
+        let isUnderDigest = choice.way == .underDigest || isFirst && isJoinUnproven
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
         let isUnsafe = specification.resumesUnsafely && segment == nil && choice.way != .anew
         return try await attempt(
@@ -180,12 +185,12 @@ extension SharedTransfer {
             attempt.digestIsKnown = isDigestKnown
             attempt.conditions = isFirst ? conditions : []
             attempt.checkpoints = settings.checkpoints
+            attempt.stake = lanes?.stake
         } onEvent: { event, handle in
             await passOnEvents()
             try await onEvent(event, handle)
         }
     }
-            attempt.stake = lanes?.stake
 
     /// Tells what the head says, gives up bytes of another version, and goes on if anybody still wants the body.
     func onHead(
@@ -204,7 +209,8 @@ extension SharedTransfer {
             book.begin(with: choice.source)
             body = plan
         case .write(let plan):
-            book.onBody(of: choice)
+            book.onBody(of: choice, at: plan.offset, isUnproven: isJoinUnproven && plan.offset > 0)
+            if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
             body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail:
             for member in members.values { await member.run.note(head, from: keeping.finalURL) }

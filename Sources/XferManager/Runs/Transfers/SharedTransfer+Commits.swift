@@ -89,6 +89,7 @@ extension SharedTransfer {
         transfer.resumeData = ResumeData()
         transfer.sourceUse = use
         book.onBytesLost()
+        holdingDigest = nil
         trust.forgetKept()
         committed = 0
         // Cutting the file gives the blocks back.

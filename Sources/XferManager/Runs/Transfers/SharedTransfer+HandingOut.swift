@@ -23,7 +23,9 @@ extension SharedTransfer {
         let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, body.part.directory.identity == directory.identity {
             forgetBody()
-            return DownloadRun.Portion(transfer: transfer, part: body.part, described: body.described, isOriginal: true)
+            return DownloadRun.Portion(
+                transfer: transfer, part: body.part, described: body.described, isOriginal: true,
+                holdingDigest: body.holdingDigest)
         }
         try await seal(body)
         return try await copy(body, for: run, in: directory)
@@ -48,7 +50,8 @@ extension SharedTransfer {
             try tx.takeVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
-        guard let portion else { throw TransferError(.internalError, "a copy came to nothing") }
+        guard var portion else { throw TransferError(.internalError, "a copy came to nothing") }
+        portion.holdingDigest = body.holdingDigest
         return portion
     }
 }

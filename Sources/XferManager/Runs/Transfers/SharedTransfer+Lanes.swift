@@ -152,8 +152,8 @@ extension SharedTransfer {
                 return open(lane, verdict, isPart: head.status == 206, described)
             }
             if case .restart(_, let reason) = verdict { throw LaneLoss.otherVersion(reason) }
-            if case .write = verdict {
-                try await takePart(lane)
+            if case .write(let body) = verdict {
+                try await takePart(lane, at: body.offset)
                 if head.status == 206 { lanes?.plan?.onAnswer(lane) }
             }
             lanes?.signals.yield(.looked)
