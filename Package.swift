@@ -137,7 +137,8 @@ let package = Package(
         tests(
             "XferDaemonTests",
             [
-                "XferDaemon", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport", logging, coreMetrics,
+                "XferDaemon", "XferManager", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport", logging,
+                coreMetrics,
                 nioLocks,
             ]),
         tests(

@@ -67,7 +67,8 @@ import XferTestSupport
     }
 
     @Test(arguments: [
-        (404, false), (410, false), (501, false), (505, false), (408, true), (429, true), (500, true), (503, true),
+        (404, false), (410, false), (501, false), (505, false), (408, true), (423, true), (429, true), (500, true),
+        (503, true),
     ])
     func statusesAreRetriedOrNot(status: Int, isRetriable: Bool) async throws {
         let record = try await fetch(.status(status, retryAfter: "7"))

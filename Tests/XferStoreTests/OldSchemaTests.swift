@@ -282,7 +282,7 @@ struct OldSchemaTests {
             #expect(
                 try reader.transfer(TransferID(1))?.sourceUse
                     == SourceUse(
-                        described: 2, senders: [0, 2], needsDigest: true, suspects: [0, 3], condemned: [3]))
+                        described: 2, senders: [0, 2], unprovenFrom: 0, suspects: [0, 3], condemned: [3]))
             #expect(try reader.transfer(TransferID(2))?.sourceUse == SourceUse())
         }
         try store.close()

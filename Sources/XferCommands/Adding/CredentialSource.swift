@@ -5,6 +5,12 @@ import XferProtocol
 extension AccessOptions {
     /// What the options say of a credential; asks for a password where one is needed.
     func credential(_ paths: PathResolver) throws(CommandFailure) -> CredentialRecord? {
+        var record = try login(readFrom: paths)
+        if !loginOrigins.isEmpty { record?.origins = loginOrigins.map(\.origin) }
+        return record
+    }
+
+    private func login(readFrom paths: PathResolver) throws(CommandFailure) -> CredentialRecord? {
         var record = CredentialRecord()
         if let bearerFile {
             record.scheme = .bearer

@@ -48,11 +48,22 @@ struct AccessOptions: ParsableArguments {
             "Have the daemon read a token at every attempt: file:PATH, systemd:NAME or env:NAME.", valueName: "place"))
     var bearerFrom: SecretPlace?
 
-    @Flag(help: "Log in with what ~/.netrc says about the host; the daemon reads it at every attempt.")
+    @Flag(
+        help: ArgumentHelp(
+            "Log in with what ~/.netrc says about the host; the daemon reads it at every attempt.",
+            discussion: "Other hosts that the file names get their logins when a redirect leads there over https."))
     var netrc = false
 
     @Option(help: ArgumentHelp("As --netrc, from this file.", valueName: "file"), completion: .file())
     var netrcFile: String?
+
+    @Option(
+        name: .customLong("login-origin"),
+        help: ArgumentHelp(
+            "Send the login or token to this origin only, such as https://api.example.org; repeat for several. "
+                + "Without it the origin of the URL, for a profile of its base URL.",
+            valueName: "origin"))
+    var loginOrigins: [OriginArgument] = []
 
     @Option(
         help: ArgumentHelp("A client certificate, a PEM file the daemon reads.", valueName: "file"),
@@ -92,6 +103,9 @@ struct AccessOptions: ParsableArguments {
         ] where isSet && login == nil {
             throw ValidationError("\(option) needs -u USER.")
         }
+        if !loginOrigins.isEmpty, logins.isEmpty {
+            throw ValidationError("--login-origin needs -u, --bearer-file, --bearer-from, --netrc or --netrc-file.")
+        }
         if passwordFile != nil, passwordFrom != nil {
             throw ValidationError("--password-file and --password-from exclude each other.")
         }
@@ -106,6 +120,16 @@ struct AccessOptions: ParsableArguments {
         if directHosts != nil, directHosts != "*", proxy == nil {
             throw ValidationError("--no-proxy needs --proxy URL, or * for no proxy at all.")
         }
+    }
+}
+
+/// `scheme://host[:port]`.
+struct OriginArgument: Hashable, Sendable, ExpressibleByArgument {
+    let origin: Origin
+
+    init?(argument: String) {
+        guard let origin = Origin(argument) else { return nil }
+        self.origin = origin
     }
 }
 

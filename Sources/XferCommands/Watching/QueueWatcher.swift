@@ -47,7 +47,7 @@ struct QueueWatcher {
     /// - Returns: whether to go on.
     private mutating func step() throws(CommandFailure) -> Bool {
         let now = Readiness.now
-        if model.isStale && now >= nextRefresh { try refreshOrRecover() }
+        if model.isStale || model.isMoving, now >= nextRefresh { try refreshOrRecover() }
         if needsFrame && now >= nextFrame { draw() }
         switch session.next(until: wakeUp) {
         case .event(let event, _):
@@ -79,7 +79,7 @@ struct QueueWatcher {
     /// Nil while nothing moves: then nothing wakes this process.
     private var wakeUp: ContinuousClock.Instant? {
         var times: [ContinuousClock.Instant] = []
-        if model.isStale { times.append(nextRefresh) }
+        if model.isStale || model.isMoving { times.append(nextRefresh) }
         if needsFrame { times.append(nextFrame) }
         if model.hasCountdown { times.append(Readiness.now + .seconds(1)) }
         return times.min()
@@ -101,7 +101,7 @@ struct QueueWatcher {
 
     private mutating func refreshOrRecover() throws(CommandFailure) {
         do throws(CommandFailure) {
-            try refresh()
+            if model.isStale { try refresh() } else { try refreshRates() }
         } catch {
             guard error.status == .noDaemon else { throw error }
             try recover()
@@ -113,6 +113,12 @@ struct QueueWatcher {
         let active = try list([.running, .waiting], .ascending, limit: WatchModel.capacity)
         let recent = try list([.completed, .failed, .cancelled], .descending, limit: 50)
         model.onRefresh(stats: stats, active: active, recent: recent)
+        nextRefresh = Readiness.now + Self.refreshInterval
+        needsFrame = true
+    }
+
+    private mutating func refreshRates() throws(CommandFailure) {
+        model.stats = try session.daemon.call(QueueStats.self).value
         nextRefresh = Readiness.now + Self.refreshInterval
         needsFrame = true
     }

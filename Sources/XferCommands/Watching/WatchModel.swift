@@ -34,8 +34,15 @@ struct WatchModel: Sendable {
         if recent.count > Self.capacity { recent.removeLast() }
     }
 
-    /// Bytes per second over the running tasks that are known.
-    var rate: Int64 { active.filter(\.isRunning).map(\.rate).saturatedSum }
+    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share several
+    /// times.
+    var rate: Int64 {
+        let sum = stats.rates.received.addingReportingOverflow(stats.rates.sent)
+        return sum.overflow ? .max : sum.partialValue
+    }
+
+    /// Whether the rate changes without an event.
+    var isMoving: Bool { rate > 0 || active.contains(where: \.isRunning) }
 
     /// Whether something on the screen counts down.
     var hasCountdown: Bool { active.contains { !$0.isRunning && $0.waitUntil != nil } }

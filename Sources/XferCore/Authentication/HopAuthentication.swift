@@ -10,9 +10,18 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     /// AWS Signature Version 4.
     case signature(RequestSigner)
 
+    /// A netrc file may serve other hosts than the credential's origins, as curl's `--netrc` does along redirects. Only a
+    /// `machine` entry counts there: a `default` would give the password to whatever host a server redirects to.
+    ///
     /// - Parameter hasOwnField: the request brings an `Authorization` of the client's own to this hop, which wins.
     public init(_ credential: ResolvedCredential?, hop: HTTPURL, hasOwnField: Bool = false) {
-        guard let credential, !hasOwnField, credential.origins.contains(hop.origin) else {
+        guard let credential, !hasOwnField else {
+            self = .none
+            return
+        }
+        let isBound = credential.origins.contains(hop.origin)
+        let isNamed = credential.scheme == .netrc && credential.servesNamedHosts && hop.scheme == .https
+        guard isBound || isNamed else {
             self = .none
             return
         }
@@ -24,7 +33,8 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
         case .digest:
             self = .digest(user: credential.user, password: credential.secret)
         case .netrc:
-            let login = Netrc(credential.secret).login(for: ServerName(host: hop.host).description)
+            let (netrc, host) = (Netrc(credential.secret), ServerName(host: hop.host).description)
+            let login = isBound ? netrc.login(for: host) : netrc.login(naming: host)
             self = login.map { .basic(user: $0.user, password: $0.password) } ?? .none
         case .awsSigV4(let region, let service):
             self = .signature(

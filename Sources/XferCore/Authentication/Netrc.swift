@@ -37,8 +37,13 @@ public struct Netrc: Sendable {
 
     /// The first entry of the host's name, else the first `default`.
     public func login(for host: String) -> Login? {
+        login(naming: host) ?? machines.first { $0.name == nil }?.login
+    }
+
+    /// The first entry of the host's name.
+    public func login(naming host: String) -> Login? {
         let host = host.lowercased()
-        return (machines.first { $0.name == host } ?? machines.first { $0.name == nil })?.login
+        return machines.first { $0.name == host }?.login
     }
 
     /// Splits the text into words.

@@ -59,10 +59,10 @@ public enum ResponseRules {
             httpStatus: head.status, host: url.hostKey, retryAfter: isRetriable ? retryAfter(head, now: now) : nil)
     }
 
-    /// 408, 425, 429, and 5xx but 501 and 505.
+    /// 408, 423 (RFC 4918 §11.3: a lock is released some time), 425, 429, and 5xx but 501 and 505.
     public static func isRetriable(status: Int) -> Bool {
         switch status {
-        case 408, 425, 429: true
+        case 408, 423, 425, 429: true
         case 501, 505: false
         default: (500...599).contains(status)
         }
@@ -83,7 +83,7 @@ public enum ResponseRules {
         let phrases = [
             304: "Not Modified", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
             406: "Not Acceptable", 408: "Request Timeout", 410: "Gone", 412: "Precondition Failed",
-            416: "Range Not Satisfiable", 425: "Too Early", 429: "Too Many Requests",
+            416: "Range Not Satisfiable", 423: "Locked", 425: "Too Early", 429: "Too Many Requests",
             451: "Unavailable For Legal Reasons",
             500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
             504: "Gateway Timeout", 505: "HTTP Version Not Supported",

@@ -13,10 +13,10 @@ public import XferModel
 /// they are from. When that is gone for this run, or has failed `patience` times in a row without progress, another one is
 /// asked for the whole, and the kept bytes are given up only once it begins to send: it may be no better.
 ///
-/// When the digest is wrong of bytes that one source sent, that one is condemned and not asked again. When several had a part
-/// in them, all of these are suspects: from then on nothing is combined, those who are no suspects come first, and each sends
-/// the whole alone until one is right. Each wrong digest after the first condemns one, so that comes to an end, and one
-/// source that is right is enough.
+/// When the digest is wrong of bytes that one source sent in one go, that one is condemned and not asked again. When several
+/// had a part in them, or one went on without a validator, all of these are suspects: from then on nothing is combined, those
+/// who are no suspects come first, and each sends the whole alone until one is right. Each wrong digest after the first
+/// condemns one, so that comes to an end, and one source that is right is enough.
 public struct MirrorBook: Hashable, Sendable {
     /// What a source is asked for.
     public enum Way: Hashable, Sendable {
@@ -128,7 +128,7 @@ public struct MirrorBook: Hashable, Sendable {
     }
 
     /// Bytes that were put together were wrong.
-    private var isWary: Bool { !use.suspects.isEmpty }
+    public var isWary: Bool { !use.suspects.isEmpty }
 
     private var usable: [Int] {
         let ready = standings.indices.filter { standings[$0] == .ready && !use.condemned.contains($0) }
@@ -149,15 +149,20 @@ public struct MirrorBook: Hashable, Sendable {
     // MARK: What they answer
 
     /// The source sends what it was asked for: from now on the bytes in the partial file are these, too.
-    public mutating func onBody(of choice: Choice) {
+    ///
+    /// - Parameters:
+    ///   - offset: where they begin.
+    ///   - isUnproven: whether nothing but a digest shows that they follow what is kept of the source's own.
+    public mutating func onBody(of choice: Choice, at offset: Int64 = 0, isUnproven: Bool = false) {
         switch choice.way {
         case .own where choice.source == use.described:
             use.senders.insert(choice.source)
+            if isUnproven { use.noteJoin(at: offset) }
         case .own, .anew:
             begin(with: choice.source)
         case .sameTag, .underDigest:
             use.senders.insert(choice.source)
-            if choice.way == .underDigest { use.needsDigest = true }
+            if choice.way == .underDigest { use.noteJoin(at: offset) }
         }
     }
 
@@ -228,7 +233,8 @@ public struct MirrorBook: Hashable, Sendable {
     /// What is known of the sources after finished bytes had the wrong digest; nil when nobody is left who could send others.
     public static func suspect(_ use: SourceUse, count: Int) -> SourceUse? {
         var next = use.withoutBytes
-        if use.senders.count > 1 {
+        // What was put together may be wrong though the source is right: it sends the whole once more.
+        if use.senders.count > 1 || use.unprovenFrom != nil {
             next.suspects.formUnion(use.senders)
         } else {
             next.condemned.formUnion(use.senders)

@@ -12,12 +12,13 @@ public struct RateMeter: Sendable {
     /// The present rate; 0 until two samples were taken.
     public var rate: Int64 { min(Int64(saturating: (smoothed ?? 0).rounded()), ByteCount.greatest) }
 
-    /// Takes the count of bytes received so far; a count that fell (bytes were dropped) starts anew.
+    /// Takes the count of bytes so far; a count that fell starts anew. A second sample of the same instant counts with the
+    /// next one.
     public mutating func sample(_ bytes: Int64, at now: MonotonicInstant) {
+        let elapsed = last.map { $0.at.duration(to: now).inSeconds }
+        if let elapsed, elapsed <= 0 { return }
         defer { last = (now, bytes) }
-        guard let last else { return }
-        let elapsed = last.at.duration(to: now).inSeconds
-        guard elapsed > 0 else { return }
+        guard let last, let elapsed else { return }
         guard bytes >= last.bytes else {
             smoothed = nil
             return

@@ -9,12 +9,18 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     public var secret: String
     /// Sent to these only.
     public var origins: [Origin]
+    /// Of a netrc file: also sent to every other host that the file names, over https only. For a credential of the task's
+    /// own whose client stated no origins.
+    public var servesNamedHosts: Bool
 
-    public init(scheme: Credential.Scheme, user: String, secret: String, origins: [Origin]) {
+    public init(
+        scheme: Credential.Scheme, user: String, secret: String, origins: [Origin], servesNamedHosts: Bool = false
+    ) {
         self.scheme = scheme
         self.user = user
         self.secret = secret
         self.origins = origins
+        self.servesNamedHosts = servesNamedHosts
     }
 
     /// A credential that holds its secret itself; nil for one that has to be read from somewhere. `home` is the request's
@@ -23,7 +29,8 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
         guard let credential, case .value(let secret) = credential.secret else { return nil }
         self.init(
             scheme: credential.scheme, user: credential.user, secret: secret,
-            origins: credential.origins.isEmpty ? [home] : credential.origins)
+            origins: credential.origins.isEmpty ? [home] : credential.origins,
+            servesNamedHosts: credential.servesNamedHosts)
     }
 
     public var description: String { Redaction.mask }

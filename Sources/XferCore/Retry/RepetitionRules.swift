@@ -21,8 +21,8 @@ public enum RepetitionRules {
             || specification.kind == .upload && specification.upload.uploadProtocol == .tus
     }
 
-    /// Also after an answer by which the server says that it did not act: 408, 425 and 429 (RFC 9110 §15.5.9,
-    /// RFC 8470 §5.2, RFC 6585 §4).
+    /// Also after an answer by which the server says that it did not act: 408, 423, 425 and 429 (RFC 9110 §15.5.9,
+    /// RFC 4918 §11.3, RFC 8470 §5.2, RFC 6585 §4).
     public static func mayRepeat(_ specification: TaskSpecification, after error: TransferError) -> Bool {
         saysNothingWasDone(error) || mayRepeat(specification)
     }
@@ -33,7 +33,7 @@ public enum RepetitionRules {
     }
 
     private static func saysNothingWasDone(_ error: TransferError) -> Bool {
-        error.httpStatus.map { [408, 425, 429].contains($0) } ?? false
+        error.httpStatus.map { [408, 423, 425, 429].contains($0) } ?? false
     }
 
     /// What such a task fails with where another one would be tried again.

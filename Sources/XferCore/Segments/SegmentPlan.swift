@@ -75,19 +75,15 @@ public struct SegmentPlan: Hashable, Sendable {
     ///   - kept: what is durable already, as a crash may have left it.
     ///   - count: how many lanes are wanted.
     ///   - smallest: no smaller piece is split off, in bytes.
-    public init(
-        total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20, now: MonotonicInstant
-    ) {
-        self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096, now: now)
+    public init(total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20) {
+        self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096)
     }
 
-    init(
-        total: Int64, kept: [Segment], count: SegmentCount, smallest: Int64, alignment: Int64, now: MonotonicInstant
-    ) {
+    init(total: Int64, kept: [Segment], count: SegmentCount, smallest: Int64, alignment: Int64) {
         self.total = max(0, total)
         self.alignment = alignment
         self.smallest = max(alignment, smallest)
-        growth = LaneGrowth(count, now: now)
+        growth = LaneGrowth(count)
         pieces = Self.pieces(of: self.total, kept: kept)
     }
 
@@ -224,16 +220,28 @@ public struct SegmentPlan: Hashable, Sendable {
         joinDurable()
     }
 
-    /// Measures the lanes. Whether more are wanted now than before.
+    /// Measures the lanes. Whether another number of them is wanted now than before.
     public mutating func measure(_ now: MonotonicInstant) -> Bool {
         for index in pieces.indices where pieces[index].lane != nil {
             pieces[index].rate.note(pieces[index].written, now: now)
         }
         let written = writtenByteCount
-        return growth.note(written: written, remaining: total - written, smallest: smallest, now: now)
+        let working = pieces.count { $0.lane != nil && $0.written > $0.begun }
+        return growth.note(
+            written: written, remaining: total - written, smallest: smallest,
+            areAllWorking: working >= growth.lanes, now: now)
     }
 
     // MARK: Fewer lanes
+
+    /// Lanes beyond the wanted number, which are to end now: `onEnd` tells that they have.
+    ///
+    /// Those at the rear, since the front is what a reader waits for. A lane that is nearly through with its piece is left
+    /// alone.
+    public var surplus: [Lane] {
+        let live = pieces.filter { $0.lane != nil }
+        return live.suffix(max(0, live.count - wantedLanes)).filter { $0.remaining > smallest }.compactMap(\.lane)
+    }
 
     /// More lanes than these the server does not bear.
     public mutating func limit(to lanes: Int) { growth.limit(to: max(1, lanes)) }

@@ -8,12 +8,12 @@ public enum FailedURLRules {
     /// Most entries: beyond it the one that failed the longest ago goes.
     public static let largestCount: Int64 = 10_000
 
-    /// Whether a final failure lists its URL: 4xx but 401, 403, 408, 425 and 429, and redirects that lead nowhere.
+    /// Whether a final failure lists its URL: 4xx but 401, 403, 408, 423, 425 and 429, and redirects that lead nowhere.
     public static func lists(_ error: TransferError) -> Bool {
         switch error.reason {
         case .httpStatus:
             guard let status = error.httpStatus, (400...499).contains(status) else { return false }
-            return ![401, 403, 408, 425, 429].contains(status)
+            return ![401, 403, 408, 423, 425, 429].contains(status)
         case .tooManyRedirects:
             return true
         case .protocolError:

@@ -17,7 +17,11 @@ public struct CheckpointWindow: Hashable, Sendable {
 
         /// Most bytes that are to be read at once: fewer calls for a fast transfer, as long as it is little beside what may
         /// be at stake.
-        public var readSize: Int { Int(clamping: min(max(pauseBytes / 64, 64 << 10), 240 << 10)) }
+        ///
+        /// - Parameter isShared: whether other requests have a part in what may be at stake.
+        public func readSize(isShared: Bool) -> Int {
+            Int(clamping: min(max(pauseBytes / 64, isShared ? 16 << 10 : 64 << 10), 240 << 10))
+        }
 
         public init(
             dueBytes: Int64 = 8 << 20, dueAfter: Duration = .seconds(1), pauseBytes: Int64 = 16 << 20,
@@ -27,6 +31,22 @@ public struct CheckpointWindow: Hashable, Sendable {
             self.dueAfter = dueAfter
             self.pauseBytes = pauseBytes
             self.pauseAfter = pauseAfter
+        }
+    }
+
+    /// The other requests that bring parts of the same body. The limits are for all of them together.
+    public struct Neighbours: Hashable, Sendable {
+        /// How many there are.
+        public var count: Int
+        /// Bytes of theirs that are at stake.
+        public var atStake: Int64
+        /// Whether a checkpoint of all of them was asked for and has not ended yet.
+        public var areSaved: Bool
+
+        public init(count: Int = 0, atStake: Int64 = 0, areSaved: Bool = false) {
+            self.count = count
+            self.atStake = atStake
+            self.areSaved = areSaved
         }
     }
 
@@ -44,8 +64,10 @@ public struct CheckpointWindow: Hashable, Sendable {
     }
 
     public let limits: Limits
-    private var committed: Int64
-    private var written: Int64
+    /// First offset that is not committed.
+    public private(set) var committed: Int64
+    /// First offset that is not written.
+    public private(set) var written: Int64
     /// Offset of the checkpoint under way.
     private var pending: Int64?
     /// When the oldest byte at stake was written; nil while nothing is.
@@ -57,31 +79,38 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// Bytes at stake that reading pauses at: there is room for what libcurl may still hand over once it was told to pause,
     /// which is its buffer.
     private let full: Int64
+    /// The same room for each of several requests: the buffer, and what libcurl hands over at once.
+    private let room: Int64
     /// The limits on age, in nanoseconds.
     private let dueAfter: Int64
     private let pauseAfter: Int64
 
     public init(limits: Limits, offset: Int64) {
         self.limits = limits
-        full = max(1, limits.pauseBytes - Int64(clamping: limits.readSize) - 64 << 10)
+        full = max(1, limits.pauseBytes - Int64(clamping: limits.readSize(isShared: false)) - 64 << 10)
+        room = Int64(clamping: limits.readSize(isShared: true)) + 16 << 10
         dueAfter = limits.dueAfter.inNanoseconds
         pauseAfter = limits.pauseAfter.inNanoseconds
         committed = offset
         written = offset
     }
 
-    public mutating func onWritten(to offset: Int64, now: MonotonicInstant) -> Action {
+    public mutating func onWritten(
+        to offset: Int64, now: MonotonicInstant, beside neighbours: Neighbours = Neighbours()
+    ) -> Action {
         if offset > written {
             if oldest == nil { oldest = now }
             if pending != nil, oldestAfterPending == nil { oldestAfterPending = now }
             written = offset
         }
-        return action(now)
+        return action(now, neighbours)
     }
 
     /// The offset is durable. Older or unexpected offsets are taken for what they are.
-    public mutating func onCommitted(_ offset: Int64, now: MonotonicInstant) -> Action {
-        guard offset >= committed, offset <= written else { return action(now) }
+    public mutating func onCommitted(
+        _ offset: Int64, now: MonotonicInstant, beside neighbours: Neighbours = Neighbours()
+    ) -> Action {
+        guard offset >= committed, offset <= written else { return action(now, neighbours) }
         let before = committed
         committed = offset
         if let mark = pending, offset >= mark {
@@ -93,10 +122,12 @@ public struct CheckpointWindow: Hashable, Sendable {
             oldest = now
         }
         if committed == written { oldest = nil }
-        return action(now)
+        return action(now, neighbours)
     }
 
-    public mutating func onTime(_ now: MonotonicInstant) -> Action { action(now) }
+    public mutating func onTime(_ now: MonotonicInstant, beside neighbours: Neighbours = Neighbours()) -> Action {
+        action(now, neighbours)
+    }
 
     /// When `onTime` has to be called next; nil while nothing is at stake or only a commit can change anything.
     public var deadline: MonotonicInstant? {
@@ -105,19 +136,26 @@ public struct CheckpointWindow: Hashable, Sendable {
         return isPaused ? nil : oldest.advanced(nanoseconds: pauseAfter)
     }
 
-    private var isFull: Bool { written - committed >= full }
-
-    private mutating func action(_ now: MonotonicInstant) -> Action {
+    private mutating func action(_ now: MonotonicInstant, _ neighbours: Neighbours) -> Action {
+        let own = written - committed
+        let sum = own.addingReportingOverflow(max(0, neighbours.atStake))
+        let atStake = sum.overflow ? .max : sum.partialValue
         var due: Int64?
         if pending == nil, let oldest,
-            written - committed >= limits.dueBytes || oldest.advanced(nanoseconds: dueAfter) <= now
+            atStake >= limits.dueBytes && !neighbours.areSaved || oldest.advanced(nanoseconds: dueAfter) <= now
         {
             pending = written
             oldestAfterPending = nil
             due = written
         }
         let isLate = oldest.map { $0.advanced(nanoseconds: pauseAfter) <= now } ?? false
-        isPaused = pending != nil && (isFull || isLate)
+        // Whoever pauses has bytes of its own at stake: their age brings a checkpoint should nobody else ask for one.
+        let mayPause = pending != nil || neighbours.count > 0 && own > 0
+        isPaused = mayPause && (atStake >= full(beside: neighbours.count) || isLate)
         return Action(dueOffset: due, isPaused: isPaused)
+    }
+
+    private func full(beside count: Int) -> Int64 {
+        count > 0 ? max(limits.dueBytes, limits.pauseBytes - Int64(min(count, 64) + 1) * room) : full
     }
 }

@@ -30,6 +30,8 @@ public struct Attempt: Sendable {
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
     public var checkpoints: CheckpointWindow.Limits
+    /// With whom `checkpoints` are shared; nil where nobody else brings parts of the body.
+    public var stake: SharedStake?
     /// Asked before every hop, redirects included: which session, and so which trust, the hop goes through.
     public var session: SessionChooser
     /// Told at every final response's head, redirects included, who sends it. Called on the attempt's loop.
@@ -59,6 +61,7 @@ public struct Attempt: Sendable {
         self.rateScopes = rateScopes
         self.conditions = conditions
         self.checkpoints = checkpoints
+        stake = nil
         self.session = session
         self.onServer = onServer
     }

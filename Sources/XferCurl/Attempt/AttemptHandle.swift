@@ -22,6 +22,8 @@ public final class AttemptProgress: Sendable {
         /// Bytes of content handed to the system for sending, in the present request: a redirect that wants the content
         /// again begins at 0.
         public var sent: Int64
+        /// Bytes of content handed to the system for sending in all requests of this attempt.
+        public var sentInAll: Int64
         /// Length of the present request's content; nil while that is unknown, as multipart's is before the first byte.
         public var sendTotal: Int64?
     }
@@ -30,10 +32,20 @@ public final class AttemptProgress: Sendable {
 
     init(offset: Int64, total: Int64?) {
         box = NIOLockedValueBox(
-            Snapshot(isTransferring: false, offset: offset, total: total, received: 0, sent: 0, sendTotal: nil))
+            Snapshot(
+                isTransferring: false, offset: offset, total: total, received: 0, sent: 0, sentInAll: 0, sendTotal: nil)
+        )
     }
 
     public var snapshot: Snapshot { box.withLockedValue { $0 } }
 
     func update(_ change: (inout Snapshot) -> Void) { box.withLockedValue(change) }
+}
+
+extension AttemptProgress.Snapshot {
+    /// Takes how much of the present request's content was sent. A count that fell is of another request.
+    mutating func noteSent(_ count: Int64, of total: Int64?) {
+        sentInAll += count >= sent ? count - sent : count
+        (sent, sendTotal) = (count, total)
+    }
 }

@@ -169,10 +169,7 @@ final class AttemptRun {
         pacing.onRequest()
         core.leaveLines(self)
         windowRate = receiveRate
-        progress.update { snapshot in
-            snapshot.sent = 0
-            snapshot.sendTotal = content.map(\.length) ?? 0
-        }
+        progress.update { $0.noteSent(0, of: content.map(\.length) ?? 0) }
         do throws(TransferError) {
             let spec = try attempt.session(url)
             let exchange = Exchange(
@@ -334,7 +331,7 @@ final class AttemptRun {
         kept = keeping
         try writer.begin(body)
         if case .file = attempt.sink, attempt.mode == .download, isNew || !pacing.isWatching {
-            pacing.watch(from: body.offset, limits: attempt.checkpoints)
+            pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.stake)
         }
         progress.update { snapshot in
             snapshot.isTransferring = true
@@ -375,7 +372,8 @@ final class AttemptRun {
     /// have a small one: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
-        return min(attempt.checkpoints.readSize, Self.bufferSize(beside: core.shared.attemptCount))
+        let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)
+        return min(readSize, Self.bufferSize(beside: core.shared.attemptCount))
     }
 
     private static func bufferSize(beside attempts: Int) -> Int {

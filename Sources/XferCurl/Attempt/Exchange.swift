@@ -54,6 +54,10 @@ final class Exchange {
     var isSendingHeld = false
     /// The present chunk has waited for what the server may have to say.
     var hasYielded = false
+    /// The server is asked before the content is sent.
+    private(set) var asksFirst = false
+    /// When the request went out that asks; nil once the content goes, too.
+    var askedAt: MonotonicInstant?
     /// See `hearLastWord`.
     var spare: SpareSocket?
     private(set) var hasSecureProxy = false
@@ -85,9 +89,12 @@ final class Exchange {
         let cookies = takeCookies()
         try authenticate()
         try content?.begin(for: self)
+        asksFirst = mayAskFirst()
         var request = EasyHandle.Request(
             url: url, method: method, content: content,
-            headers: try HeaderList(sentFields, isSigned: authentication.isSigned), spec: spec,
+            headers: try HeaderList(
+                sentFields, isSigned: authentication.isSigned, expectsContinue: asksFirst),
+            spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
             maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: needsNewConnection)
         request.authentication = authentication
@@ -137,6 +144,9 @@ final class Exchange {
     }
 
     var hasAnswer: Bool { head != nil }
+
+    /// The server has asked for the content.
+    var hasContinued: Bool { parser.hasContinued }
 
     /// Whether the answer's content is what comes over the wire.
     var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
@@ -211,6 +221,7 @@ final class Exchange {
         guard isJudged(), !isRepetition(), !isUnclean(route) else { return false }
         hasHeard = false
         spare = nil
+        askedAt = asksFirst ? run.core.now : nil
         run.onConnected()
         return true
     }
@@ -306,6 +317,11 @@ final class Exchange {
     }
 
     private func onHead(_ head: ResponseHead) -> Bool {
+        if refusesQuestion(head) {
+            // Read on, libcurl would make the request again by itself.
+            stage = .draining(.ask(plan), until: nil)
+            return false
+        }
         if head.isRedirect { return drain(run.follow(head), head) }
         if run.attempt.mode == .exchange { return receiveAnswer(head) }
         if head.majorVersion >= 2, run.receiveRate > 0, run.mayRestart {

@@ -28,6 +28,7 @@ struct Pacing {
     private(set) var pauses: Pauses = []
     private var idle: IdleDeadline
     private var window: CheckpointWindow?
+    private var stake: SharedStake?
     private var bucket: TokenBucket?
     private var rateDebtEnds: MonotonicInstant?
     private var sendBucket: TokenBucket?
@@ -88,8 +89,9 @@ struct Pacing {
     // MARK: Checkpoints
 
     /// Bytes will be written from this offset on.
-    mutating func watch(from offset: Int64, limits: CheckpointWindow.Limits) {
+    mutating func watch(from offset: Int64, limits: CheckpointWindow.Limits, sharing stake: SharedStake?) {
         window = CheckpointWindow(limits: limits, offset: offset)
+        self.stake = stake
     }
 
     var isWatching: Bool { window != nil }
@@ -102,11 +104,14 @@ struct Pacing {
             rateDebtEnds = end
             set(.rate, true, now)
         }
-        return apply(window?.onWritten(to: offset, now: now), now)
+        if let stake, let window { stake.add(offset - window.written) }
+        let others = neighbours(at: offset)
+        return apply(window?.onWritten(to: offset, now: now, beside: others), now)
     }
 
     mutating func onCommitted(_ offset: Int64, now: MonotonicInstant) -> Int64? {
-        apply(window?.onCommitted(offset, now: now), now)
+        let others = neighbours()
+        return apply(window?.onCommitted(offset, now: now, beside: others), now)
     }
 
     mutating func onTime(_ now: MonotonicInstant) -> Int64? {
@@ -118,12 +123,20 @@ struct Pacing {
             sendDebtEnds = nil
             set(.sendRate, false, now)
         }
-        return apply(window?.onTime(now), now)
+        let others = neighbours()
+        return apply(window?.onTime(now, beside: others), now)
     }
 
     private mutating func apply(_ action: CheckpointWindow.Action?, _ now: MonotonicInstant) -> Int64? {
         set(.checkpoint, action?.isPaused ?? false, now)
+        if action?.dueOffset != nil { stake?.beginSaving() }
         return action?.dueOffset
+    }
+
+    /// The others that bring parts of the body, once everything up to the offset is written.
+    private func neighbours(at written: Int64? = nil) -> CheckpointWindow.Neighbours {
+        guard let stake, let window else { return CheckpointWindow.Neighbours() }
+        return stake.neighbours(besides: (written ?? window.written) - window.committed)
     }
 
     // MARK: Rate

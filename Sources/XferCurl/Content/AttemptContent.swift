@@ -47,7 +47,8 @@ public struct AttemptPart: Sendable {
     public var content: Content
     /// As `name`; nil sends none.
     public var filename: String?
-    /// Nil sends none, but for a `filename` whose extension libcurl knows.
+    /// Nil: a file (`content` is one, or there is a `filename`) has the type of its name's extension, else
+    /// `application/octet-stream`; anything else has none.
     public var contentType: String?
     /// Further fields of the part.
     public var headers: [HeaderField]

@@ -6,6 +6,7 @@ extension Exchange {
     /// Fills the buffer with what comes next; anything but a count ends the request or says "later". Never 0 before the end:
     /// libcurl would take that for the end, and the server would wait for the rest.
     func onContentWanted(from reader: ContentReader, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        noteContentWanted()
         keepSocket()
         if run.isSendingPaused || !run.maySend() {
             noteSent()
@@ -46,10 +47,7 @@ extension Exchange {
         guard let content, let handle else { return }
         let sent = handle.contentSent
         let total = content.length ?? handle.contentLength
-        run.progress.update { snapshot in
-            snapshot.sent = sent
-            snapshot.sendTotal = total
-        }
+        run.progress.update { $0.noteSent(sent, of: total) }
     }
 
     /// When the server last acknowledged bytes that it had not acknowledged when this was last asked: what the system took

@@ -48,7 +48,7 @@ final class MultipartForm {
         let fields = try HeaderList(part.headers, addingDefaults: false)
         var codes = [curl_mime_name(added, quotable(part.name))]
         if let filename = part.filename { codes.append(curl_mime_filename(added, quotable(filename))) }
-        if let type = part.contentType {
+        if let type = part.contentType ?? FilePartType.implied(by: part) {
             // Written as it is, into a header line.
             guard HeaderList.isClean(type) else {
                 throw TransferError(.internalError, "a part's type contains a line break")

@@ -25,6 +25,14 @@ enum RequestContent {
         if case .single(let reader) = self { reader.length } else { nil }
     }
 
+    /// Bytes of the sources: of a form all but what lies between its parts.
+    var sourceLength: Int64 {
+        readers.reduce(0) { sum, reader in
+            let next = sum.addingReportingOverflow(reader.length)
+            return next.overflow ? .max : next.partialValue
+        }
+    }
+
     /// From the first byte on, for this request. Throws when a source is not what it is said to be.
     func begin(for exchange: Exchange) throws(TransferError) {
         for reader in readers {

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import XferCore
 import XferModel
 
 /// What an engine's loops have in common. Everything else each has for itself: sessions with their connections, handles,
@@ -8,6 +9,8 @@ final class EngineShared: Sendable {
     let loops: [CurlLoop]
     /// Limits that attempts share.
     let rates = SharedRates()
+    /// Who is asked before a large content is sent.
+    let continues = NIOLockedValueBox(ContinueMemory())
     private let load: NIOLockedValueBox<LoopLoad>
     /// By name.
     private let jars = NIOLockedValueBox<[String: CookieJar]>([:])

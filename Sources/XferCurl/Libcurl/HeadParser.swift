@@ -23,6 +23,8 @@ struct HeadParser {
     private var head: ResponseHead?
     private var byteCount = 0
     private var interimCount = 0
+    /// Whether the server has asked for the content.
+    private(set) var hasContinued = false
     /// Lines after the head are trailers; nobody needs them.
     private var isDone = false
 
@@ -52,6 +54,7 @@ struct HeadParser {
         head = nil
         byteCount = 0
         interimCount += 1
+        if whole.status == 100 { hasContinued = true }
         return whole.status > 100 && interimCount <= Self.maxInterim ? .informational(whole) : .more
     }
 

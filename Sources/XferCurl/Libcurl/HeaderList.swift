@@ -10,13 +10,15 @@ final class HeaderList {
 
     /// Throws for text that would end a line early; clients' fields are checked long before.
     ///
-    /// `addingDefaults` keeps libcurl's own fields out of a request: `Expect` above all. With it libcurl would hold content
-    /// back for up to a second wherever a server does not answer 100, and would repeat the request by itself after a 417.
-    /// Without it a server that refuses early is heard all the same: what it says is read while content is being sent, and
-    /// ends the sending.
+    /// `addingDefaults` keeps libcurl's own fields out of a request: `Expect` above all, unless `expectsContinue`. With it
+    /// libcurl holds content back for up to a second wherever a server does not answer 100: too long for a small one, see
+    /// `ContinueMemory`. Without it a server that refuses early is heard all the same: what it says is read while content is
+    /// being sent, and ends the sending.
     ///
     /// `isSigned`: libcurl 7.88 signs every line as it stands, so that none may have another meaning.
-    init(_ fields: [HeaderField], addingDefaults: Bool = true, isSigned: Bool = false) throws(TransferError) {
+    init(_ fields: [HeaderField], addingDefaults: Bool = true, isSigned: Bool = false, expectsContinue: Bool = false)
+        throws(TransferError)
+    {
         for field in fields {
             guard Self.isClean(field.name), !field.name.isEmpty, Self.isClean(field.value) else {
                 curl_slist_free_all(first)
@@ -35,7 +37,8 @@ final class HeaderList {
             append(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")
         }
         guard addingDefaults, !isSigned else { return }
-        append("Expect:")
+        // Where it is wanted libcurl adds it by itself, over HTTP/1.1.
+        if !expectsContinue { append("Expect:") }
         if fields.firstValue(named: "Accept-Encoding") == nil { append("Accept-Encoding:") }
     }
 

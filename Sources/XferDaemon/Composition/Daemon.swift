@@ -55,7 +55,7 @@ public enum Daemon {
     private static func serve(_ instance: Instance, log: ServiceLog, logger: Logger) async throws -> DaemonExit {
         let startedAt = Clocks.monotonic()
         let sockets = try SocketActivation.take(environment: instance.environment)
-        let metrics = PrometheusRegistry()
+        let metrics = PrometheusRegistry(help: MetricHelp.texts)
         MetricsSystem.bootstrap(metrics)
 
         let settings = instance.loaded.settings

@@ -17,7 +17,7 @@ struct QueueHandlers: Sendable {
         let stats = try await manager.stats(for: context.caller.principal)
         var result = XferProtocol.QueueStats.Result()
         result.counts = StateCounts(stats.counts)
-        result.rates = XferProtocol.QueueStats.Rates(received: stats.rate, sent: 0)
+        result.rates = XferProtocol.QueueStats.Rates(received: stats.receiveRate, sent: stats.sendRate)
         result.paused = stats.isPaused
         result.limits = QueueLimits(stats)
         return result

@@ -47,6 +47,7 @@ public final class PrometheusRegistry: MetricsFactory {
             }
         }
         let refusedName = "xferd_metrics_refused_series_total"
+        output += "# HELP \(refusedName) Series that were not kept, because there were too many.\n"
         output += "# TYPE \(refusedName) counter\n\(refusedName) \(refused)\n"
         return output
     }

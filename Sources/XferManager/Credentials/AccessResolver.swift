@@ -69,7 +69,10 @@ struct AccessResolver: Sendable {
     ) async throws(TransferError) -> ResolvedCredential? {
         if let own = request.credential {
             let origins = own.origins.isEmpty ? [request.url.origin] : own.origins
-            return try await resolve(own, of: "the task", origins: origins)
+            var resolved = try await resolve(own, of: "the task", origins: origins)
+            // A profile's file is the operator's: whoever names the profile shall not choose who sees it.
+            resolved.servesNamedHosts = own.servesNamedHosts
+            return resolved
         }
         guard request.usesProfileCredential, let profile, let shared = profile.credential else { return nil }
         let origins = shared.origins.isEmpty ? profile.baseURL.map { [$0.origin] } ?? [] : shared.origins

@@ -75,7 +75,7 @@ extension TransferManager {
         transfers[id]?.shared?.failedFor.withLockedValue { _ = $0.remove(task) }
         guard let live = transfers[id], live.tasks.isEmpty else { return [] }
         transfers[id] = nil
-        if let shared = live.shared { metrics.onReceived(shared.control.receivedBytes) }
+        if let shared = live.shared { metrics.onTraffic(shared.control.measure(Clocks.monotonic())) }
         return live.wasShared ? [id] : []
     }
 

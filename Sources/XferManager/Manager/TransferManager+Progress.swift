@@ -19,7 +19,7 @@ extension TransferManager {
         let progress = live.control.progress
         return ProgressSnapshot(
             taskID: id, owner: live.owner, kind: progress.kind, phase: progress.phase, received: progress.received,
-            sent: progress.sent, total: progress.total, rate: live.meter.rate)
+            sent: progress.sent, total: progress.total, rate: live.control.rate)
     }
 
     /// Samples rates and offers progress while runs live; ends with the last of them, so that an idle daemon sleeps.
@@ -34,13 +34,27 @@ extension TransferManager {
         }
     }
 
-    private func sampleProgress() {
+    /// Bytes per second of all tasks this owner, or everybody (nil), may see; a transfer that several of them share counts
+    /// once.
+    func rates(visibleTo owner: Owner?) -> Traffic {
+        var seen: Set<ObjectIdentifier> = []
+        return runs.values.reduce(into: Traffic()) { sum, live in
+            let mover = live.control.mover
+            guard owner == nil || live.owner == owner, seen.insert(ObjectIdentifier(mover)).inserted else { return }
+            sum += mover.rates
+        }
+    }
+
+    func sampleProgress() {
         let now = Clocks.monotonic()
+        for live in transfers.values {
+            if let shared = live.shared { metrics.onTraffic(shared.control.measure(now)) }
+        }
         let isWanted = hub.hasProgressSubscribers
         var due: [ProgressSnapshot] = []
         for id in Array(runs.keys) {
             guard var live = runs[id] else { continue }
-            live.meter.sample(live.control.progress.done, at: now)
+            metrics.onTraffic(live.control.measure(now))
             let isDue = live.lastProgress.map { $0.duration(to: now) >= live.progressInterval - Self.tick / 2 } ?? true
             // What was told to stop may have its terminal event behind it, which nothing may follow.
             if isWanted, isDue, !live.isEnding, !live.control.isStopRequested {

@@ -24,8 +24,10 @@ extension TransferManager {
         return try await store.read { [known, stored] reader in
             try stored.reduce(into: known) { known, task in
                 guard let transfer = try task.transferID.flatMap({ try reader.transfer($0) }) else { return }
+                let (specification, use) = (task.specification, transfer.sourceUse)
+                let isUnderDigest = specification.checksum?.algorithm.isStrong == true && use.suspects.isEmpty
                 known[task.id] = ResumeRules.isResumable(
-                    transfer.resumeData, allowsUnsafe: task.specification.resumesUnsafely)
+                    transfer.resumeData, allowsUnsafe: specification.resumesUnsafely || isUnderDigest)
             }
         }
     }
@@ -96,8 +98,9 @@ extension TransferManager {
     public func stats(for principal: Principal) async throws -> QueueStats {
         let owner = principal.visibleOwner
         let counts = try await store.read { try $0.counts(owner: owner) }
+        let moving = rates(visibleTo: owner)
         return QueueStats(
-            counts: counts, rate: progressOfAll(visibleTo: owner).map(\.rate).saturatedSum,
+            counts: counts, receiveRate: moving.received, sendRate: moving.sent,
             activeCount: scheduler.activeCount, maxActive: scheduler.limits.maxActive,
             maxActivePerHost: scheduler.limits.maxActivePerHost, order: scheduler.limits.order,
             rates: rateLimits, isPaused: scheduler.holds.contains(.pausedByOperator))
@@ -134,8 +137,9 @@ extension TransferManager {
 /// How the queue stands; see `TransferManager.stats`.
 public struct QueueStats: Sendable {
     public var counts: [TaskState: Int64]
-    /// Bytes per second over all running tasks.
-    public var rate: Int64
+    /// Bytes per second over all running tasks; what several of them share counts once.
+    public var receiveRate: Int64
+    public var sendRate: Int64
     /// Transfers whose bodies are on the way.
     public var activeCount: Int
     /// Limits in force, those set over RPC included.

@@ -160,7 +160,7 @@ extension TransferManager {
         scheduler.onEnd(id)
         inFlight.leave(id)
         if let live = runs.removeValue(forKey: id) {
-            metrics.onReceived(live.control.receivedBytes)
+            metrics.onTraffic(live.control.measure(Clocks.monotonic()))
             unwanted += leave(live.transfer, id)
             // It has moved to a transfer of its own.
             if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }

@@ -100,7 +100,6 @@ public actor TransferManager {
         let mayStop: Bool
         /// Its policies were changed: it stops, and goes back to the queue.
         var isJudgedAnew = false
-        var meter = RateMeter()
         var lastProgress: MonotonicInstant?
         /// Whether it may go on over links that cost money.
         var allowsMetered = true

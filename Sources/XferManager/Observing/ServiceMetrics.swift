@@ -3,18 +3,28 @@ import XferModel
 
 /// What the service counts for its operators (`GET /metrics`).
 struct ServiceMetrics: Sendable {
-    private let added = Counter(label: "xferd_tasks_added")
-    private let received = Counter(label: "xferd_received_bytes")
-    private let running = Gauge(label: "xferd_running_transfers")
-    private let retries = Counter(label: "xferd_retries")
-    private let ended = Dictionary(
-        uniqueKeysWithValues: [TaskState.completed, .failed, .cancelled].map { state in
-            (state, Counter(label: "xferd_tasks_ended", dimensions: [("state", state.rawValue)]))
-        })
+    private let added: Counter
+    private let received: Counter
+    private let sent: Counter
+    private let running: Gauge
+    private let retries: Counter
+    private let ended: [TaskState: Counter]
+
+    init(factory: any MetricsFactory = MetricsSystem.factory) {
+        added = Counter(label: "xferd_tasks_added", factory: factory)
+        received = Counter(label: "xferd_received_bytes", factory: factory)
+        sent = Counter(label: "xferd_sent_bytes", factory: factory)
+        running = Gauge(label: "xferd_running_transfers", factory: factory)
+        retries = Counter(label: "xferd_retries", factory: factory)
+        ended = Dictionary(
+            uniqueKeysWithValues: [TaskState.completed, .failed, .cancelled].map { state in
+                (state, Counter(label: "xferd_tasks_ended", dimensions: [("state", state.rawValue)], factory: factory))
+            })
+    }
 
     func onRunning(_ count: Int) { running.record(count) }
 
-    /// Durable events tell everything else; bytes come from the runs.
+    /// Durable events tell everything else; bytes come from the runs, while they move.
     func onCommit(_ events: [Event]) {
         for event in events {
             switch event.payload {
@@ -28,5 +38,8 @@ struct ServiceMetrics: Sendable {
         }
     }
 
-    func onReceived(_ bytes: Int64) { received.increment(by: bytes) }
+    func onTraffic(_ traffic: Traffic) {
+        if traffic.received > 0 { received.increment(by: traffic.received) }
+        if traffic.sent > 0 { sent.increment(by: traffic.sent) }
+    }
 }

@@ -129,7 +129,8 @@ extension TransferManager {
                 guard let transferID = task.transferID, let transfer = try reader.transfer(transferID) else { break }
                 source.transfer = transfer
                 source.name = transfer.partialName
-                source.length = transfer.resumeData.committedPrefix
+                // What only a digest holds together with the bytes before is nothing yet.
+                source.length = min(transfer.resumeData.committedPrefix, transfer.sourceUse.unprovenFrom ?? .max)
                 source.version = try reader.byteVersion(of: transferID)
             }
             return source

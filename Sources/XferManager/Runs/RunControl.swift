@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import XferCore
 import XferCurl
 import XferModel
 
@@ -23,8 +24,16 @@ final class RunControl: Sendable {
         var receivedElsewhere: Int64?
         /// Who knows how far it is.
         var followed: RunControl?
-        /// Body bytes of attempts that have ended.
-        var receivedBytes: Int64 = 0
+        /// What attempts that have ended moved over the network.
+        var endedTraffic = Traffic()
+        /// What `measure` has told already.
+        var countedTraffic = Traffic()
+        var receiveMeter = RateMeter()
+        var sendMeter = RateMeter()
+
+        var traffic: Traffic {
+            attempts.reduce(into: endedTraffic) { $0 += Traffic($1.handle.progress.snapshot) }
+        }
     }
 
     private struct LiveAttempt {
@@ -42,8 +51,32 @@ final class RunControl: Sendable {
 
     var isStopRequested: Bool { state.withLockedValue(\.isStopRequested) }
 
-    /// Body bytes received over the network by the attempts that have ended, those thrown away included.
-    var receivedBytes: Int64 { state.withLockedValue(\.receivedBytes) }
+    /// Measures how fast bytes move. Answers what moved over the network since this was called last.
+    ///
+    /// Several tasks may follow one transfer: of calls with the same instant the first one answers what moved.
+    func measure(_ now: MonotonicInstant) -> Traffic {
+        state.withLockedValue { state in
+            let traffic = state.traffic
+            state.receiveMeter.sample(traffic.received, at: now)
+            state.sendMeter.sample(traffic.sent, at: now)
+            defer { state.countedTraffic = traffic }
+            return traffic - state.countedTraffic
+        }
+    }
+
+    /// Bytes per second, as `measure` has seen them. What was kept, and what a cache had, never counts.
+    var rates: Traffic {
+        state.withLockedValue { Traffic(received: $0.receiveMeter.rate, sent: $0.sendMeter.rate) }
+    }
+
+    /// What has moved over the network so far.
+    var traffic: Traffic { state.withLockedValue(\.traffic) }
+
+    /// Who makes the requests: this one, or the transfer it follows.
+    var mover: RunControl { followed ?? self }
+
+    /// Bytes per second in the task's own direction.
+    var rate: Int64 { kind == .upload ? mover.rates.sent : mover.rates.received }
 
     /// Whether what is held can be continued after a break, nil while that is not known.
     var isResumable: Bool? { followed?.isResumable ?? state.withLockedValue(\.isResumable) }
@@ -128,7 +161,7 @@ final class RunControl: Sendable {
         state.withLockedValue { state in
             guard let index = state.attempts.firstIndex(where: { $0.handle.id == attempt.id }) else { return }
             let ended = state.attempts.remove(at: index)
-            state.receivedBytes += ended.handle.progress.snapshot.received
+            state.endedTraffic += Traffic(ended.handle.progress.snapshot)
             guard let elsewhere = state.receivedElsewhere else { return state.received = received }
             state.receivedElsewhere = elsewhere + ended.received
             state.received = elsewhere + ended.received
@@ -160,6 +193,27 @@ final class RunControl: Sendable {
     }
 }
 
+/// Bytes of bodies that went over the network, or bytes per second: what was thrown away counts, what was kept before not.
+struct Traffic: Hashable, Sendable {
+    var received: Int64 = 0
+    var sent: Int64 = 0
+
+    static func += (left: inout Traffic, right: Traffic) {
+        left.received += right.received
+        left.sent += right.sent
+    }
+
+    static func - (left: Traffic, right: Traffic) -> Traffic {
+        Traffic(received: left.received - right.received, sent: left.sent - right.sent)
+    }
+}
+
+extension Traffic {
+    fileprivate init(_ progress: AttemptProgress.Snapshot) {
+        self.init(received: progress.received, sent: progress.sentInAll)
+    }
+}
+
 /// How far a run is.
 struct RunProgress: Hashable, Sendable {
     let kind: TaskKind
@@ -168,7 +222,4 @@ struct RunProgress: Hashable, Sendable {
     var sent: Int64
     /// Of an upload what there is to send, else what there is to receive; nil while unknown.
     var total: Int64?
-
-    /// What `total` is the end of.
-    var done: Int64 { kind == .upload ? sent : received }
 }

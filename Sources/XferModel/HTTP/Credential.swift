@@ -32,6 +32,9 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         self.init(user: user, secret: .value(password))
     }
 
+    /// Whether a task's own credential goes to every host that it names, and not to the origin of the request's URL alone.
+    public var servesNamedHosts: Bool { scheme == .netrc && origins.isEmpty }
+
     public var description: String { Redaction.mask }
 }
 

@@ -6,6 +6,14 @@ public struct Checksum: Hashable, Sendable, Codable {
         case sha1 = "sha-1"
         case md5
 
+        /// Whether nobody can make other bytes of this digest: then it alone proves that bytes are right.
+        public var isStrong: Bool {
+            switch self {
+            case .sha256, .sha512: true
+            case .sha1, .md5: false
+            }
+        }
+
         /// Length of the digest in bytes.
         public var byteCount: Int {
             switch self {

@@ -5,23 +5,27 @@ public struct SourceUse: Hashable, Sendable {
     public var described: Int
     /// Everybody who sent bytes that are kept.
     public var senders: SourceSet
-    /// Whether only a digest shows that the bytes are of one version: without it they are of no use.
-    public var needsDigest: Bool
+    /// First offset of which only a digest shows that the bytes from there on are of the version that the bytes before are
+    /// of; nil where there is none. Until the digest is found right, those bytes are shown to nobody.
+    public var unprovenFrom: Int64?
     /// Those who had a part in bytes whose digest was wrong: one of them at least sent wrong ones.
     public var suspects: SourceSet
     /// Those who sent the whole of bytes whose digest was wrong.
     public var condemned: SourceSet
 
     public init(
-        described: Int = 0, senders: SourceSet = [0], needsDigest: Bool = false, suspects: SourceSet = [],
+        described: Int = 0, senders: SourceSet = [0], unprovenFrom: Int64? = nil, suspects: SourceSet = [],
         condemned: SourceSet = []
     ) {
         self.described = described
         self.senders = senders
-        self.needsDigest = needsDigest
+        self.unprovenFrom = unprovenFrom
         self.suspects = suspects
         self.condemned = condemned
     }
+
+    /// Bytes from this offset on are held together with those before by a digest alone.
+    public mutating func noteJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
     /// What is left of it when the bytes are given up.
     public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }

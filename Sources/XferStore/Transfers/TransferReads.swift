@@ -88,7 +88,9 @@ struct TransferRow {
                 directory: row.text(1), identity: FileIdentity(device: row.bits(2), inode: row.bits(3))),
             resumeData: data, createdAt: row.time(14))
         transfer.sourceUse = SourceUse(
-            described: Int(clamping: row.integer(16)), senders: row.sources(17), needsDigest: row.integer(18) != 0,
+            described: Int(clamping: row.integer(16)), senders: row.sources(17),
+            // One more than the offset. Older rows have 1, and do not know it.
+            unprovenFrom: row.amount(18) > 0 ? row.amount(18) - 1 : nil,
             suspects: row.sources(19), condemned: row.sources(20))
         if let name = row.optionalText(11) { transfer.publishIntent = try intent(name) }
         return transfer

@@ -57,7 +57,7 @@ extension StoreTransaction {
             WHERE id = ?1
             """,
             Value(id), Value(use.described), .integer(Int64(clamping: use.senders.bits)),
-            .integer(use.needsDigest ? 1 : 0),
+            .integer(use.unprovenFrom.map { min($0, .max - 1) + 1 } ?? 0),
             .integer(Int64(clamping: use.suspects.bits)), .integer(Int64(clamping: use.condemned.bits)))
         try requireChange(of: id)
     }

@@ -102,10 +102,24 @@ import XferTestSupport
         #expect(try await params(["--no-proxy", "*", "http://h/"]).json["proxy"] == .null)
     }
 
+    @Test func `a credential's origins are stated`() async throws {
+        let (json, _) = try await params([
+            "--netrc-file", "/n", "--login-origin", "https://urs.test", "--login-origin", "http://data.test:8080",
+            "http://h/",
+        ])
+        #expect(
+            json["credential"]
+                == [
+                    "scheme": "netrc", "secret": ["file": "/n"],
+                    "origins": ["https://urs.test", "http://data.test:8080"],
+                ])
+    }
+
     @Test(arguments: [
         ["--data", "a", "-F", "b=c"], ["-u", "me:secret"], ["--password-from", "file:/p"], ["--cert", "c"],
         ["--netrc", "-u", "me"], ["--upload", "tus"], ["--json-body", "{"], ["-F", "nothing"], ["-X", "TRACE"],
-        ["--no-proxy", "a"], ["--bearer-from", "nowhere"],
+        ["--no-proxy", "a"], ["--bearer-from", "nowhere"], ["--login-origin", "https://a"],
+        ["--netrc", "--login-origin", "https://a/path"],
     ])
     func `what makes no sense is a usage error`(arguments: [String]) async throws {
         let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }

@@ -48,10 +48,19 @@ import XferProtocol
         #expect(model.isStale, "the counts are asked anew")
     }
 
+    @Test func `tasks that share a transfer count once in the rate of all`() {
+        var stats = QueueStats.Result()
+        stats.rates = QueueStats.Rates(received: 5, sent: 2)
+        var model = WatchModel()
+        model.onRefresh(stats: stats, active: [task(1, "running"), task(2, "running")], recent: [])
+        #expect(model.rate == 7 && model.isMoving)
+    }
+
     @Test func `progress of a known task needs no listing`() throws {
         var model = model(running: 1, waiting: 0, recent: 0)
         model.onEvent(try EventMessage(lenient: Wire.progress(1, received: 50, total: 100)))
-        #expect(!model.isStale && model.active.first?.received == 50 && model.rate == 1_048_576)
+        #expect(!model.isStale && model.active.first?.received == 50)
+        #expect(model.active.first?.rate == 1_048_576)
         model.onEvent(try EventMessage(lenient: Wire.progress(77, received: 50, total: 100)))
         #expect(model.isStale, "a task that was not listed yet")
     }

@@ -40,6 +40,36 @@ import XferModel
         #expect(HopAuthentication(shown, hop: hop, hasOwnField: true) == .none)
     }
 
+    @Test func aNetrcFileServesTheHostsItNamesOverTLSOnly() {
+        let text =
+            "machine login.test login me password s3cret machine host.test login me password home default login d password p"
+        var netrc = credential(.netrc, user: "", secret: text)
+        let named = HTTPURL(scheme: .https, host: "login.test", port: 8443, target: "/")
+        #expect(HopAuthentication(netrc, hop: named) == .none, "its origins are stated")
+        netrc.servesNamedHosts = true
+        #expect(HopAuthentication(netrc, hop: named) == .field("Basic bWU6czNjcmV0"))
+        #expect(HopAuthentication(netrc, hop: hop) == .field("Basic bWU6aG9tZQ=="))
+        for other in [
+            HTTPURL(scheme: .http, host: "login.test", port: 80, target: "/"),
+            HTTPURL(scheme: .http, host: "host.test", port: 443, target: "/"),
+            HTTPURL(scheme: .https, host: "other.test", port: 443, target: "/"),
+            HTTPURL(scheme: .https, host: "x.login.test", port: 443, target: "/"),
+        ] { #expect(HopAuthentication(netrc, hop: other) == .none, "\(other)") }
+        var basic = credential(.basic)
+        basic.servesNamedHosts = true
+        #expect(HopAuthentication(basic, hop: named) == .none)
+    }
+
+    @Test func aNetrcFileServesPlainHTTPOnlyWhereTheFirstURLIsThatOrigin() {
+        let home = HTTPURL(scheme: .http, host: "host.test", port: 8080, target: "/")
+        let own = Credential(scheme: .netrc, user: "", secret: .value("machine host.test login me password s3cret"))
+        let netrc = ResolvedCredential(inline: own, home: home.origin)
+        #expect(HopAuthentication(netrc, hop: home) != .none)
+        let elsewhere = HTTPURL(scheme: .http, host: "host.test", port: 8081, target: "/")
+        #expect(HopAuthentication(netrc, hop: elsewhere) == .none)
+        #expect(HopAuthentication(netrc, hop: hop) != .none, "the same host over TLS")
+    }
+
     @Test func nothingOfItIsEverDescribed() {
         for scheme in [Credential.Scheme.basic, .digest, .bearer, .awsSigV4(region: "r", service: "s3")] {
             let text = "\(credential(scheme)) \(HopAuthentication(credential(scheme), hop: hop))"

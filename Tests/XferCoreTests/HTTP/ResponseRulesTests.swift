@@ -13,7 +13,7 @@ import XferModel
 
     @Test func exactlyTheseStatusesAreWorthAnotherTry() {
         let retriable = (100...599).filter { failure($0).isRetriable }
-        #expect(retriable == [408, 425, 429] + (500...599).filter { $0 != 501 && $0 != 505 })
+        #expect(retriable == [408, 423, 425, 429] + (500...599).filter { $0 != 501 && $0 != 505 })
     }
 
     @Test(

@@ -135,8 +135,10 @@ import XferModel
         #expect(book.use == SourceUse())
         book.onBody(of: MirrorBook.Choice(source: 2, way: .sameTag))
         #expect(book.use == SourceUse(senders: [0, 2]))
-        book.onBody(of: MirrorBook.Choice(source: 1, way: .underDigest))
-        #expect(book.use == SourceUse(senders: [0, 1, 2], needsDigest: true))
+        book.onBody(of: MirrorBook.Choice(source: 1, way: .underDigest), at: 700)
+        #expect(book.use == SourceUse(senders: [0, 1, 2], unprovenFrom: 700))
+        book.onBody(of: MirrorBook.Choice(source: 0, way: .own), at: 900, isUnproven: true)
+        #expect(book.use.unprovenFrom == 700, "the first join counts")
         book.onBytesLost()
         #expect(book.use == SourceUse())
         book.onBody(of: MirrorBook.Choice(source: 1, way: .own))
@@ -159,7 +161,7 @@ import XferModel
 
     /// Which of several was wrong nobody knows: each sends the whole alone, those who had no part in it first.
     @Test func suspectsAreAskedLastAndNothingIsCombinedAnyMore() {
-        let mixed = SourceUse(described: 0, senders: [0, 2], needsDigest: true)
+        let mixed = SourceUse(described: 0, senders: [0, 2], unprovenFrom: 0)
         guard let wary = MirrorBook.suspect(mixed, count: 3) else {
             Issue.record("everybody is left")
             return
@@ -173,6 +175,21 @@ import XferModel
         book.onFailure(of: 1, Self.lost)
         #expect(next(book, hasBytes: true, .digest) == .fail(Self.lost))
         #expect(next(book, hasBytes: true, .digest, isPatient: false) == ask(0, .anew))
+    }
+
+    /// A source that went on without a validator may have had two versions: it sends the whole once more, and only once.
+    @Test func theOnlySourceSendsTheWholeOnceMoreAfterAnUnprovenJoin() {
+        var book = MirrorBook(count: 1)
+        book.onBody(of: MirrorBook.Choice(source: 0, way: .own), at: 500, isUnproven: true)
+        guard let wary = MirrorBook.suspect(book.use, count: 1) else {
+            Issue.record("it is asked once more")
+            return
+        }
+        #expect(wary == SourceUse(suspects: [0]))
+        book = MirrorBook(count: 1, use: wary)
+        #expect(book.isWary && next(book) == ask(0))
+        book.onBody(of: MirrorBook.Choice(source: 0, way: .own))
+        #expect(MirrorBook.suspect(book.use, count: 1) == nil)
     }
 
     @Test func whoeverWasWrongAloneIsNotAskedAgain() {

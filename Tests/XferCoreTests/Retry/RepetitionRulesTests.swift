@@ -56,7 +56,7 @@ import XferTestSupport
         #expect(waits(decide(TransferError(.connectionLost, "reset"), Self.task(method), sent: true)))
     }
 
-    @Test(arguments: [408, 425, 429])
+    @Test(arguments: [408, 423, 425, 429])
     func aServerThatSaysItDidNothingIsBelieved(status: Int) {
         let error = TransferError(.httpStatus, "later", isRetriable: true, httpStatus: status)
         #expect(waits(decide(error, Self.task(.post), sent: true)))

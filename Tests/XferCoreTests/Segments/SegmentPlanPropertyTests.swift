@@ -62,7 +62,7 @@ private struct World {
         fetched = Array(repeating: 0, count: Int(total))
         durable = Array(repeating: false, count: Int(total))
         plan = SegmentPlan(
-            total: total, kept: [], count: count, smallest: smallest, alignment: alignment, now: now)
+            total: total, kept: [], count: count, smallest: smallest, alignment: alignment)
         startWhole()
     }
 
@@ -98,7 +98,9 @@ private struct World {
         case 9: widen()
         default: transfer()
         }
-        if plan.measure(now) || random.chance(0.7) || lanes.isEmpty { fill() }
+        let isChanged = plan.measure(now)
+        for lane in plan.surplus { end(lane) }
+        if isChanged || random.chance(0.7) || lanes.isEmpty { fill() }
     }
 
     private mutating func transfer() {
@@ -169,7 +171,7 @@ private struct World {
     private mutating func crash() {
         lanes = [:]
         plan = SegmentPlan(
-            total: total, kept: saved, count: count, smallest: smallest, alignment: alignment, now: now)
+            total: total, kept: saved, count: count, smallest: smallest, alignment: alignment)
         for byte in fetched.indices where !durable[byte] { fetched[byte] = 0 }
     }
 

@@ -9,7 +9,7 @@ import XferModel
     private func at(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
 
     private func plan(_ mebibytes: Int64, kept: [Segment] = [], _ count: Int) -> SegmentPlan {
-        SegmentPlan(total: mebibytes << 20, kept: kept, count: .exactly(count), now: at(0))
+        SegmentPlan(total: mebibytes << 20, kept: kept, count: .exactly(count))
     }
 
     /// Gives every lane something to do; the splits are agreed to.
@@ -48,13 +48,13 @@ import XferModel
     }
 
     @Test(arguments: [1, 1 << 20, (2 << 20) - 1]) func aSmallFileIsNotSplit(_ length: Int64) {
-        var plan = SegmentPlan(total: length, count: .exactly(16), now: at(0))
+        var plan = SegmentPlan(total: length, count: .exactly(16))
         plan.begin(0)
         #expect(plan.next(for: 1, idle: 15) == nil)
     }
 
     @Test func noPieceIsSmallerThanTheSmallest() {
-        var plan = SegmentPlan(total: 5 << 20, count: .exactly(16), now: at(0))
+        var plan = SegmentPlan(total: 5 << 20, count: .exactly(16))
         plan.begin(0)
         let given = fill(&plan, lanes: 1..<16)
         #expect(given.count == 4)
@@ -90,7 +90,7 @@ import XferModel
             kept: [
                 Segment(start: 0, end: 500, committed: 300), Segment(start: 100, end: 400, committed: 200),
                 Segment(start: 250, end: 900, committed: 5000),
-            ], count: .one, now: at(0))
+            ], count: .one)
         #expect(plan.isWritten)
         #expect(plan.writtenByteCount == 1000)
     }
@@ -206,7 +206,7 @@ import XferModel
     // MARK: auto
 
     private func grow(_ rates: [Int: Double], mebibytes: Int64) -> [Int] {
-        var plan = SegmentPlan(total: mebibytes << 20, count: .automatic, now: at(0))
+        var plan = SegmentPlan(total: mebibytes << 20, count: .automatic)
         plan.begin(0)
         var working: Set<Int> = [0]
         var offsets: [Int: Int64] = [0: 0]
@@ -220,7 +220,11 @@ import XferModel
             }
             guard plan.measure(at(Double(tick) / 10)) else { continue }
             seen.append(plan.wantedLanes)
-            for lane in working.count..<plan.wantedLanes {
+            for lane in plan.surplus {
+                plan.onEnd(lane, at: offsets[lane, default: 0])
+                working.remove(lane)
+            }
+            for lane in 0..<plan.wantedLanes where !working.contains(lane) {
                 while case .split(let victim, let offset, let parts)? = plan.next(
                     for: lane, idle: plan.wantedLanes - lane)
                 { plan.onSplit(victim, at: offset, parts: parts, isAgreed: true) }
@@ -237,8 +241,27 @@ import XferModel
         #expect(grow([1: 1, 2: 2, 4: 4, 8: 8], mebibytes: 4000) == [1, 2, 4, 8])
     }
 
-    @Test func autoStopsWhereALineIsFull() {
-        #expect(grow([1: 10, 2: 10, 4: 10], mebibytes: 4000) == [1, 2])
+    @Test func autoTakesBackWhatDoesNotHelp() {
+        #expect(grow([1: 10, 2: 10, 4: 10], mebibytes: 4000) == [1, 2, 1])
+        #expect(grow([1: 5, 2: 10, 4: 10], mebibytes: 4000) == [1, 2, 4, 2])
+        #expect(grow([1: 10, 2: 20, 4: 15], mebibytes: 4000) == [1, 2, 4, 2])
+    }
+
+    @Test func autoChangesNothingMoreNearTheEnd() {
+        #expect(grow([1: 10, 2: 10], mebibytes: 55) == [1, 2])
+    }
+
+    @Test func surplusLanesAreThoseAtTheRearThatHaveMuchLeft() {
+        var plan = plan(64, 4)
+        plan.begin(0)
+        _ = fill(&plan, lanes: 1..<4)
+        #expect(plan.surplus.isEmpty)
+        plan.limit(to: 2)
+        let rear = plan.pieces.filter { $0.lane != nil }.suffix(2)
+        #expect(plan.surplus == rear.compactMap(\.lane))
+        guard let last = rear.last, let lane = last.lane else { return }
+        plan.onWritten(lane, to: last.end - (1 << 20))
+        #expect(plan.surplus == rear.dropLast().compactMap(\.lane))
     }
 
     @Test func autoLeavesAShortDownloadAlone() {
@@ -246,7 +269,7 @@ import XferModel
     }
 
     @Test func aLimitEndsTheGrowth() {
-        var plan = SegmentPlan(total: 4000 << 20, count: .automatic, now: at(0))
+        var plan = SegmentPlan(total: 4000 << 20, count: .automatic)
         plan.begin(0)
         plan.limit(to: 1)
         for tick in 1...50 {

@@ -5,7 +5,7 @@ import XferModel
 /// SDWebImage's exclusions, and ours.
 @Suite struct FailedURLRulesTests {
     @Test(arguments: 100...599) func ofStatusCodesThoseThatSpeakOfTheURLList(status: Int) {
-        let lists = (400...499).contains(status) && ![401, 403, 408, 425, 429].contains(status)
+        let lists = (400...499).contains(status) && ![401, 403, 408, 423, 425, 429].contains(status)
         #expect(FailedURLRules.lists(TransferError(.httpStatus, "", httpStatus: status)) == lists)
         // A proxy's word, or a login's, is not the URL's.
         #expect(!FailedURLRules.lists(TransferError(.authFailed, "", httpStatus: status)))

@@ -103,11 +103,30 @@ import XferTestSupport
     ])
     func littleIsReadAtOnceBesideWhatMayBeAtStake(pauseBytes: Int, readSize: Int) {
         let limits = CheckpointWindow.Limits(dueBytes: 1, pauseBytes: Int64(pauseBytes))
-        #expect(limits.readSize == readSize)
+        #expect(limits.readSize(isShared: false) == readSize)
         // One read more than what it pauses at is still within the limit.
         var window = CheckpointWindow(limits: limits, offset: 0)
         var offset: Int64 = 0
         while !window.onWritten(to: offset, now: at(0)).isPaused { offset += 16 << 10 }
         #expect(offset == 16 << 10 || offset + Int64(readSize) <= Int64(pauseBytes))
+    }
+
+    // MARK: Several requests for one body
+
+    @Test func whatNeighboursHaveAtStakeCountsTowardsTheLimits() {
+        let limits = CheckpointWindow.Limits(dueBytes: 8 << 20, pauseBytes: 16 << 20)
+        let now = MonotonicInstant(nanoseconds: 0)
+        var window = CheckpointWindow(limits: limits, offset: 0)
+        func beside(_ mebibytes: Int64, areSaved: Bool = false) -> CheckpointWindow.Neighbours {
+            CheckpointWindow.Neighbours(count: 7, atStake: mebibytes << 20, areSaved: areSaved)
+        }
+        #expect(window.onWritten(to: 1 << 20, now: now, beside: beside(6)).dueOffset == nil)
+        #expect(window.onWritten(to: 2 << 20, now: now, beside: beside(6, areSaved: true)).dueOffset == nil)
+        let full = window.onWritten(to: 3 << 20, now: now, beside: beside(13, areSaved: true))
+        #expect(
+            full == CheckpointWindow.Action(dueOffset: nil, isPaused: true), "though others asked for the checkpoint")
+        #expect(window.deadline == now.advanced(by: limits.dueAfter), "their failing does not stop it for ever")
+        #expect(!window.onCommitted(3 << 20, now: now, beside: beside(13)).isPaused, "it has nothing at stake itself")
+        #expect(window.onWritten(to: 4 << 20, now: now, beside: beside(7)).dueOffset == 4 << 20)
     }
 }

@@ -63,8 +63,31 @@ import XferTestSupport
                 "text|None|None|None|\(text.count)|\(digest(text))",
                 "file|a %22quoted%22%0D%0Aname.bin|application/x-own|mine|700001|\(digest(file.version.bytes))",
                 "empty|None|None|None|0|\(digest([]))",
-                "na%22me|part.bin|None|None|200000|"
+                "na%22me|part.bin|application/octet-stream|None|200000|"
                     + digest(file.version.bytes(100_000..<300_000)),
+            ])
+    }
+
+    @Test func aFileWithoutATypeGetsThatOfItsExtensionElseOctetStream() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "ok") }
+        let file = try SentFile(.tagged(93, length: 10))
+        let own = [HeaderField(name: "Content-Type", value: "application/x-own")]
+        let parts = [
+            AttemptPart(name: "unnamed", content: .file(file.whole)),
+            AttemptPart(name: "known", content: .file(file.whole), filename: "a.b.TXT"),
+            AttemptPart(name: "inline", content: .bytes([1]), filename: "data"),
+            AttemptPart(name: "field", content: .file(file.whole), filename: "x.png", headers: own),
+            AttemptPart(name: "text", content: .bytes([1])),
+        ]
+        let record = try await Harness().run(.exchange(.post, server.url("/form"), .parts(parts)))
+        #expect(record.outcome.result == .complete)
+        let request = try #require(server.requests.first)
+        let types = try await read(request).map { $0.split(separator: "|").prefix(3).joined(separator: "|") }
+        #expect(
+            types == [
+                "unnamed|None|application/octet-stream", "known|a.b.TXT|text/plain",
+                "inline|data|application/octet-stream", "field|x.png|application/x-own", "text|None|None",
             ])
     }
 

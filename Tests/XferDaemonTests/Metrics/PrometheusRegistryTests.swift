@@ -1,11 +1,16 @@
 import CoreMetrics
 import Testing
+import XferTestSupport
 
 @testable import XferDaemon
+@testable import XferManager
 
 @Suite("Metrics as Prometheus reads them")
 struct PrometheusRegistryTests {
-    private let refused = "# TYPE xferd_metrics_refused_series_total counter\nxferd_metrics_refused_series_total 0\n"
+    private static let refusedHelp =
+        "# HELP xferd_metrics_refused_series_total Series that were not kept, because there were too many.\n"
+    private let refused =
+        refusedHelp + "# TYPE xferd_metrics_refused_series_total counter\nxferd_metrics_refused_series_total 0\n"
 
     @Test("Counters end in _total and only grow")
     func counters() {
@@ -63,6 +68,44 @@ struct PrometheusRegistryTests {
             ])
     }
 
+    @Test("What the service counts follows promtool's rules")
+    func serviceMetricsPassPromtoolsRules() {
+        let registry = PrometheusRegistry(help: MetricHelp.texts)
+        let metrics = ServiceMetrics(factory: registry)
+        metrics.onRunning(2)
+        metrics.onTraffic(Traffic(received: 3, sent: 4))
+        let text = registry.render()
+        #expect(PrometheusLint.problems(in: text) == [])
+        #expect(text.contains("\nxferd_received_bytes_total 3\n") && text.contains("\nxferd_sent_bytes_total 4\n"))
+    }
+
+    @Test("The rules find what promtool finds")
+    func lintFindsProblems() {
+        let bad = """
+            # TYPE a_total gauge
+            a_total 1
+            # HELP b Text.
+            # TYPE b counter
+            b 1
+            # HELP c_total Text.
+            # TYPE c_total counter
+            c_total 1
+            c_total 2
+            # TYPE c_total counter
+            d 1
+            # HELP eFast_ms Text.
+            # TYPE eFast_ms gauge
+            eFast_ms{le="1"} 1
+
+            """
+        #expect(
+            PrometheusLint.problems(in: bad) == [
+                "a_total: no help text", "a_total: not a counter, but ends in _total", "b: a counter without _total",
+                "c_total: a series twice", "c_total: TYPE twice", "d: no type", "d: no help text",
+                "eFast_ms: not in snake_case", "eFast_ms: an abbreviated unit", "eFast_ms: a label le",
+            ])
+    }
+
     @Test("Names and labels are made valid, values are escaped")
     func spelling() {
         let registry = PrometheusRegistry()
@@ -94,7 +137,7 @@ struct PrometheusRegistryTests {
                 # TYPE hits_total counter
                 hits_total{host="a"} 2
                 hits_total{host="b"} 1
-                # TYPE xferd_metrics_refused_series_total counter
+                \(Self.refusedHelp)# TYPE xferd_metrics_refused_series_total counter
                 xferd_metrics_refused_series_total 2
 
                 """)
@@ -111,7 +154,7 @@ struct PrometheusRegistryTests {
             registry.render() == """
                 # TYPE b gauge
                 b 1
-                # TYPE xferd_metrics_refused_series_total counter
+                \(Self.refusedHelp)# TYPE xferd_metrics_refused_series_total counter
                 xferd_metrics_refused_series_total 1
 
                 """)

@@ -100,6 +100,30 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func onlyATasksOwnNetrcFileServesOtherHostsThatItNames() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let text = "machine login.test login me password s3cret"
+        let netrc = Credential(scheme: .netrc, user: "", secret: .value(text))
+        let home = HTTPURL(scheme: .https, host: "data.test", port: 443, target: "/")
+        try await setProfile(manager) { profile in
+            profile.credential = netrc
+            profile.baseURL = home
+        }
+        let access = manager.services.access
+        func resolve(_ change: (inout TransferRequest) -> Void) async throws -> Bool? {
+            var request = TransferRequest(url: home)
+            change(&request)
+            return try await access.resolve(request, profile: "work")?.servesNamedHosts
+        }
+        #expect(try await resolve { $0.credential = netrc } == true)
+        #expect(try await resolve { $0.usesProfileCredential = true } == false)
+        var bound = netrc
+        bound.origins = [home.origin]
+        #expect(try await resolve { [bound] in $0.credential = bound } == false)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func theTasksOwnCredentialWinsOverTheProfiles() async throws {
         let fixture = try await ManagerFixture()
         serve(fixture.server, wanting: "Bearer mine")

@@ -68,7 +68,8 @@ import XferTestSupport
     }
 
     /// SDWebImage's exclusions: what says nothing about the URL never lists it.
-    @Test(arguments: [401, 403, 408, 425, 429, 500, 501, 503]) func otherStatusCodesNeverList(status: Int) async throws
+    @Test(arguments: [401, 403, 408, 423, 425, 429, 500, 501, 503]) func otherStatusCodesNeverList(status: Int)
+        async throws
     {
         let fixture = try await ManagerFixture()
         fixture.server.on("/a") { _ in Reply.failure(status) }

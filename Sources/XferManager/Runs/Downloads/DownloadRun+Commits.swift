@@ -55,11 +55,13 @@ extension DownloadRun {
         }
     }
 
-    /// Whoever sent bytes that had the wrong digest is not asked for them again. False when nobody else is left.
+    /// Whoever sent bytes that had the wrong digest is not asked for them again, but for one who went on without a validator:
+    /// that one sends the whole once more. False when nobody is left to be asked.
     func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
-        guard count > 1, let use = MirrorBook.suspect(transfer.sourceUse, count: count) else { return false }
-        for (index, url) in specification.sources.enumerated() where transfer.sourceUse.senders.contains(index) {
+        guard let use = MirrorBook.suspect(transfer.sourceUse, count: count) else { return false }
+        for (index, url) in specification.sources.enumerated()
+        where count > 1 && transfer.sourceUse.senders.contains(index) {
             services.logger.notice(
                 "a source is set aside",
                 metadata: ["task": "\(task)", "transfer": "\(id)", "url": "\(url)", "reason": "\(error.message)"])

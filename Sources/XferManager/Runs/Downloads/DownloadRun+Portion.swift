@@ -18,6 +18,8 @@ extension DownloadRun {
         let isOriginal: Bool
         /// What the file is like now that it is whole; nil where that tells nothing.
         let facts: FileFacts?
+        /// See `WholeBody`.
+        var holdingDigest: Checksum?
     }
 
     /// Makes a transfer of the task's own in its directory and moves the task to it.

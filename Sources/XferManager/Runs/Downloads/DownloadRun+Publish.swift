@@ -132,16 +132,27 @@ extension DownloadRun {
             whole: whole)
     }
 
-    /// The exact length is known to be right; the digest is checked when one is known. A mismatch drops the bytes.
+    /// The exact length is known to be right; digests are checked when any are known. A mismatch drops the bytes.
     private func verify(_ part: PartialFile, length: Int64) async throws {
-        guard let expected = specification.checksum ?? announcedDigest else { return }
+        if let demanded = specification.checksum {
+            try await verify(part, length: length, "the task demands", demanded)
+        }
+        if let holding = holdingDigest, holding != specification.checksum {
+            try await verify(part, length: length, "another task demands", holding)
+        } else if specification.checksum == nil, let announcedDigest {
+            try await verify(part, length: length, "the server announced", announcedDigest)
+        }
+    }
+
+    private func verify(
+        _ part: PartialFile, length: Int64, _ source: String, _ expected: Checksum
+    ) async throws {
         let control = control
         let found = try await services.digests.run {
             try FileDigest.compute(
                 part, algorithm: expected.algorithm, length: length, isCancelled: { control.isStopRequested })
         }
         guard found != expected else { return }
-        let source = specification.checksum == nil ? "the server announced" : "the task demands"
         try await dropBytes()
         try await services.pool.run { try part.truncate(to: 0) }
         throw TransferError(

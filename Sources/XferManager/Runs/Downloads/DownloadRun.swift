@@ -15,6 +15,8 @@ actor DownloadRun: TransferMember {
     let shared: SharedTransfer
     /// What describes the bytes of its own, once it has them.
     var described = ResumeData()
+    /// What the bytes have to be for being of one version, though the task itself demands nothing: see `WholeBody`.
+    var holdingDigest: Checksum?
     /// From the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
@@ -138,6 +140,7 @@ actor DownloadRun: TransferMember {
         described = portion.described
         isOriginal = portion.isOriginal
         wholeFacts = portion.facts
+        holdingDigest = portion.holdingDigest
     }
 
     // MARK: Told to stop, and other limits

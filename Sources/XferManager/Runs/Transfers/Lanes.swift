@@ -25,6 +25,10 @@ struct Lanes {
     var hasTriedAlone = false
     /// How the round ends once nobody is live any more.
     var verdict: Result<AttemptOutcome.Result, any Error>?
+    /// What the lanes have at stake together.
+    let stake = SharedStake()
+    /// Lanes that were told to end because there are too many.
+    var retiring: Set<Int> = []
     let signals: AsyncStream<LaneSignal>.Continuation
 
     /// The lowest number that no live lane has.

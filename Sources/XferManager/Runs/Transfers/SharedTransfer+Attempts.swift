@@ -34,7 +34,9 @@ extension SharedTransfer {
     func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
         func whole(_ length: Int64) async throws -> Delivery {
             let facts = try await requireWhole(part, length)
-            return .whole(WholeBody(part: part, length: length, described: described, facts: facts))
+            return .whole(
+                WholeBody(
+                    part: part, length: length, described: described, facts: facts, holdingDigest: holdingDigest))
         }
         if committed > 0, committed == transfer.resumeData.totalLength { return try await whole(committed) }
         beginWithSources()
@@ -126,6 +128,8 @@ extension SharedTransfer {
         var request = MirrorRequest.request(specification.request, for: source(for: lane))
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
+        // Streams of one connection share what it carries, and what is on its way on a stream that ends is sent in vain.
+        if segmentCount != .one { request.httpVersion = .http1 }
         return request
     }
 
@@ -166,7 +170,12 @@ extension SharedTransfer {
         }
         // Segments combine under a validator that each answer shows; a digest would tell too late.
         // But of several sources nothing else does.
-        let isUnderDigest = choice.way == .underDigest
+        if isFirst {
+            isJoinUnproven =
+                segment == nil && committed > 0 && choice.way == .own && mayJoinUnproven
+                && ResumeRules.isResumable(kept, allowsUnsafe: specification.resumesUnsafely) == false
+        }
+        let isUnderDigest = choice.way == .underDigest || isFirst && isJoinUnproven
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
         let isUnsafe = specification.resumesUnsafely && segment == nil && choice.way != .anew
         return try await attempt(
@@ -179,6 +188,7 @@ extension SharedTransfer {
             attempt.digestIsKnown = isDigestKnown
             attempt.conditions = isFirst ? conditions : []
             attempt.checkpoints = settings.checkpoints
+            attempt.stake = lanes?.stake
         } onEvent: { event, handle in
             await passOnEvents()
             try await onEvent(event, handle)
@@ -202,7 +212,8 @@ extension SharedTransfer {
             book.begin(with: choice.source)
             body = plan
         case .write(let plan):
-            book.onBody(of: choice)
+            book.onBody(of: choice, at: plan.offset, isUnproven: isJoinUnproven && plan.offset > 0)
+            if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
             body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail:
             for member in members.values { await member.run.note(head, from: keeping.finalURL) }

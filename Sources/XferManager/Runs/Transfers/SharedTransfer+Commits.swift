@@ -102,6 +102,7 @@ extension SharedTransfer {
         mark = nil
         transfer.sourceUse = use
         book.onBytesLost()
+        holdingDigest = nil
         trust.forgetKept()
         committed = 0
         // Cutting the file gives the blocks back.

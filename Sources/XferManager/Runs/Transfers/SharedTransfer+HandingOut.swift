@@ -22,7 +22,8 @@ extension SharedTransfer {
             try await beginWriting()
             forgetBody()
             return DownloadRun.Portion(
-                transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts)
+                transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
+                holdingDigest: body.holdingDigest)
         }
         do {
             try await seal(body)
@@ -57,7 +58,8 @@ extension SharedTransfer {
             try tx.takeVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
-        guard let portion else { throw TransferError(.internalError, "a copy came to nothing") }
+        guard var portion else { throw TransferError(.internalError, "a copy came to nothing") }
+        portion.holdingDigest = body.holdingDigest
         return portion
     }
 }

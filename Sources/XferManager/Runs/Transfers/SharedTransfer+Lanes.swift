@@ -50,8 +50,7 @@ extension SharedTransfer {
             let total = transfer.resumeData.totalLength
         else { return nil }
         return SegmentPlan(
-            total: total, kept: transfer.resumeData.segments, count: count, smallest: settings.smallestSegment,
-            now: Clocks.monotonic())
+            total: total, kept: transfer.resumeData.segments, count: count, smallest: settings.smallestSegment)
     }
 
     // MARK: Handing out the work
@@ -66,6 +65,7 @@ extension SharedTransfer {
     /// Gives work to lanes that have none, for as long as there is some and nobody wants to stop.
     private func fill(into part: PartialFile, in directory: DirectoryHandle) async {
         lanes?.noteProgress()
+        await retireSurplus()
         while let lanes, lanes.verdict == nil, !control.isStopRequested, var plan = lanes.plan,
             lanes.live.isEmpty || lanes.isOpen && lanes.live.count < plan.wantedLanes
         {
@@ -84,6 +84,16 @@ extension SharedTransfer {
             }
         }
         await widen()
+    }
+
+    /// Ends lanes that made nothing faster; what they leave of their pieces is for the others.
+    private func retireSurplus() async {
+        guard let lanes, lanes.verdict == nil, let plan = lanes.plan else { return }
+        for lane in plan.surplus where !lanes.retiring.contains(lane) {
+            guard let handle = lanes.handle(of: lane) else { continue }
+            self.lanes?.retiring.insert(lane)
+            await services.engine.stop(handle.id)
+        }
     }
 
     /// Pieces that no further lane will come for go to the lanes before them, where their responses bring them anyway.
@@ -111,6 +121,7 @@ extension SharedTransfer {
         if lanes.isOpen { chooseSource(for: lane) }
         self.lanes?.live[lane] = .some(nil)
         self.lanes?.began[lane] = Clocks.monotonic()
+        self.lanes?.stake.setAttempts(lanes.live.count + 1)
         let (isFirst, signals) = (!lanes.isOpen, lanes.signals)
         Task { [segment] in
             do {
@@ -141,8 +152,8 @@ extension SharedTransfer {
                 return open(lane, verdict, isPart: head.status == 206, described)
             }
             if case .restart(_, let reason) = verdict { throw LaneLoss.otherVersion(reason) }
-            if case .write = verdict {
-                try await takePart(lane)
+            if case .write(let body) = verdict {
+                try await takePart(lane, at: body.offset)
                 if head.status == 206 { lanes?.plan?.onAnswer(lane) }
             }
             lanes?.signals.yield(.looked)
@@ -176,7 +187,7 @@ extension SharedTransfer {
             }
             let kept = body.offset > 0 ? [Segment(start: 0, committed: body.offset)] : []
             lanes?.plan = SegmentPlan(
-                total: total, kept: kept, count: count, smallest: settings.smallestSegment, now: Clocks.monotonic())
+                total: total, kept: kept, count: count, smallest: settings.smallestSegment)
             lanes?.plan?.begin(lane)
             control.noteSegments(receivedElsewhere: 0)
         }
@@ -191,15 +202,22 @@ extension SharedTransfer {
     ) async throws {
         await checkpointing.enter()
         defer { checkpointing.leave() }
-        if let durable = lanes?.plan?.committed(of: lane), durable >= offset { return }
+        let stake = lanes?.stake
+        if let durable = lanes?.plan?.committed(of: lane), durable >= offset {
+            stake?.release()
+            return
+        }
+        let mark = stake?.mark() ?? 0
         let marks = lanes?.noteProgress() ?? []
         guard let plan = lanes?.plan else {
             try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: described)
+            stake?.settle(mark)
             return await services.engine.committed(handle.id, offset: offset)
         }
         let written = plan.writtenSegments
         try await checkpoint(part, at: written, keeping: described)
         lanes?.plan?.onDurable(written)
+        stake?.settle(mark)
         for (id, mark) in marks { await services.engine.committed(id, offset: mark) }
         if lanes?.plan?.measure(Clocks.monotonic()) == true { lanes?.signals.yield(.looked) }
     }
@@ -212,8 +230,12 @@ extension SharedTransfer {
         noteSpeed(of: lane)
         lanes?.noteProgress()
         lanes?.live.removeValue(forKey: lane)
+        lanes?.stake.setAttempts(lanes?.live.count ?? 0)
+        let wasRetiring = lanes?.retiring.remove(lane) != nil
         guard lanes?.plan != nil else { return await onOnlyEnd(result) }
         switch result {
+        case .success(let outcome) where outcome.result == .stopped && wasRetiring:
+            lanes?.plan?.onEnd(lane, at: outcome.offset)
         case .success(let outcome):
             lanes?.plan?.onEnd(lane, at: outcome.offset)
             await judge(outcome, of: lane, brought: brought)

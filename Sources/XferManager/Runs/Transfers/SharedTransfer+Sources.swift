@@ -92,11 +92,26 @@ extension SharedTransfer {
     /// Why what is kept is given up once another source sends the whole.
     static var makingWay: String { "its source cannot go on, and another one sends the whole" }
 
+    /// A digest that shows whether the finished bytes are right, whatever their source says of itself: the one somebody who
+    /// waits demands. Of tasks with mirrors all demand the same.
+    var demandedDigest: Checksum? {
+        guard specification.mirrors.isEmpty else { return specification.checksum }
+        let waiting = members.sorted { $0.key < $1.key }.map(\.value.run.specification.checksum)
+        return (waiting + [specification.checksum]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
+    }
+
+    /// Whether kept bytes may be continued from their source though it shows no validator. Once what was put together so
+    /// was wrong, it may not: the whole is fetched in one go.
+    var mayJoinUnproven: Bool { !book.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
+
     /// Bytes that only a digest holds together are of no use once nobody demands one any more.
     func demandDigest(in part: PartialFile) async throws {
-        guard transfer.sourceUse.needsDigest, !isDigestKnown, committed > 0 else { return }
+        guard transfer.sourceUse.unprovenFrom != nil, committed > 0 else { return }
+        holdingDigest = holdingDigest ?? demandedDigest
+        let isHeld = specification.mirrors.isEmpty ? holdingDigest != nil : isDigestKnown
+        guard !isHeld else { return }
         try await dropKeptBytes(
-            sourceChange: "it was put together from several sources, and no checksum is demanded now")
+            sourceChange: "it was put together without a validator, and no checksum is demanded now")
         try await services.pool.run { try part.truncate(to: 0) }
         described = ResumeData()
     }
@@ -122,8 +137,9 @@ extension SharedTransfer {
     }
 
     /// A lane beside others got an answer that goes on with their bytes. These are its source's, too, from here on.
-    func takePart(_ lane: Int) async throws {
-        book.onBody(of: choice(of: lane))
+    func takePart(_ lane: Int, at offset: Int64) async throws {
+        book.onBody(of: choice(of: lane), at: offset)
+        if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
         try await commitSourceUse()
     }
 

@@ -26,7 +26,8 @@ actor SharedTransfer: AttemptMaker {
     var described = ResumeData() {
         didSet {
             control.note(
-                isResumable: ResumeRules.isResumable(described, allowsUnsafe: specification.resumesUnsafely))
+                isResumable: ResumeRules.isResumable(
+                    described, allowsUnsafe: specification.resumesUnsafely || mayJoinUnproven))
         }
     }
     var members: [TaskID: Member] = [:]
@@ -41,6 +42,10 @@ actor SharedTransfer: AttemptMaker {
     var choices: [Int: MirrorBook.Choice] = [:]
     /// Whether the head of the attempt that runs was such that its bytes follow those in the partial file, or take their place.
     var isBodyTaken = false
+    /// Whether the attempt that runs goes on from what is kept without a validator, because a digest will tell.
+    var isJoinUnproven = false
+    /// The digest that holds kept bytes together, once there are such bytes: whoever demanded it may have left meanwhile.
+    var holdingDigest: Checksum?
     /// Whether this run has received anything that is kept.
     var hasGained = false
     /// When the last attempt began, and when its answer's head came.
@@ -368,6 +373,9 @@ struct WholeBody: Sendable {
     let described: ResumeData
     /// What the file was like when its last byte had come; nil where that tells nothing.
     var facts: FileFacts?
+
+    /// The digest the bytes must have for being of one version; nil where a validator has shown that.
+    let holdingDigest: Checksum?
 
     /// Throws unless the open file is what it was when its last byte had come. Blocks.
     ///

@@ -1,0 +1,40 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+
+/// `Expect: 100-continue`: a server is asked before a large content is sent to it.
+///
+/// libcurl adds the field over HTTP/1.1 and waits; this decides whether it may, and remembers who does not answer. What
+/// libcurl would do after a 417, repeat the request by itself, is done here: it would not show in the hop's head otherwise.
+extension Exchange {
+    /// Whether the server is worth asking. libcurl signs each line of a request as it stands, so a signed one is its own.
+    func mayAskFirst() -> Bool {
+        guard let content, !authentication.isSigned, content.sourceLength >= ContinueMemory.smallestContent else {
+            return false
+        }
+        let now = run.core.now
+        return run.core.shared.continues.withLockedValue { $0.mayAsk(url.origin, now: now) }
+    }
+
+    /// libcurl wants content for the first time since the request went out: the server has said 100, or nothing. Over HTTP/2,
+    /// where nothing is asked, that is at once.
+    func noteContentWanted() {
+        guard let askedAt else { return }
+        self.askedAt = nil
+        let isSilent = !hasContinued && !hasAnswer
+        guard isSilent, askedAt.duration(to: run.core.now) >= ContinueMemory.patience * 0.9 else { return }
+        noteSilence()
+    }
+
+    /// Whether the head refuses the question and not the request, which is then made again without it.
+    func refusesQuestion(_ head: ResponseHead) -> Bool {
+        guard asksFirst, head.status == 417 else { return false }
+        noteSilence()
+        return true
+    }
+
+    private func noteSilence() {
+        let now = run.core.now
+        run.core.shared.continues.withLockedValue { $0.noteSilence(of: url.origin, now: now) }
+    }
+}

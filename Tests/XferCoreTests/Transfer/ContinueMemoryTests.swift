@@ -1,0 +1,28 @@
+import Testing
+import XferModel
+
+@testable import XferCore
+
+@Suite struct ContinueMemoryTests {
+    private func origin(_ number: Int) -> Origin { Origin(scheme: .http, host: "h\(number).test", port: 80) }
+    private func at(_ seconds: Int) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: Int64(seconds) * 1_000_000_000)
+    }
+
+    @Test func anOriginThatDoesNotAnswerIsLeftAloneForAWhile() {
+        var memory = ContinueMemory()
+        #expect(memory.mayAsk(origin(1), now: at(0)))
+        memory.noteSilence(of: origin(1), now: at(0))
+        #expect(!memory.mayAsk(origin(1), now: at(599)) && memory.mayAsk(origin(2), now: at(1)))
+        #expect(memory.mayAsk(origin(1), now: at(600)))
+    }
+
+    @Test func onlySoManyOriginsAreRemembered() {
+        var memory = ContinueMemory()
+        for number in 0...ContinueMemory.capacity { memory.noteSilence(of: origin(number), now: at(number)) }
+        #expect(memory.mayAsk(origin(0), now: at(300)), "the oldest is forgotten")
+        #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayAsk(origin($0), now: at(300)) })
+        memory.noteSilence(of: origin(7), now: at(301))
+        #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayAsk(origin($0), now: at(300)) })
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+import XferCore
+import XferModel
+import XferTestSupport
+
+@testable import XferCurl
+@testable import XferManager
+
+/// `checkpoint_bytes` is a transfer's, however many lanes bring its bytes.
+@Suite struct CheckpointShareTests {
+    @Test func eightLanesTogetherHaveNoMoreAtStakeThanOne() async throws {
+        let limit: Int64 = 2 << 20
+        let source = SourceVersion(seed: 160, length: 24 << 20, etag: "\"v160\"")
+        let segmented = try await SegmentFixture(source) { $0.checkpointBytes = limit }
+        let gate = Gate()
+        segmented.served.always(.stall(at: 1000, until: gate))
+        let id = try await segmented.add(.exactly(8))
+        await gate.arrived(8)
+        let transfer = try #require(await segmented.manager.runs[id]?.transfer)
+        let shared = try #require(await segmented.manager.transfers[transfer]?.shared)
+        // No checkpoint ends from now on.
+        let checkpointing = await shared.checkpointing
+        await checkpointing.enter()
+        let engine = segmented.manager.services.engine
+        gate.open()
+        try await eventually("every lane waits for a checkpoint") {
+            let attempts = shared.control.attempts
+            for attempt in attempts where await engine.isPaused(attempt.id) != true { return false }
+            return attempts.count == 8
+        }
+        let atStake = shared.control.progress.received - (await shared.committed)
+        #expect(atStake <= limit, "\(atStake) bytes")
+        checkpointing.leave()
+        try await segmented.completes(id)
+        await segmented.end()
+    }
+}
