@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { SIGNAL_COUNT = 5 };
@@ -55,12 +56,23 @@ static void write_record(int number) {
 static void hand_on(int number, siginfo_t *info, void *context) {
     for (int i = 0; i < SIGNAL_COUNT; i++) {
         if (fatal_signals[i] != number) continue;
+        // Blocked is what the kernel would block: Swift's backtraces read memory under a handler of SIGSEGV.
+        sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+        for (int other = 1; other < 65; other++) {
+            if (sigismember(&former[i].sa_mask, other) == 1) sigaddset(&mask, other);
+        }
+        if (!(former[i].sa_flags & SA_NODEFER)) sigaddset(&mask, number);
+        pthread_sigmask(SIG_SETMASK, &mask, NULL);
         if (former[i].sa_flags & SA_SIGINFO) {
             former[i].sa_sigaction(number, info, context);
         } else if (former[i].sa_handler != SIG_DFL && former[i].sa_handler != SIG_IGN) {
             former[i].sa_handler(number);
         }
     }
+    sigset_t self;
+    sigemptyset(&self);
+    sigaddset(&self, number);
+    pthread_sigmask(SIG_BLOCK, &self, NULL);
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(number, &usual, NULL);
 }
