@@ -35,7 +35,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .damaged, .newerDatabase, .foreignFile, .unreadable: true
         case .sqlite(let code, _): Self.codesOfDamage.contains(code & 0xFF)
-        case .cannotOpen, .notDurable, .degraded, .closed, .noSuchTask, .noSuchTransfer, .otherLane, .invalidCursor:
+        case .cannotOpen, .notDurable, .degraded, .vanished, .closed, .noSuchTask, .noSuchTransfer,
+            .otherLane, .invalidCursor:
             false
         }
     }

@@ -85,7 +85,7 @@ public struct MirrorBook: Hashable, Sendable {
         if !(0..<count).contains(use.described) {
             // A damaged row: what is kept is of some source, so only a digest can make use of it.
             self.use.described = 0
-            self.use.needsDigest = true
+            self.use.unprovenFrom = 0
         }
         // Somebody insists: there would be nobody to ask.
         if (0..<count).allSatisfy(use.condemned.contains) { self.use.condemned = [] }

@@ -260,7 +260,7 @@ import XferModel
 
     @Test(arguments: [-1, 2, 16, Int.max]) func bytesOfASourceThatIsNotThereNeedADigest(described: Int) {
         var book = MirrorBook(count: 2, use: SourceUse(described: described))
-        #expect(book.use.described == 0 && book.use.needsDigest)
+        #expect(book.use.described == 0 && book.use.unprovenFrom == 0)
         book.onFailure(of: 0, Self.lost)
         _ = next(book, hasBytes: true)
     }
