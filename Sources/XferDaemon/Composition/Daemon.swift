@@ -67,7 +67,8 @@ public enum Daemon {
         let shutdown = ShutdownRequest()
         let endpoints = RPCEndpoint.all(sockets, path: instance.paths.socket, settings: settings)
         let leases = EventLeases(
-            perConnection: Int(clamping: settings.rpc.maxWaiting), perUser: Int(clamping: settings.rpc.maxWaitingPerUser))
+            perConnection: Int(clamping: settings.rpc.maxWaiting),
+            perUser: Int(clamping: settings.rpc.maxWaitingPerUser))
         let handlers =
             TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
             + QueueHandlers(manager: manager).all

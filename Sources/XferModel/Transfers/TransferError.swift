@@ -113,7 +113,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable,
             .outOfDescriptors:
             true
-        case .trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .httpStatus, .authFailed, .invalidFraming,
+        case .trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .httpStatus, .authFailed,
+            .invalidFraming,
             .lengthMismatch, .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,

@@ -71,7 +71,7 @@ import XferThreads
         let part = try PartialFile.create(in: opened, named: "part")
         chown(base.at("bob/d"), Self.alice, Self.alice)
         #expect(throws: FileError.self) { try PartialFile.create(in: opened, named: "other") }
-        let intent = PublishIntent(finalName: "final", part: part.identity)
+        let intent = PublishIntent(finalName: "final", part: try part.facts())
         #expect(throws: FileError.self) {
             try Publisher(directory: opened).rename("part", as: intent, isReplacing: false)
         }

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import XferCore
 import XferModel
 import XferStore
 import XferTestSupport
@@ -116,11 +117,14 @@ import XferTestSupport
             change(&request)
             return try await access.resolve(request, profile: "work")?.servesNamedHosts
         }
-        #expect(try await resolve { $0.credential = netrc } == true)
-        #expect(try await resolve { $0.usesProfileCredential = true } == false)
+        let own = try await resolve { $0.credential = netrc }
+        #expect(own == true)
+        let profiles = try await resolve { $0.usesProfileCredential = true }
+        #expect(profiles == false)
         var bound = netrc
         bound.origins = [home.origin]
-        #expect(try await resolve { [bound] in $0.credential = bound } == false)
+        let stated = try await resolve { $0.credential = bound }
+        #expect(stated == false)
         await manager.shutdown(.suspend)
     }
 

@@ -17,13 +17,11 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", Self.version).next([.stall(at: 100_000, until: gate)])
-        let manager = try await fixture.open(change: { settings in
-            settings.sharesBetweenOwners = true
-            settings.grantedRoots = ["/"]
-        })
+        let manager = try await fixture.open(change: { $0.sharesBetweenOwners = true })
         try await manager.start()
         let bob = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         let home = try fixture.directory.makeDirectory("bob")
+        chmod(home, 0o777)
         let his = try await fixture.add("/a", as: "a", to: manager, for: bob) { $0.destination.directory = home }
         try await eventually("bytes have come") { await manager.progress(of: [his])[his]?.received ?? 0 >= 100_000 }
         let hers = try await fixture.add("/a", as: "a", to: manager)

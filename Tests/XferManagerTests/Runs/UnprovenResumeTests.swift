@@ -24,7 +24,7 @@ import XferTestSupport
             let gate = Gate()
             fixture.server.serve("/f", UnprovenResumeTests.old).always(
                 .stall(at: UnprovenResumeTests.cut, until: gate))
-            manager = try await fixture.open { $0.checkpointInterval = .milliseconds(40) }
+            manager = try await fixture.open(change: { $0.checkpointInterval = .milliseconds(40) })
             try await manager.start()
             var ids: [TaskID] = []
             for (name, checksum) in names.sorted(by: { $0.key < $1.key }) {
