@@ -5,7 +5,13 @@ import Glibc
 public enum CommandLineTool {
     /// Never returns. `arguments` are those after the program's name.
     public static func main(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
-        exit(run(arguments, output: .standard, error: .error).rawValue)
+        var status = run(arguments, output: .standard, error: .error)
+        if let failure = Output.failure {
+            Output.error.line("xferctl: \(failure.message)")
+            // What the command itself found wrong says more.
+            if status == .done { status = failure.status }
+        }
+        exit(status.rawValue)
     }
 
     /// Runs one command line.

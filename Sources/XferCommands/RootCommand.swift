@@ -31,6 +31,7 @@ struct RootCommand: ParsableCommand {
                     ShutdownCommand.self,
                     RPCCommand.self,
                 ]),
-            CommandGroup(name: "Shell:", subcommands: [CompletionsCommand.self, ManualCommand.self]),
+            CommandGroup(
+                name: "Shell:", subcommands: [CompletionsCommand.self, CompleteCommand.self, ManualCommand.self]),
         ])
 }

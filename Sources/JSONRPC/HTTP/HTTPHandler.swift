@@ -111,15 +111,13 @@ final class HTTPHandler: ChannelInboundHandler {
     }
 
     private func giveUp(context: ChannelHandlerContext) {
-        let head: HTTPRequestHead
-        switch state {
-        case .idle: head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
-        case .receiving(let received, _, _): head = received
-        case .answering, .closing: return
-        }
         let seconds = dispatcher.limits.requestTime.components.seconds
         let answer = HTTPAnswer.text("the request was begun and not ended within \(seconds) seconds\n", status: 408)
-        refuse(head, with: answer, context: context)
+        switch state {
+        case .idle: refuseUnread(with: answer, context: context)
+        case .receiving(let head, _, _): refuse(head, with: answer, context: context)
+        case .answering, .closing: return
+        }
     }
 
     /// Closes now or, when an answer is being made, after it.
@@ -214,6 +212,29 @@ extension HTTPHandler {
         isLastRequest = true
         state = .answering(head)
         send(answer, to: head, lingers: true, context: context)
+    }
+
+    /// Answers bytes that never became a request, and closes.
+    ///
+    /// Past `HTTPServerPipelineHandler`: to it an answer without a request is a mistake of this program, and it traps.
+    private func refuseUnread(with answer: HTTPAnswer, context: ChannelHandlerContext) {
+        isLastRequest = true
+        state = .closing
+        var head = HTTPResponseHead(answer, to: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/"))
+        head.headers.replaceOrAdd(name: "connection", value: "close")
+        do {
+            let behind = try context.pipeline.syncOperations.context(handlerType: HTTPServerPipelineHandler.self)
+            behind.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+            if case .bytes(let bytes) = answer.body {
+                behind.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+            }
+            behind.writeAndFlush(Self.wrapOutboundOut(.end(nil))).assumeIsolated()
+                .whenComplete { [lingering = dispatcher.limits.lingering] _ in
+                    LingeringCloseHandler.close(context.channel, within: lingering)
+                }
+        } catch {
+            context.close(promise: nil)
+        }
     }
 
     private func send(

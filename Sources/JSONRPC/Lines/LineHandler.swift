@@ -145,7 +145,7 @@ extension LineHandler {
 
     private func giveUp(context: ChannelHandlerContext) {
         guard wantsInput else { return }
-        let seconds = Int(dispatcher.limits.requestTime.components.seconds)
+        let seconds = Int(clamping: dispatcher.limits.requestTime.components.seconds)
         let error = RPCError.beyondLimit(
             "a line was begun and not ended within \(seconds) seconds", reason: "request_timeout", limit: seconds)
         connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))

@@ -12,8 +12,9 @@ struct VerbOptions: ParsableArguments {
     func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance) }
 
     /// Prints the raw answer, or what `text` makes of it.
-    func show<Value>(_ answer: DaemonSession.Answer<Value>, _ text: (Value, Terminal) -> [String]) {
-        let terminal = Terminal.standard
+    func show<Value>(
+        _ answer: DaemonSession.Answer<Value>, on terminal: Terminal = .standard, _ text: (Value, Terminal) -> [String]
+    ) {
         let lines = output.json ? [answer.raw.text] : text(answer.value, terminal)
         for line in lines { terminal.output.line(line) }
     }

@@ -6,6 +6,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case refused = 3
     case noDaemon = 4
     case timedOut = 5
+    case outputFailed = 6
     case interrupted = 130
 
     /// For the manual.
@@ -17,6 +18,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         case .refused: "The daemon refused, and standard error says why."
         case .noDaemon: "No daemon answered; standard error names the sockets that were tried."
         case .timedOut: "Waiting took longer than allowed; the transfers go on."
+        case .outputFailed: "Standard output, or the file given for it, could not be written; standard error says why."
         case .interrupted: "Interrupted by Ctrl-C; the transfers go on."
         }
     }

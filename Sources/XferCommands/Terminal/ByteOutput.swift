@@ -35,6 +35,6 @@ struct ByteOutput {
     }
 
     private func failure(_ what: String) -> CommandFailure {
-        CommandFailure(.usage, "\(what) \(name): \(String(cString: strerror(errno)))")
+        CommandFailure(.outputFailed, "\(what) \(name): \(String(cString: strerror(errno)))")
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// One of the process's output streams, written without buffering so that what was printed before a signal is there.
 ///
@@ -11,9 +12,19 @@ struct Output: Sendable {
     /// Writes nothing.
     static let discarding = Output(descriptor: -1)
 
+    /// The `errno` of the first write to standard output that failed; 0 until one does.
+    private static let firstFailure = Atomic<Int32>(0)
+
+    /// What a command ends with when some of its output was lost, as on a full disk; nil when nothing was.
+    static var failure: CommandFailure? {
+        let code = firstFailure.load(ordering: .relaxed)
+        guard code != 0 else { return nil }
+        return CommandFailure(.outputFailed, "cannot write to standard output: \(String(cString: strerror(code)))")
+    }
+
     func line(_ text: String) { write(text + "\n") }
 
-    /// Writes everything or gives up: a reader that went away is no reason to fail a transfer.
+    /// Writes everything or gives up, which `failure` tells of at the end: waiting for a transfer goes on meanwhile.
     func write(_ text: String) {
         guard descriptor >= 0 else { return }
         var text = text
@@ -27,6 +38,10 @@ struct Output: Sendable {
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
                 } else if errno != EINTR {
+                    let code = errno
+                    if descriptor == STDOUT_FILENO {
+                        _ = Self.firstFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed)
+                    }
                     return
                 }
             }

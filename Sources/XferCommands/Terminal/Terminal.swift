@@ -20,6 +20,8 @@ struct Terminal: Sendable {
     }
 
     static let standard = Terminal(.standard)
+    /// For news beside data that goes to standard output.
+    static let error = Terminal(.error)
 
     var style: Style { Style(isEnabled: usesColour) }
 

@@ -76,25 +76,27 @@ struct AddCommand: ParsableCommand {
                 destination: destination, content: content, request: request, cache: cache, access: access,
                 scheduling: scheduling),
             count: all.count, mirrors: mirrors)
-        let ids = try add(all.map { template.task($0) })
+        // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
+        let showsResponse =
+            wait && all.count == 1 && template.task("").kind == .data && !options.output.json
+        let terminal = showsResponse ? Terminal.error : .standard
+        let ids = try add(all.map { template.task($0) }, on: terminal)
         guard wait else { return }
-        let status = try WaitCommand.wait(for: ids, timeout: timeout, options: options, isDaemonKnown: true)
+        let status = try WaitCommand.wait(
+            for: ids, timeout: timeout, options: options, isDaemonKnown: true, on: terminal)
         if status != .done { throw CommandFailure(status) }
-        try showResponse(of: ids, template)
+        if showsResponse, let id = ids.first { try showResponse(of: id) }
     }
 
-    /// As curl would: the response of a single request that was waited for.
-    private func showResponse(of ids: [TaskID], _ template: TaskTemplate) throws {
-        guard ids.count == 1, template.task("").kind == .data, !options.output.json else { return }
+    private func showResponse(of id: TaskID) throws {
         let daemon = try options.open()
-        try ResultCommand.write(
-            try daemon.call(TaskResult.self, TaskResult.Params(id: ids[0])).value, of: ids[0], from: daemon)
+        try ResultCommand.write(try daemon.call(TaskResult.self, TaskResult.Params(id: id)).value, of: id, from: daemon)
     }
 
-    private func add(_ tasks: [NewTask]) throws(CommandFailure) -> [TaskID] {
+    private func add(_ tasks: [NewTask], on terminal: Terminal) throws(CommandFailure) -> [TaskID] {
         let daemon = try options.open()
         guard tasks.count > 1 || inputFile != nil else {
-            return try addOne(tasks[0], daemon)
+            return try addOne(tasks[0], daemon, on: terminal)
         }
         var added = TaskAdd.Many()
         for batch in TaskBatches(tasks) {
@@ -104,25 +106,27 @@ struct AddCommand: ParsableCommand {
                 added.ids += many.ids
                 added.existing += many.existing.map { batch.startIndex + $0 }
             } catch {
-                if !added.ids.isEmpty { show(added, of: tasks) }
+                if !added.ids.isEmpty { show(added, of: tasks, on: terminal) }
                 throw error.naming(batch.startIndex, in: tasks, added: added.ids.count)
             }
         }
-        show(added, of: tasks)
+        show(added, of: tasks, on: terminal)
         return added.ids
     }
 
     /// All calls together are one answer.
-    private func show(_ added: TaskAdd.Many, of tasks: [NewTask]) {
-        options.show(DaemonSession.Answer(raw: added.wire, value: added)) { added, _ in
+    private func show(_ added: TaskAdd.Many, of tasks: [NewTask], on terminal: Terminal) {
+        options.show(DaemonSession.Answer(raw: added.wire, value: added), on: terminal) { added, _ in
             AddText.lines(added, batch: tasks[...])
         }
     }
 
-    private func addOne(_ task: NewTask, _ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] {
+    private func addOne(
+        _ task: NewTask, _ daemon: DaemonSession, on terminal: Terminal
+    ) throws(CommandFailure) -> [TaskID] {
         let answer = try daemon.call(TaskAdd.self, .one(task))
         guard case .one(let one) = answer.value else { return [] }
-        options.show(answer) { _, terminal in AddText.lines(one, style: terminal.style) }
+        options.show(answer, on: terminal) { _, terminal in AddText.lines(one, style: terminal.style) }
         return [one.task.id]
     }
 }

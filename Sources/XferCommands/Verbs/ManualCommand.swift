@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrictJSON
 
 /// `xferctl man`: the manual page.
 struct ManualCommand: ParsableCommand {
@@ -10,7 +9,6 @@ struct ManualCommand: ParsableCommand {
     func run() throws { Output.standard.write(try Self.page()) }
 
     static func page() throws -> String {
-        let tree = try JSONValue(parsing: Array(RootCommand._dumpHelp().utf8))
-        return ManualPage(root: tree["command"] ?? tree, version: RootCommand.configuration.version).text
+        ManualPage(root: try CommandTree.ofThisProgram().raw, version: RootCommand.configuration.version).text
     }
 }

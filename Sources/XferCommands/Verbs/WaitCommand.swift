@@ -27,14 +27,17 @@ struct WaitCommand: ParsableCommand {
 
     /// Waits, and for `--json` prints what `task.wait` answers at the end.
     ///
-    /// - Parameter isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
+    /// - Parameters:
+    ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
+    ///   - terminal: where news are shown.
     static func wait(
-        for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false
+        for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false,
+        on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
-            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown)
+            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, terminal: terminal)
         guard options.output.json else { return try waiter.run() }
         do throws(CommandFailure) {
             let status = try waiter.run()

@@ -27,7 +27,7 @@ struct EventStream {
                     last = event.body["last_seq"]?.integerValue ?? last
                     try subscribe(session.daemon, since: &last)
                 } else {
-                    show(event, raw: raw)
+                    try show(event, raw: raw)
                 }
             case .lost: try recover(&session, since: &last)
             case .signals: throw CommandFailure(.interrupted)
@@ -49,7 +49,9 @@ struct EventStream {
                 Self.tellGap(gap.firstSeq)
                 params.seq = max(gap.firstSeq.subtractingSaturated(1), params.seq.addingSaturated(1))
             case .events(let page):
-                for (event, raw) in zip(page.events, answer.raw["events"]?.arrayValue ?? []) { show(event, raw: raw) }
+                for (event, raw) in zip(page.events, answer.raw["events"]?.arrayValue ?? []) {
+                    try show(event, raw: raw)
+                }
                 guard page.lastSeq > params.seq else { return }
                 params.seq = page.lastSeq
             }
@@ -77,9 +79,11 @@ struct EventStream {
         last = last ?? result.lastSeq
     }
 
-    private func show(_ event: EventMessage, raw: JSONValue) {
+    /// - Throws: when it cannot be written: nobody gets the ones after it either.
+    private func show(_ event: EventMessage, raw: JSONValue) throws(CommandFailure) {
         let terminal = Terminal.standard
         terminal.output.line(isRaw ? raw.text : EventLine(style: terminal.style).line(event))
+        if let failure = Output.failure { throw CommandFailure(failure.status) }
     }
 
     private static func tellGap(_ first: Int64) {

@@ -81,8 +81,9 @@ extension RetentionClock {
     public init?(text: String) {
         let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
         let bound = Int64.max / 4
-        guard words.count == 5, words[0] == "1", let wall = Int64(words[1]), (-bound...bound).contains(wall),
-            let uptime = Int64(words[2]), (0...bound).contains(uptime), let remaining = Int64(words[3]), remaining >= 0,
+        guard words.count == 5, words[0] == "1", let wall = Int64(words[1], radix: 10), (-bound...bound).contains(wall),
+            let uptime = Int64(words[2], radix: 10), (0...bound).contains(uptime),
+            let remaining = Int64(words[3], radix: 10), remaining >= 0,
             words[4].utf8.count <= 64
         else { return nil }
         self.init(

@@ -156,6 +156,6 @@ public struct CheckpointWindow: Hashable, Sendable {
     }
 
     private func full(beside count: Int) -> Int64 {
-        count > 0 ? max(limits.dueBytes, limits.pauseBytes - Int64(min(count, 64) + 1) * room) : full
+        count > 0 ? max(limits.dueBytes, limits.pauseBytes - Int64(clamping: min(count, 64) + 1) * room) : full
     }
 }

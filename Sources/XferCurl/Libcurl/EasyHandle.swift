@@ -133,7 +133,7 @@ final class EasyHandle {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(ContinueMemory.patience.components.seconds * 1000))
+        set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: ContinueMemory.patience.components.seconds * 1000))
         // A proxy's answer to CONNECT is not the response that was asked for.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }

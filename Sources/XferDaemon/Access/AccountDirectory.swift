@@ -48,9 +48,11 @@ public struct AccountDirectory: Sendable {
     private static func groups(of name: UnsafePointer<CChar>, _ gid: UInt32) -> [UInt32]? {
         var count: Int32 = 64
         while count <= 1 << 20 {
-            var groups = [gid_t](repeating: 0, count: Int(count))
+            var groups = [gid_t](repeating: 0, count: Int(clamping: count))
             let room = count
-            if getgrouplist(name, gid, &groups, &count) >= 0 { return Array(groups.prefix(Int(max(0, count)))) }
+            if getgrouplist(name, gid, &groups, &count) >= 0 {
+                return Array(groups.prefix(Int(clamping: max(0, count))))
+            }
             // What is needed, where the library says so.
             count = max(count, room * 2)
         }

@@ -34,7 +34,7 @@ extension RPCLimits {
         clientsPerUser = settings.rpc.maxClientsPerUser
         reservedClients = settings.rpc.reservedClients
         requestTime = settings.rpc.requestTimeout
-        waitingBytesPerUser = Int(settings.rpc.maxWaitingPerUser)
+        waitingBytesPerUser = Int(clamping: settings.rpc.maxWaitingPerUser)
         requestsInFlight = settings.rpc.maxInFlight
     }
 }

@@ -30,7 +30,7 @@ struct EventHandlers: Sendable {
             let limit = EventLeases.mostPerUser
             throw RPCFailure(
                 .limitExceeded, "a user can have \(limit) event streams",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(limit)))
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
         }
         let feed = try await EventFeed(manager, filter: filter, since: params.since, lease: lease)
         guard let id = subscriptions.start(feed, on: context.connection) else {

@@ -173,7 +173,7 @@ extension ConfigurationNode {
     fileprivate func child(_ step: String) -> ConfigurationNode? {
         switch content {
         case .mapping(let members): members.first { $0.key.text == step }?.value
-        case .sequence(let items): Int(step).flatMap { items.indices.contains($0) ? items[$0] : nil }
+        case .sequence(let items): Int(step, radix: 10).flatMap { items.indices.contains($0) ? items[$0] : nil }
         case .scalar: step == "0" ? self : nil
         }
     }

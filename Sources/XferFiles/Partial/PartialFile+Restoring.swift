@@ -84,7 +84,7 @@ extension PartialFile {
 
     private func nameCount() throws(FileError) -> Int {
         let handle = try handle()
-        return Int(try status(of: handle.raw, path: path).st_nlink)
+        return Int(clamping: try status(of: handle.raw, path: path).st_nlink)
     }
 }
 
@@ -139,8 +139,8 @@ extension PartialFile {
     private func firstHole(from offset: Int64) throws(FileError) -> Int64? {
         let handle = try handle()
         guard directory.knowsHoles else { return nil }
-        switch retryingInterrupts({ xfer_next_hole(handle.raw, Int(offset)) }) {
-        case .value(let hole): return Int64(hole)
+        switch retryingInterrupts({ xfer_next_hole(handle.raw, Int(clamping: offset)) }) {
+        case .value(let hole): return Int64(clamping: hole)
         // Nothing is there (lseek(2)).
         case .failure(ENXIO): return offset
         case .failure(let code): throw .system(operation: "look for holes in", path: path, code: code)

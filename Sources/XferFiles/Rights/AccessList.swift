@@ -17,7 +17,7 @@ struct AccessList: Hashable {
     /// Nil when the bytes are no list (linux/posix_acl_xattr.h): version 2, then eight bytes an entry, little-endian.
     init?(_ bytes: [UInt8]) {
         func word(_ offset: Int, _ count: Int) -> UInt32 {
-            bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt32(clamping: $1) }
         }
         guard bytes.count >= 4, bytes.count % 8 == 4, word(0, 4) == 2 else { return nil }
         var entries: [Entry] = []
@@ -34,7 +34,7 @@ struct AccessList: Hashable {
             case 0x20: tag = .other
             default: return nil
             }
-            entries.append(Entry(tag: tag, permissions: UInt16(permissions)))
+            entries.append(Entry(tag: tag, permissions: UInt16(clamping: permissions)))
         }
         self.entries = entries
     }

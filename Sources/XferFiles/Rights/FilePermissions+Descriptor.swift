@@ -5,7 +5,7 @@ extension FilePermissions {
     /// Of an open file; O_PATH is enough.
     init(of handle: Descriptor, _ facts: stat) {
         self.init(
-            owner: facts.st_uid, group: facts.st_gid, mode: UInt16(facts.st_mode & 0o777),
+            owner: facts.st_uid, group: facts.st_gid, mode: UInt16(clamping: facts.st_mode & 0o777),
             list: Self.list(of: handle))
     }
 

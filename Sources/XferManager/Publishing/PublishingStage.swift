@@ -153,13 +153,13 @@ actor PublishingStage {
         do throws(FileError) {
             let facts = try requireInPlace(candidate)
             while true {
-                if candidate.policy.isSettledByOthers, names.withLockedValue({ $0.contains(candidate.name) }) {
+                if candidate.policy.waitsForOthers, names.withLockedValue({ $0.contains(candidate.name) }) {
                     return .success(nil)
                 }
                 let choice = try publisher.chooseName(for: candidate.name, policy: candidate.policy) { name in
                     entry.taken.contains(name) || names.withLockedValue { $0.contains(name) }
                 }
-                guard case .publish(let name, isReplacing: false) = choice else { return .success((choice, facts)) }
+                guard case .publish(let name, _) = choice else { return .success((choice, facts)) }
                 if names.withLockedValue({ $0.insert(name).inserted }) { return .success((choice, facts)) }
             }
         } catch {
@@ -258,6 +258,7 @@ actor PublishingStage {
 }
 
 extension ConflictPolicy {
-    /// Whether a file that gets the name first ends the matter.
-    fileprivate var isSettledByOthers: Bool { self == .skip || self == .fail }
+    /// Whether another file of the round that is about to take the name has to be published first: it ends the matter, or is
+    /// replaced once it was seen to be in its place.
+    fileprivate var waitsForOthers: Bool { self != .rename }
 }

@@ -17,6 +17,6 @@ enum PercentCoding {
 
     private static func digits(_ rest: ArraySlice<UInt8>) -> (UInt8, UInt8)? {
         let values = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        return values.count == 2 ? (UInt8(values[0]), UInt8(values[1])) : nil
+        return values.count == 2 ? (UInt8(clamping: values[0]), UInt8(clamping: values[1])) : nil
     }
 }

@@ -36,7 +36,7 @@ public struct Transfer: Hashable, Sendable {
         guard name.hasPrefix(prefix) else { return nil }
         let rest = name.dropFirst(prefix.count)
         let digits = rest.prefix { $0.isASCII && $0.isNumber }
-        guard let id = Int64(digits), let next = rest.dropFirst(digits.count).first, next == "." || next == "-" else {
+        guard let id = Int64(digits, radix: 10), let next = rest.dropFirst(digits.count).first, next == "." || next == "-" else {
             return nil
         }
         return TransferID(id)

@@ -85,7 +85,7 @@ enum RowCheck {
         var faults: [Fault] = []
         let statement = try db.makeStatement(
             sql: "SELECT \(reading.columns), \(reading.key) AS row_key FROM \(reading.table) ORDER BY \(reading.key)")
-        let keyColumn = Int32(statement.columnCount) - 1
+        let keyColumn = Int32(clamping: statement.columnCount) - 1
         let connection = Connection(db)
         _ = try connection.all(statement) { row throws(StoreError) in
             do throws(StoreError) {

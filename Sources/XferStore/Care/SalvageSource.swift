@@ -75,7 +75,7 @@ final class SalvageSource {
         defer { Glibc.close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw DatabaseFile.failure(path) }
-        let pageSize = Int(good[16]) << 8 | Int(good[17])
+        let pageSize = Int(clamping: good[16]) << 8 | Int(clamping: good[17])
         if status.st_size < pageSize {
             guard pwrite(descriptor, good, good.count, 0) == good.count else { throw DatabaseFile.failure(path) }
             return
@@ -87,7 +87,7 @@ final class SalvageSource {
         header[44..<48] = good[44..<48]
         header[56..<60] = good[56..<60]
         // How many pages there are.
-        let pages = UInt32(clamping: Int(status.st_size) / pageSize)
+        let pages = UInt32(clamping: Int(clamping: status.st_size) / pageSize)
         for (index, shift) in [24, 16, 8, 0].enumerated() {
             header[28 + index] = UInt8(truncatingIfNeeded: pages >> shift)
         }
@@ -177,7 +177,7 @@ private final class RawConnection {
         }
         defer { sqlite3_finalize(statement) }
         for (index, value) in values.enumerated() {
-            guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else { throw failure }
+            guard value.bind(to: statement, at: Int32(clamping: index + 1)) == SQLITE_OK else { throw failure }
         }
         var found: [T] = []
         while true {

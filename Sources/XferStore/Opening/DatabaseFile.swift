@@ -64,11 +64,11 @@ enum DatabaseFile {
     /// The length that the header of a database without a log states; nil when it states none.
     private static func expectedLength(of path: String) throws(StoreError) -> Int? {
         guard let header = try header(of: path) else { return nil }
-        func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32(clamping: $1) } }
         // The number of pages counts only where it was written with the last change.
         guard big(24) == big(92), big(28) > 0 else { return nil }
-        let size = UInt32(header[16]) << 8 | UInt32(header[17])
-        return Int(big(28)) * Int(size == 1 ? 65_536 : size)
+        let size = UInt32(clamping: header[16]) << 8 | UInt32(clamping: header[17])
+        return Int(clamping: big(28)) * Int(clamping: size == 1 ? 65_536 : size)
     }
 
     /// The first bytes; nil when there are fewer, or no such file.

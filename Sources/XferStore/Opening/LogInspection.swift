@@ -46,7 +46,7 @@ struct LogInspection {
         let magic = Self.big(header[0..<4])
         guard magic | 1 == 0x377F_0683 else { return nil }
         isBigEndian = magic & 1 == 1
-        pageSize = Int(Self.big(header[8..<12]))
+        pageSize = Int(clamping: Self.big(header[8..<12]))
         guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
         salts = header[16..<24]
         sum = (0, 0)
@@ -61,7 +61,7 @@ struct LogInspection {
         var number = 0
         var wrongFrame: Int?
         var commits = 0
-        while pread(descriptor, &frame, size, off_t(Self.headerSize + number * size)) == size {
+        while pread(descriptor, &frame, size, off_t(clamping: Self.headerSize + number * size)) == size {
             number += 1
             add(frame[0..<8])
             add(frame[Self.frameHeaderSize...])
@@ -97,5 +97,5 @@ struct LogInspection {
         }
     }
 
-    private static func big(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
+    private static func big(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32(clamping: $1) } }
 }

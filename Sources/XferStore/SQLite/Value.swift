@@ -25,7 +25,7 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// Device and inode numbers keep their 64 bits; SQLite's integers are signed.
     init(bits value: UInt64) { self = .integer(Int64(bitPattern: value)) }
     init(bits value: UInt64?) { self = value.map { .integer(Int64(bitPattern: $0)) } ?? .null }
-    init(_ value: UInt32?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    init(_ value: UInt32?) { self = value.map { .integer(Int64(clamping: $0)) } ?? .null }
     init<T: RawRepresentable<String>>(_ value: T) { self = .text(value.rawValue) }
 
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {

@@ -138,9 +138,9 @@ import XferTestSupport
                     == [
                         "field|z|1", "field|plain|a=b&c<line>--x", "field|na\"me|quoted", "field|Größe ✓|weiß",
                         "field|back\\slash|\\", "field|plain|again",
-                        "file|binary|b \"q\".bin|None|None|4|\(bytes.0)",
+                        "file|binary|b \"q\".bin|application/octet-stream|None|4|\(bytes.0)",
                         "file|one|Übersicht 1.pdf|application/pdf|mine|300001|\(digests.0)",
-                        "file|two|ends in \\|None|None|0|\(digests.1)",
+                        "file|two|ends in \\|application/octet-stream|None|0|\(digests.1)",
                         "file|slashed|C:\\temp.txt|text/plain|None|1|\(bytes.1)",
                     ].sorted())
         }

@@ -84,15 +84,15 @@ struct PrometheusRegistryTests {
         let bad = """
             # TYPE a_total gauge
             a_total 1
-            # HELP b Text.
-            # TYPE b counter
-            b 1
+            # HELP bee Text.
+            # TYPE bee counter
+            bee 1
             # HELP c_total Text.
             # TYPE c_total counter
             c_total 1
             c_total 2
             # TYPE c_total counter
-            d 1
+            dee 1
             # HELP eFast_ms Text.
             # TYPE eFast_ms gauge
             eFast_ms{le="1"} 1
@@ -100,8 +100,8 @@ struct PrometheusRegistryTests {
             """
         #expect(
             PrometheusLint.problems(in: bad) == [
-                "a_total: no help text", "a_total: not a counter, but ends in _total", "b: a counter without _total",
-                "c_total: a series twice", "c_total: TYPE twice", "d: no type", "d: no help text",
+                "a_total: no help text", "a_total: not a counter, but ends in _total", "bee: a counter without _total",
+                "c_total: a series twice", "c_total: TYPE twice", "dee: no type", "dee: no help text",
                 "eFast_ms: not in snake_case", "eFast_ms: an abbreviated unit", "eFast_ms: a label le",
             ])
     }

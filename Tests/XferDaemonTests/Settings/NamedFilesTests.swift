@@ -31,7 +31,7 @@ import XferTestSupport
             download: { dir: DIR, roots: [DIR] }
             hooks: { tell: { argv: [/bin/true] } }
             access: { users: { bob: { roots: [DIR] } } }
-            profiles: { api: { credential: { scheme: bearer, secret: { file: DIR/secret } } } }
+            profiles: { api: { base_url: https://h.test/, credential: { scheme: bearer, secret: { file: DIR/secret } } } }
             """)
         #expect(files.problems == [] && files.warnings == [])
     }
@@ -47,7 +47,7 @@ import XferTestSupport
         ("hooks: { a: { argv: [DIR] } }", "/c.yaml:1:22: hooks.a.argv: ", "is not a file"),
         ("hooks: { a: { argv: [DIR/plain] } }", "/c.yaml:1:22: hooks.a.argv: ", "may not be executed"),
         (
-            "download: { dir: DIR/text, roots: [/tmp, DIR/text] }", "/c.yaml:1:42: download.roots: ",
+            "download:\n  dir: DIR/text\n  roots: [/tmp, DIR/text]", "/c.yaml:3:17: download.roots: ",
             "is not a directory"
         ),
     ])
@@ -57,22 +57,22 @@ import XferTestSupport
     }
 
     @Test(arguments: [
-        ("download: { dir: DIR/gone, roots: [DIR/gone] }", "/c.yaml:1:36: download.roots: ", "does not exist"),
+        ("download:\n  dir: DIR/gone\n  roots: [DIR/gone]", "/c.yaml:3:11: download.roots: ", "does not exist"),
         (
             "access:\n  users:\n    bob: { roots: [/, DIR/gone] }", "/c.yaml:3:23: access.users.bob.roots: ",
             "does not exist"
         ),
         (
-            "profiles: { api: { credential: { scheme: netrc, secret: { file: DIR/gone } } } }",
-            "/c.yaml:1:57: profiles.api.credential.secret: ", "gone cannot be read"
+            "profiles:\n  api:\n    base_url: https://h.test/\n    credential: { scheme: netrc, secret: { file: DIR/gone } }",
+            "/c.yaml:4:42: profiles.api.credential.secret: ", "gone cannot be read"
         ),
         (
-            "profiles: { api: { credential: { scheme: bearer, secret: { file: DIR/open } } } }",
-            "/c.yaml:1:58: profiles.api.credential.secret: ", "0600"
+            "profiles:\n  api:\n    base_url: https://h.test/\n    credential: { scheme: bearer, secret: { file: DIR/open } }",
+            "/c.yaml:4:43: profiles.api.credential.secret: ", "0600"
         ),
         (
-            "profiles: { api: { client_cert: { certificate: DIR/gone, key: DIR/secret } } }",
-            "/c.yaml:1:33: profiles.api.client_cert: ", "gone"
+            "profiles:\n  api:\n    base_url: https://h.test/\n    client_cert: { certificate: DIR/gone, key: DIR/secret }",
+            "/c.yaml:4:18: profiles.api.client_cert: ", "gone"
         ),
     ])
     func whatMayComeLaterIsWarnedOfWithLineAndKey(yaml: String, place: String, words: String) throws {

@@ -67,6 +67,11 @@ struct SettingsFileTests {
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
         expected.rpc = .init(maxLine: 65_536, maxClients: 3, maxInFlight: 2)
+        expected.rpc.maxClientsPerUser = 2
+        expected.rpc.reservedClients = 1
+        expected.rpc.requestTimeout = .seconds(5)
+        expected.rpc.maxWaiting = 1 << 20
+        expected.rpc.maxWaitingPerUser = 2 << 20
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
         expected.access.groups = ["100": .init(roots: ["/srv/all"])]
         expected.log.level = .debug
@@ -195,7 +200,7 @@ struct SettingsFileTests {
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, engine, results, events, history, rpc, access, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, engine, results, events, history, rpc, access, redaction, log, found a list"
             ),
         ] as [(String, String)])
     func problem(yaml: String, message: String) throws {

@@ -56,7 +56,9 @@ let everyKeyChanged = """
     results: { max_bytes: 64Mi, max_ratio: 50 }
     events: { max_count: 5000, max_age: 7d }
     history: { max_count: 10, max_age: 0 }
-    rpc: { max_line: 64Ki, max_clients: 3, max_in_flight: 2 }
+    rpc:
+      { max_line: 64Ki, max_clients: 3, max_clients_per_user: 2, reserved_clients: 1, max_in_flight: 2, request_timeout: 5,
+        max_waiting: 1Mi, max_waiting_per_user: 2Mi }
     access:
       users:
         bob: { roots: [/srv/bob], max_tasks: 5, max_priority: high }

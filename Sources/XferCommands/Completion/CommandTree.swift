@@ -1,0 +1,67 @@
+import ArgumentParser
+import StrictJSON
+
+/// The tree of verbs and their arguments as ArgumentParser dumps it (`ToolInfoV0`).
+struct CommandTree: Sendable {
+    let raw: JSONValue
+
+    /// - Throws: `JSONError` where the dump is no JSON.
+    static func ofThisProgram() throws -> CommandTree {
+        let dump = try JSONValue(parsing: Array(RootCommand._dumpHelp().utf8))
+        return CommandTree(raw: dump["command"] ?? dump)
+    }
+
+    var name: String { raw["commandName"]?.stringValue ?? "" }
+    var abstract: String { raw["abstract"]?.stringValue ?? "" }
+
+    /// Those that help shows.
+    var subcommands: [CommandTree] {
+        (raw["subcommands"]?.arrayValue ?? []).filter { $0["shouldDisplay"] != false }.map(CommandTree.init)
+    }
+
+    var arguments: [Argument] {
+        (raw["arguments"]?.arrayValue ?? []).filter { $0["shouldDisplay"] != false }.map(Argument.init)
+    }
+
+    var positionals: [Argument] { arguments.filter { $0.kind == .positional } }
+
+    func subcommand(_ name: String) -> CommandTree? {
+        (raw["subcommands"]?.arrayValue ?? []).map(CommandTree.init).first { $0.name == name }
+    }
+
+    /// - Parameter word: with its dashes.
+    func option(_ word: Substring) -> Argument? { arguments.first { $0.names.contains(String(word)) } }
+
+    /// An option, flag or positional argument.
+    struct Argument: Sendable {
+        enum Kind: String { case positional, option, flag }
+        enum Values: Hashable {
+            case words([String])
+            case files
+            case directories
+            case unknown
+        }
+
+        let raw: JSONValue
+
+        var kind: Kind { raw["kind"]?.stringValue.flatMap(Kind.init) ?? .flag }
+        var isRepeating: Bool { raw["isRepeating"] == true }
+        var abstract: String { raw["abstract"]?.stringValue ?? "" }
+
+        /// With their dashes.
+        var names: [String] {
+            (raw["names"]?.arrayValue ?? []).compactMap { name in
+                name["name"]?.stringValue.map { (name["kind"] == "long" ? "--" : "-") + $0 }
+            }
+        }
+
+        var values: Values {
+            let words = (raw["allValues"] ?? raw["allValueStrings"])?.arrayValue ?? []
+            if !words.isEmpty { return .words(words.compactMap(\.stringValue)) }
+            let kind = raw["completionKind"]
+            if let list = kind?["list"]?["values"]?.arrayValue { return .words(list.compactMap(\.stringValue)) }
+            if kind?["file"] != nil { return .files }
+            return kind?["directory"] != nil ? .directories : .unknown
+        }
+    }
+}
