@@ -142,6 +142,8 @@ extension ResumeRules {
         if let known = kept.totalLength, let now = completeLength(head), known != now {
             return .lengthChanged(kept: known, now: now)
         }
+        // More is kept than there is, though the length was not known before.
+        if let now = completeLength(head), now < plan.offset { return .lengthChanged(kept: plan.offset, now: now) }
         if let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
         if let date = head.lastModified, let known = kept.validators.lastModified, date != known {
             return .lastModifiedChanged

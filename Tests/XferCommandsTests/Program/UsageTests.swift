@@ -84,12 +84,4 @@ import XferTestSupport
         page.text(".not a request")
         #expect(page.output == "\\&.not a request\n")
     }
-
-    @Test func `bash takes the completion script`() async throws {
-        guard let bash = Command.find("bash") else { return }
-        let directory = try TemporaryDirectory()
-        try FileTree.write(RootCommand.completionScript(for: .bash), to: directory.file("script"))
-        let result = try await Command.run(bash, ["-n", directory.file("script")])
-        #expect(result.isSuccess, "\(result)")
-    }
 }

@@ -263,7 +263,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         ),
         (
             RPCFailure(.storageUnavailable, "the database cannot be written"),
-            "the database cannot be written; make room on the disk that holds the daemon's state, it goes on by itself"
+            "the database cannot be written; see to the daemon's state directory (`xferctl status`), it goes on by itself"
         ),
     ])
     func `a refusal exits with 3, names the field and says what to do`(failure: RPCFailure, text: String) async throws {

@@ -79,6 +79,15 @@ import XferModel
         #expect(judge(200, fields, plainRange: true) == .write(skipping))
     }
 
+    /// It can be of no version that has the kept bytes, whatever its tag says.
+    @Test func aWholeShorterThanWhatIsKeptRestarts() {
+        let short = BodyPlan(offset: 0, end: 99, total: 99)
+        #expect(
+            judge(200, [("Content-Length", "99"), tag], total: nil)
+                == .restart(short, .lengthChanged(kept: 100, now: 99)))
+        #expect(judge(200, [("Content-Length", "100"), tag], total: nil) != .restart(short, .rangeIgnored))
+    }
+
     @Test func a200OfAnotherVersionRestarts() {
         #expect(judge(200, [("Content-Length", "1000"), ("ETag", "\"b\"")]) == .restart(whole, .etagChanged))
         #expect(judge(200, [("Content-Length", "1000"), ("ETag", "W/\"a\"")]) == .restart(whole, .etagChanged))
