@@ -40,6 +40,7 @@ import XferTrust
 
     @Test(arguments: versions) func aResponseOfADelegatedSignerIsAccepted(version: Int32) async throws {
         var delegate = TestCA.Leaf()
+        delegate.commonName = "signer"
         delegate.usage = "OCSPSigning"
         let signer = try fixture.authority.issue(delegate)
         let staple = try fixture.authority.ocspResponse(for: leaf, signer: signer)
@@ -87,6 +88,7 @@ import XferTrust
 
     @Test func aPolicyThatAcceptsAnyChainCannotRequireAResponse() throws {
         var policy = Self.policy()
+        policy.hosts = [try HostPattern("host.test")]
         policy.allowsInvalidCertificates = true
         policy.validatesDomainName = false
         let error = #expect(throws: TrustPolicyError.self) { try TrustPolicyRules.check(policy, at: nil) }

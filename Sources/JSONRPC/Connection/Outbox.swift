@@ -7,9 +7,11 @@ struct Outbox {
     private let limit: Int
     private var waiting = ByteBuffer()
     private var waitingNotifications = 0
+    /// Of what waits.
+    private var waitingAnswerBytes = 0
     private var finished: [UInt64] = []
     /// The write under way.
-    private var writing = (bytes: 0, notifications: 0)
+    private var writing = (bytes: 0, notifications: 0, answerBytes: 0)
     private var isDrainScheduled = false
     private var isClosed = false
 
@@ -27,13 +29,19 @@ struct Outbox {
             bytes: waiting.readableBytes + writing.bytes, notifications: waitingNotifications + writing.notifications)
     }
 
+    /// Bytes of answers, which are made for whoever asks; notifications have the bound of their streams.
+    var answerBytes: Int { waitingAnswerBytes + writing.answerBytes }
+
     var isWritable: Bool { !isClosed && backlog.bytes <= limit / 2 }
     var isEmpty: Bool { backlog.bytes == 0 && finished.isEmpty }
 
     /// Takes a line; true when a drain has to be scheduled for it.
     mutating func append(answer line: [UInt8]?, ofRequest token: UInt64?) -> Bool {
         guard !isClosed else { return false }
-        if let line { waiting.writeBytes(line) }
+        if let line {
+            waiting.writeBytes(line)
+            waitingAnswerBytes += line.count
+        }
         if let token { finished.append(token) }
         return schedulesDrain()
     }
@@ -53,21 +61,23 @@ struct Outbox {
         isDrainScheduled = false
         defer { finished.removeAll(keepingCapacity: true) }
         guard writing.bytes == 0, waiting.readableBytes > 0 else { return Burst(bytes: nil, finished: finished) }
-        writing = (waiting.readableBytes, waitingNotifications)
+        writing = (waiting.readableBytes, waitingNotifications, waitingAnswerBytes)
         defer {
             waiting = ByteBuffer()
             waitingNotifications = 0
+            waitingAnswerBytes = 0
         }
         return Burst(bytes: waiting, finished: finished)
     }
 
-    mutating func writeEnded() { writing = (0, 0) }
+    mutating func writeEnded() { writing = (0, 0, 0) }
 
     mutating func close() {
         isClosed = true
         waiting = ByteBuffer()
         waitingNotifications = 0
-        writing = (0, 0)
+        waitingAnswerBytes = 0
+        writing = (0, 0, 0)
         finished = []
     }
 

@@ -58,7 +58,7 @@ public final class RPCConnection: Sendable {
         var line = RPCAnswer.notification(method, params: encodedParams)
         guard line.count <= limits.messageBytes else { return .tooLarge }
         line.append(UInt8(ascii: "\n"))
-        let (outcome, drain) = counting { state -> (RPCNotification, (@Sendable () -> Void)?) in
+        let (outcome, drain) = state.withLockedValue { state -> (RPCNotification, (@Sendable () -> Void)?) in
             guard let scheduleDrain = state.scheduleDrain else { return (.unavailable, nil) }
             let (outcome, schedulesDrain) = state.outbox.append(notification: line)
             return (outcome, schedulesDrain ? scheduleDrain : nil)
@@ -123,12 +123,12 @@ extension RPCConnection {
         drain?()
     }
 
-    /// Changes the state and counts for its user what waits now.
+    /// Changes the state and counts for its user what answers wait now.
     private func counting<Result>(_ change: (inout State) -> Result) -> Result {
         let (result, bytes) = state.withLockedValue { state in
-            let before = state.outbox.backlog.bytes
+            let before = state.outbox.answerBytes
             let result = change(&state)
-            return (result, state.outbox.backlog.bytes - before)
+            return (result, state.outbox.answerBytes - before)
         }
         output.add(bytes)
         return result

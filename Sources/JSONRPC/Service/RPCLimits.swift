@@ -27,8 +27,8 @@ public struct RPCLimits: Hashable, Sendable {
     public var headerFields = 128
     /// Bytes waiting for a client to read them. At it a notification is refused (`RPCConnection.notify`); above half of
     /// it `isWritable` is false and no more requests are begun.
-    public var waitingBytes = 1 << 20
-    /// Bytes waiting to be read on all connections of one user. While there are more, its requests are answered −32600
+    public var waitingBytes = 1 << 18
+    /// Bytes of answers waiting to be read on all connections of one user. While there are more, its requests are answered −32600
     /// (HTTP routes: 503) and carried out not at all.
     public var waitingBytesPerUser = 32 << 20
     /// How long what a client still sends is read and dropped after it was sent a last answer, so that it can read that

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Bytes that wait to be read on all connections of one user.
+/// Bytes of answers that wait to be read on all connections of one user. Who subscribes and does not read loses its stream,
+/// but may still ask.
 final class UserOutput: Sendable {
     private let limit: Int
     private let waiting = NIOLockedValueBox(0)

@@ -135,13 +135,25 @@ public final class XferConnection {
         isBroken = true
         var rest = line[...]
         while true {
-            rest = rest.dropFirst(try socket.write(rest))
+            do throws(ConnectionError) {
+                rest = rest.dropFirst(try socket.write(rest))
+            } catch {
+                if error == .closed, hasLastWord() { return }
+                throw error
+            }
             if rest.isEmpty { break }
             try socket.wait(forWriting: true, until: deadline)
             // A daemon whose answers nobody takes stops reading: take them while writing.
             _ = try read()
         }
         isBroken = false
+    }
+
+    /// Whether a daemon that takes nothing more said why before it closed.
+    private func hasLastWord() -> Bool {
+        while (try? read()) == true {}
+        while (try? takeLine()) == true {}
+        return answers[lastID] != nil
     }
 
     /// Reads what has arrived; false when nothing has.

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// One of the process's output streams, written without buffering so that what was printed before a signal is there.
 ///
@@ -12,14 +11,15 @@ struct Output: Sendable {
     /// Writes nothing.
     static let discarding = Output(descriptor: -1)
 
-    /// The `errno` of the first write to standard output that failed; 0 until one does.
-    private static let firstFailure = Atomic<Int32>(0)
+    /// The `errno` of the first write to standard output that failed; 0 until one does. Unguarded: commands run, and write, on
+    /// the program's one thread.
+    nonisolated(unsafe) private static var firstFailure: Int32 = 0
 
     /// What a command ends with when some of its output was lost, as on a full disk; nil when nothing was.
     static var failure: CommandFailure? {
-        let code = firstFailure.load(ordering: .relaxed)
-        guard code != 0 else { return nil }
-        return CommandFailure(.outputFailed, "cannot write to standard output: \(String(cString: strerror(code)))")
+        guard firstFailure != 0 else { return nil }
+        let problem = String(cString: strerror(firstFailure))
+        return CommandFailure(.outputFailed, "cannot write to standard output: \(problem)")
     }
 
     func line(_ text: String) { write(text + "\n") }
@@ -38,10 +38,7 @@ struct Output: Sendable {
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
                 } else if errno != EINTR {
-                    let code = errno
-                    if descriptor == STDOUT_FILENO {
-                        _ = Self.firstFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed)
-                    }
+                    if descriptor == STDOUT_FILENO, Self.firstFailure == 0 { Self.firstFailure = errno }
                     return
                 }
             }

@@ -36,9 +36,8 @@ public struct Transfer: Hashable, Sendable {
         guard name.hasPrefix(prefix) else { return nil }
         let rest = name.dropFirst(prefix.count)
         let digits = rest.prefix { $0.isASCII && $0.isNumber }
-        guard let id = Int64(digits, radix: 10), let next = rest.dropFirst(digits.count).first, next == "." || next == "-" else {
-            return nil
-        }
+        guard let id = Int64(digits, radix: 10), let next = rest.dropFirst(digits.count).first, ".-".contains(next)
+        else { return nil }
         return TransferID(id)
     }
 }

@@ -2,24 +2,32 @@ import GRDB
 
 /// The schema that this program's migrations make: what the schema of a database of a given version has to be.
 ///
-/// Every database takes the same migrations in the same order, so an object has the same row of `sqlite_schema` in all
-/// of them; only its root page differs.
+/// Every database takes the same migrations, so that an object's row of `sqlite_schema` says the same in all of them but for
+/// its root page.
 struct ReferenceSchema {
     /// A row of `sqlite_schema` without its root page.
-    struct Object: Equatable {
+    struct Object {
+        struct Definition: Hashable {
+            let type: String?
+            let name: String?
+            let table: String?
+            let sql: String?
+        }
+
         let row: Int64
-        let type: String?
-        let name: String?
-        let table: String?
-        let sql: String?
+        let definition: Definition
+
+        var type: String? { definition.type }
+        var name: String? { definition.name }
+        var table: String? { definition.table }
+        var sql: String? { definition.sql }
 
         /// From a row of `query`.
         init(_ found: ResultRow) {
             row = found.integer(0)
-            type = found.optionalText(1)
-            name = found.optionalText(2)
-            table = found.optionalText(3)
-            sql = found.optionalText(4)
+            definition = Definition(
+                type: found.optionalText(1), name: found.optionalText(2), table: found.optionalText(3),
+                sql: found.optionalText(4))
         }
     }
 
@@ -54,16 +62,36 @@ struct ReferenceSchema {
 
     /// Objects that differ, are missing, or are not this program's.
     func differences(from found: [Object]) -> [String] {
-        let others = Dictionary(found.map { ($0.row, $0) }) { first, _ in first }
-        let known = Set(objects.map(\.row))
-        let missing = objects.filter { others[$0.row] != $0 }.map {
-            "the \($0.type ?? "object") \($0.name ?? "?") is not in the schema as this program makes it"
+        let places = places(in: found)
+        let missing = places.filter { $0.found?.definition != $0.object.definition }.map { place in
+            "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema as this program makes it"
         }
+        let known = Set(places.compactMap { $0.found?.row })
         return missing + found.filter { !known.contains($0.row) }.map { "the schema has an unknown row \($0.row)" }
     }
 
+    /// Which row each object is in; nil where it is in none. Whole ones are known by their definition, damaged ones by the
+    /// words that are left of it, and then by the order in which the migrations make them, which VACUUM may change.
+    func places(in found: [Object]) -> [(object: Object, found: Object?)] {
+        var free = found
+        var places: [(object: Object, found: Object?)] = objects.map { ($0, nil) }
+        let likenesses: [(Object, Object) -> Bool] = [
+            { $0.definition == $1.definition },
+            { $0.type == $1.type && $0.name == $1.name },
+            { $0.name == $1.name || $0.sql != nil && $0.sql == $1.sql },
+            { $0.row == $1.row },
+        ]
+        for isAlike in likenesses {
+            for index in places.indices where places[index].found == nil {
+                guard let match = free.firstIndex(where: { isAlike($0, places[index].object) }) else { continue }
+                places[index].found = free.remove(at: match)
+            }
+        }
+        return places
+    }
+
     private func matches(_ found: [Object]) -> Int {
-        let others = Dictionary(found.map { ($0.row, $0) }) { first, _ in first }
-        return objects.count { others[$0.row] == $0 } - abs(found.count - objects.count)
+        let definitions = Set(found.map(\.definition))
+        return objects.count { definitions.contains($0.definition) } - abs(found.count - objects.count)
     }
 }

@@ -104,16 +104,19 @@ final class SalvageSource {
         try connection.run("PRAGMA writable_schema = ON")
         let found = try connection.objects()
         guard let reference = try ReferenceSchema.best(for: found) else { return [] }
-        let rows = Set(found.map(\.row))
+        let places = reference.places(in: found)
         var lost: [String] = []
         try connection.run("BEGIN")
-        for object in reference.objects {
-            if !rows.contains(object.row), object.type == "table" { lost.append("\(object.name ?? "?"): not found") }
+        for (object, found) in places {
+            guard let found else {
+                if object.type == "table" { lost.append("\(object.name ?? "?"): not found") }
+                continue
+            }
             try connection.run(
                 "UPDATE sqlite_schema SET type = ?2, name = ?3, tbl_name = ?4, sql = ?5 WHERE rowid = ?1",
-                [.integer(object.row), Value(object.type), Value(object.name), Value(object.table), Value(object.sql)])
+                [.integer(found.row), Value(object.type), Value(object.name), Value(object.table), Value(object.sql)])
         }
-        let known = JSONText.array(reference.objects.map(\.row))
+        let known = JSONText.array(places.compactMap { $0.found?.row })
         try connection.run(
             """
             DELETE FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL

@@ -16,7 +16,7 @@ import XferModel
     @Test func whatIsValidFramesTheMessage() {
         #expect(framing([]) == .untilClose)
         #expect(framing([("content-length", "5")]) == .length(5))
-        #expect(framing([("Content-Length", "9223372036854775807")]) == .length(.max))
+        #expect(framing([("Content-Length", "1152921504606846976")]) == .length(1 << 60))
         #expect(framing([("Transfer-Encoding", "Chunked")]) == .chunked)
         #expect(framing([("Transfer-Encoding", " , chunked ,")]) == .chunked)
     }
@@ -27,7 +27,8 @@ import XferModel
     }
 
     @Test(arguments: [
-        "5, 6", "5 5", "0x5", "9223372036854775808", "18446744073709551616", "-5", "+5", "", "5,", ",5", "5.0", "five",
+        "5, 6", "5 5", "0x5", "1152921504606846977", "9223372036854775807", "9223372036854775808",
+        "18446744073709551616", "-5", "+5", "", "5,", ",5", "5.0", "five",
         "5;q=1", "٥", "5\u{FFFD}6",
     ]) func aLengthThatIsNoneIsNotAbsent(_ text: String) {
         #expect(isInvalid(framing([("Content-Length", text)])))

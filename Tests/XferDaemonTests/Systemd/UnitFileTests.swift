@@ -89,6 +89,7 @@ struct UnitFileTests {
             try FileManager.default.copyItem(
                 atPath: directory.appending(path: "../\(name)").standardizedFileURL.path, toPath: copy.file(name))
         }
+        _ = try copy.makeDirectory(".build")
         let programs = try copy.makeDirectory(".build/release")
         for name in ["xferd", "xferctl"] {
             try FileManager.default.copyItem(

@@ -13,30 +13,33 @@ import XferTestSupport
 
     @Test func trimmingTheHistoryDeletesWhatFailedTasksKept() async throws {
         let fixture = try await ManagerFixture()
-        fixture.server.serve("/a", Self.version).always(.drop(after: 100_000))
         let manager = try await fixture.open(change: { $0.retention.maxHistory = 1 })
         try await manager.start()
         for number in 0..<4 {
-            let id = try await fixture.add("/a", as: "a\(number)", to: manager) { $0.retry.maxRetries = 0 }
-            #expect(try await fixture.end(of: id, in: manager).state == .failed)
+            fixture.server.serve("/a\(number)", Self.version).always(.drop(after: 100_000))
+            let id = try await fixture.add("/a\(number)", as: "a\(number)", to: manager) { $0.retry.maxRetries = 0 }
+            let end = try await fixture.end(of: id, in: manager)
+            #expect(end.state == .failed, "\(end)")
         }
         try await eventually("the runs are over") { await manager.transfers.isEmpty }
         try await manager.trim()
         try await eventually("one part is left") { try fixture.files().count == 1 }
-        #expect(try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.isEmpty)
+        try await eventually("no row is left") {
+            try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.isEmpty
+        }
         await manager.shutdown(.suspend)
     }
 
     @Test func aStartDeletesWorkingFilesOfItsOwnStoreThatNoRowNamesAndNoOthers() async throws {
         let fixture = try await ManagerFixture()
-        fixture.server.serve("/a", Self.version).always(.drop(after: 100_000))
+        for name in ["a", "b"] { fixture.server.serve("/\(name)", Self.version).always(.drop(after: 100_000)) }
         var manager = try await fixture.open()
         try await manager.start()
         let other = try fixture.directory.makeDirectory("other")
         var ids: [TaskID] = []
         for name in ["a", "b"] {
             ids.append(
-                try await fixture.add("/a", as: name, to: manager) {
+                try await fixture.add("/\(name)", as: name, to: manager) {
                     $0.retry.maxRetries = 0
                     if name == "b" { $0.destination.directory = other }
                 })

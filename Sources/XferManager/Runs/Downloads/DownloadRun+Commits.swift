@@ -117,7 +117,8 @@ extension DownloadRun {
         let resumeData =
             ready.isProcessed ? nil : wholeResumeData(length, in: ready.facts.map { PartRecord(mark: $0.mark) })
         let (id, transferID, now) = (taskID, transfer.id, services.clock())
-        let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
+        // It may wait long for its publishing, and is judged by whatever holds then.
+        let sources = isOriginal ? trust.unrecordedSources(isLast: true) : nil
         try await commit(.gathered) { tx, machine in
             if let resumeData {
                 try tx.update(resumeData: resumeData, of: transferID)
