@@ -43,9 +43,8 @@ import XferTestSupport
         clock.set("2026-01-05T13:00:00Z")
         try await manager.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
-        #expect(
-            try await fixture.events(of: id, in: manager)
-                == [.taskAdded, .taskWaiting, .taskStarted, .taskResponse, .taskCompleted])
+        let events = try await fixture.events(of: id, in: manager)
+        #expect(events == [.taskAdded, .taskWaiting, .taskStarted, .taskResponse, .taskCompleted])
         await manager.shutdown(.suspend)
     }
 
