@@ -54,6 +54,7 @@ extension ResponseHead {
 
     private static func framing(of lengths: [Substring]) -> MessageFraming {
         guard let first = lengths.first else { return .untilClose }
+        if lengths.count == 1, let length = Decimal64.parse(first) { return .length(length) }
         let parsed = Set(lengths.map { Decimal64.parse($0) })
         guard parsed.count == 1 else { return .invalid("sent lengths that contradict each other: \(quoted(lengths))") }
         return Decimal64.parse(first).map(MessageFraming.length)
@@ -62,7 +63,9 @@ extension ResponseHead {
 
     /// Members of a comma-separated list, without the white space around them; empty ones too.
     private static func members(of text: String) -> [Substring] {
-        text.split(separator: ",", omittingEmptySubsequences: false).map { member in
+        // As nearly every length is written.
+        if text.utf8.allSatisfy({ (48...57).contains($0) }) { return [text[...]] }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { member in
             let start = member.drop { $0 == " " || $0 == "\t" }
             let end = start.lastIndex { $0 != " " && $0 != "\t" }
             return end.map { start[...$0] } ?? ""
@@ -82,6 +85,9 @@ public enum FramingName {
 
     /// Which of them a name is, white space around it apart; nil for every other name.
     public static func named(_ text: String) -> String? {
+        if text.equalsIgnoringASCIICase(length) { return length }
+        if text.equalsIgnoringASCIICase(coding) { return coding }
+        guard text.utf8.first.map(isSpace) == true || text.utf8.last.map(isSpace) == true else { return nil }
         let trimmed = text.utf8.drop(while: isSpace)
         guard let last = trimmed.lastIndex(where: { !isSpace($0) }) else { return nil }
         let name = trimmed[...last]
