@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 
-from hostile_server import HostileServer, versions
+from hostile_server import RELUCTANT, HostileServer, versions
 from xferd import CallFailed, Daemon, PATIENCE
 
 #: System calls of a download's way to its file, at one of which strace(1) kills.
@@ -103,8 +103,9 @@ class Campaign:
     def new_task(self):
         # Few paths, so that tasks share transfers.
         path = f"/{self.random.randrange(max(10, self.options.tasks // 4))}"
+        host = RELUCTANT if self.random.random() < 0.02 else "127.0.0.1"
         task = {
-            "url": f"http://127.0.0.1:{self.server.port}{path}", "max_retries": self.random.randrange(4),
+            "url": f"http://{host}:{self.server.port}{path}", "max_retries": self.random.randrange(4),
             "retry_failed": True,
         }
         kind = self.random.random()
@@ -161,7 +162,7 @@ class Campaign:
         self.start()
         deadline = time.monotonic() + PATIENCE + self.options.tasks / 20
         while time.monotonic() < deadline:
-            rest = {state: self.daemon.all("task.list", "tasks", {"filter": {"state": [state]}, "fields": ["id"]})
+            rest = {state: self.daemon.all("task.list", "tasks", {"filter": {"state": [state]}, "fields": ["id", "url"]})
                     for state in ["queued", "running", "waiting", "paused", "staged"]}
             ids = [task["id"] for task in rest["paused"] + rest["waiting"]]
             staged = [task["id"] for task in rest["staged"]]
@@ -174,6 +175,11 @@ class Campaign:
                     self.counts[f"refused commit {error.code}"] += 1
             if not any(rest.values()):
                 return
+            # Their host may ask for an hour.
+            late = [task["id"] for tasks in rest.values() for task in tasks if RELUCTANT in task["url"]]
+            if len(late) == sum(map(len, rest.values())):
+                self.daemon.call("task.cancel", {"ids": late})
+                self.counts["cancelled for their host's patience"] += len(late)
             time.sleep(0.2)
         self.problem("tasks do not end: " + json.dumps({state: len(tasks) for state, tasks in rest.items()}))
 
@@ -190,7 +196,8 @@ class Campaign:
                 self.problem(f"task {task_id}: {task['error']}")
             if state != "completed" or task_id not in self.answered:
                 continue
-            path = "/" + self.answered[task_id]["url"].rsplit("/", 1)[1]
+            # Where it was redirected to, another content is the right one.
+            path = "/" + (task.get("final_url") or task["url"]).rsplit("/", 1)[1]
             if task.get("final_path"):
                 named.add(os.path.basename(task["final_path"]))
                 try:

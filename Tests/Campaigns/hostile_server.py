@@ -21,6 +21,10 @@ def versions(path):
     return [content(path, 0), content(path, 1)]
 
 
+#: The host that asks for more patience than anybody has: its tasks wait as long as a host may ask for.
+RELUCTANT = "127.0.0.2"
+
+
 class HostileServer:
     """Listens on loopback, in a thread of its own. `requests` counts what was asked."""
 
@@ -36,8 +40,10 @@ class HostileServer:
 
     def run(self, ready):
         asyncio.set_event_loop(self.loop)
-        server = self.loop.run_until_complete(asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=1024))
+        start = self.loop.run_until_complete
+        server = start(asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=1024))
         self.port = server.sockets[0].getsockname()[1]
+        self.reluctant = start(asyncio.start_server(self.serve, RELUCTANT, self.port, backlog=1024))
         ready.set()
         self.loop.run_forever()
 
@@ -86,6 +92,7 @@ class Reply:
         self.fields = [("ETag", '"%s"' % hashlib.sha256(self.whole).hexdigest()[:16])]
         self.first = 0
         self.last = len(self.whole) - 1
+        self.is_reluctant = request.get("host", "").startswith(RELUCTANT)
         asked = request.get("range", "")
         match = request.get("if-range")
         self.is_partial = asked.startswith("bytes=") and (match is None or match == self.fields[0][1])
@@ -139,7 +146,10 @@ def errs(reply):
     reply.status = reply.random.choice(["500 x", "502 x", "503 x", "429 x", "408 x", "425 x", "423 x"])
     reply.pieces, reply.length = [b"sorry"], 5
     if reply.random.random() < 0.3:
-        reply.set("Retry-After", reply.random.choice(["0", "-1", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"]))
+        times = ["0", "-1", "x"]
+        if reply.is_reluctant:
+            times = ["99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"]
+        reply.set("Retry-After", reply.random.choice(times))
 
 
 def lies_about_the_range(reply):
