@@ -35,6 +35,7 @@ extension FuzzTarget {
         "HTTP/1.1 416 \r\nContent-Range: bytes */100000\r\n\r\n",
         "HTTP/1.1 503 x\r\nRetry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\nAge: 99999999999999999999\r\n"
             + "Expires: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n",
+        "HTTP/1.1 206 x\r\nContent-Range: bytes 0-4/10\r\nContent-Length: 0x5\r\nHTTP/x: 200\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\nVary: *\r\nContent-Encoding: gzip\r\n folded\r\n\r\n",
     ]
 

@@ -39,7 +39,8 @@ struct HeadParser {
             isDone = true
             return .head(whole)
         }
-        if line.hasPrefix("HTTP/") {
+        // Only the first line: to libcurl, too, a later one of this form is a field, whose name begins with HTTP/.
+        if head == nil, line.hasPrefix("HTTP/") {
             head = Self.statusLine(line)
         } else if line.utf8.first.map(Self.isBlank) == true {
             continueLastField(with: line)

@@ -23,7 +23,7 @@ extension TransferManager {
         guard !stored.isEmpty else { return known }
         return try await store.read { [known, stored] reader in
             try stored.reduce(into: known) { known, task in
-                guard let transfer = try task.transferID.flatMap({ try reader.transfer($0) }) else { return }
+                guard let transfer = try reader.readableTransfer(of: task) else { return }
                 let (specification, use) = (task.specification, transfer.sourceUse)
                 let isUnderDigest = specification.checksum?.algorithm.isStrong == true && use.suspects.isEmpty
                 known[task.id] = ResumeRules.isResumable(
@@ -38,7 +38,7 @@ extension TransferManager {
         guard !kept.isEmpty else { return [:] }
         return try await store.read { [kept] reader in
             try kept.reduce(into: [:]) { known, task in
-                guard let transfer = try task.transferID.flatMap({ try reader.transfer($0) }) else { return }
+                guard let transfer = try reader.readableTransfer(of: task) else { return }
                 known[task.id] = transfer.resumeData.segments
             }
         }
@@ -156,4 +156,16 @@ public enum EventPage: Sendable {
     case events([Event], lastSeq: Int64)
     /// Events after the asked number have been trimmed.
     case gap(firstSeq: Int64, lastSeq: Int64)
+}
+
+extension StoreReader {
+    /// The task's transfer; nil without one, and where its row is damaged, which keeps no task out of a list.
+    fileprivate func readableTransfer(of task: TransferTask) throws(StoreError) -> Transfer? {
+        guard let id = task.transferID else { return nil }
+        do throws(StoreError) {
+            return try transfer(id)
+        } catch .unreadable {
+            return nil
+        }
+    }
 }

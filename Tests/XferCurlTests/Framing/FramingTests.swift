@@ -26,6 +26,7 @@ import XferTestSupport
         "Transfer-Encoding: gzip", "Transfer-Encoding: identity", "Transfer-Encoding:", "Transfer-Encoding : chunked",
         "Transfer-Encoding:\r\n chunked", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 5", "Content-Length: 5\r\nTransfer-Encoding: chunked",
+        "Content-Length: 0x5\r\nHTTP/x: 200", "Transfer-Encoding: gzip, chunked\r\nHTTP/1.1 200 OK: x",
     ]
 
     @Test(arguments: invalid, [AttemptMode.download, .exchange])

@@ -29,6 +29,13 @@ import XferModel
         #expect(parse("HTTP/2 200", "")?.majorVersion == 2)
     }
 
+    /// libcurl takes it for a field; a head that began anew would have lost what was said before.
+    @Test func aFieldNamedLikeAStatusLineIsAField() {
+        let head = parse("HTTP/1.1 404 Not Found", "Content-Length: 0x5", "HTTP/x: 200", "HTTP/1.1 200 OK", "")
+        #expect(head?.status == 404)
+        #expect(head?.fields.map(\.name) == ["Content-Length", "HTTP/x"])
+    }
+
     @Test func interimResponsesAreForgotten() {
         let head = parse("HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/1.1 200 OK", "A: b", "")
         #expect(head?.status == 200)
