@@ -21,6 +21,8 @@ enum CurlError {
         case CURLE_WEIRD_SERVER_REPLY where detail.hasPrefix("Invalid Content-Length"): (.invalidFraming, nil)
         // Bytes were lost on the way, or the server's program broke off: the next answer may well be right.
         case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"): (.invalidFraming, true)
+        // A line behind the last chunk that is no field.
+        case CURLE_BAD_FUNCTION_ARGUMENT where detail.hasSuffix("chunked-encoded stream"): (.invalidFraming, true)
         default: nil
         }
     }

@@ -7,6 +7,11 @@ public struct CacheKeyInput: WireValue, Hashable {
 
     public init(_ rule: CacheKeyRule) { self.rule = rule }
 
+    /// For showing: a text may be a URL with secrets.
+    public init(masking rule: CacheKeyRule) {
+        self.rule = rule.text.map { CacheKeyRule(text: Redaction.text($0)) } ?? rule
+    }
+
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         switch value {
         case .string(let text):

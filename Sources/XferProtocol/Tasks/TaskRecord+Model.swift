@@ -95,7 +95,7 @@ extension TaskRecord {
         cookies = request.usesCookies ? true : nil
         cachePolicy = request.caching.policy == .reload ? nil : OpenEnum(request.caching.policy)
         store = request.caching.stores ? true : nil
-        cacheKey = request.caching.key.map { CacheKeyInput($0) }
+        cacheKey = request.caching.key.map { CacheKeyInput(masking: $0) }
         proxy = request.proxy.map { ProxyRecord(masking: $0) }
         allowMetered = request.allowsMetered
     }

@@ -52,7 +52,10 @@ import XferTestSupport
         #expect(record.error?.httpStatus == 503)
     }
 
-    @Test(arguments: ["zz\r\nhello", "5\r\nhelloXX", "fffffffffffffffff\r\n"])
+    @Test(arguments: [
+        "zz\r\nhello", "5\r\nhelloXX", "fffffffffffffffff\r\n", "0x5\r\nhello\r\n0\r\n\r\n",
+        "5\r\nhello\r\n0\r\nHTTP/1.1 404 X\r\n\r\n",
+    ])
     func garbageInPlaceOfAChunkIsInvalidFramingToo(_ body: String) async throws {
         let record = try await fetch("Transfer-Encoding: chunked", body: body)
         #expect(record.error?.reason == .invalidFraming)

@@ -63,6 +63,8 @@ import Testing
         #expect(shown("Location", "/cb?code=x") == "/cb?code=***")
         #expect(shown("Link", "<https://h/?sig=x>; rel=\"next\"") == "<https://h/?sig=***>; rel=\"next\"")
         #expect(shown("Refresh", "0;url='https://h/?token=x'") == "0;url='https://h/?token=***'")
+        #expect(shown("Link", "</n?token=x>; rel=next") == "</n?token=***>; rel=next")
+        #expect(shown("Refresh", "0; url=/?token=x") == "0; url=/?token=***")
     }
 
     @Test func uRLsInTextAreMaskedOneByOne() {
