@@ -21,6 +21,9 @@ def versions(path):
     return [content(path, 0), content(path, 1)]
 
 
+#: The content of answers without a request.
+UNASKED = b"bad"
+
 #: The host that asks for more patience than anybody has: its tasks wait as long as a host may ask for.
 RELUCTANT = "127.0.0.2"
 
@@ -213,7 +216,7 @@ def redirects_in_a_circle(reply):
 
 
 def says_more_than_it_announced(reply):
-    reply.pieces = [reply.body, b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"]
+    reply.pieces = [reply.body, b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n" + UNASKED]
     reply.closes = reply.random.random() < 0.5
 
 

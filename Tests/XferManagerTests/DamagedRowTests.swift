@@ -30,4 +30,29 @@ import XferTestSupport
         #expect(try await manager.segments(of: page.tasks) == [:])
         await manager.shutdown(.suspend)
     }
+
+    @Test func aDamagedTaskKeepsNoVerbFromTheOthers() async throws {
+        let fixture = try await ManagerFixture()
+        var manager = try await fixture.open()
+        var ids: [TaskID] = []
+        for name in ["a", "b", "c"] {
+            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
+        }
+        await manager.shutdown(.suspend)
+        let database = fixture.directory.file("state1/xferd.sqlite")
+        let damage = """
+            import sqlite3
+            with sqlite3.connect('\(database)') as db:
+                db.execute("PRAGMA ignore_check_constraints = 1")
+                db.execute("UPDATE task SET options = '{bad' WHERE id = \(ids[1])")
+            """
+        let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
+        #expect(damaged.isSuccess, "\(damaged)")
+        manager = try await fixture.open()
+        let all = try await manager.apply(.cancel, to: TaskQuery(), for: ManagerFixture.caller)
+        #expect(all.changed == 2)
+        let named = try await manager.apply(.remove, to: ids, for: ManagerFixture.caller)
+        #expect(named.changed == [ids[0], ids[2]] && named.missing == [ids[1]])
+        await manager.shutdown(.suspend)
+    }
 }

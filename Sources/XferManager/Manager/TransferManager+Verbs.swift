@@ -20,7 +20,7 @@ public struct VerbOutcome: Hashable, Sendable {
     public var changed: [TaskID] = []
     /// A wrong state is not an error.
     public var unchanged: [Unchanged] = []
-    /// Not there, or somebody else's.
+    /// Not there, another user's, or damaged: `task.list` names those.
     public var missing: [TaskID] = []
 }
 
@@ -68,7 +68,7 @@ extension TransferManager {
         var effects: [Effect] = []
         var hasEnded = false
         for id in ids {
-            guard let task = try tx.visibleTask(id, to: principal) else {
+            guard let task = try tx.readableTask(id, to: principal) else {
                 outcome.missing.append(id)
                 continue
             }
@@ -288,5 +288,16 @@ extension TaskQuery {
         var copy = self
         copy.owners = owners.map { $0.filter { $0 == principal.owner } } ?? [principal.owner]
         return copy
+    }
+}
+
+extension StoreReader {
+    /// As `visibleTask`; nil also where the row is damaged, which keeps no verb from the other tasks.
+    fileprivate func readableTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
+        do {
+            return try visibleTask(id, to: principal)
+        } catch StoreError.unreadable {
+            return nil
+        }
     }
 }

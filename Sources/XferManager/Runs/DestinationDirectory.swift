@@ -40,16 +40,24 @@ enum DestinationDirectory {
         _ purpose: AllowedRoots.Purpose = .writing
     ) async throws -> DirectoryHandle {
         let (id, path) = (transfer.id, transfer.partial.directory)
-        var owner = task.owner
-        if task.destination.directory != path {
-            let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
-            guard let holder = holders.first(where: { $0.holds(path) }) else {
-                throw TransferError(
-                    .destinationUnavailable, "the task whose directory \(path) is has left the shared download")
-            }
-            owner = holder.owner
+        guard task.destination.directory != path else {
+            return try await open(transfer.partial, for: task.owner, settings, services, purpose)
         }
-        return try await open(transfer.partial, for: owner, settings, services, purpose)
+        let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
+        guard let holder = holders.first(where: { $0.holds(path) }) else { throw unavailableToOthers }
+        do {
+            return try await open(transfer.partial, for: holder.owner, settings, services, purpose)
+        } catch let error as FileError where error.transferError.reason != .outOfDescriptors {
+            throw unavailableToOthers
+        } catch let error as TransferError where error.reason == .destinationUnavailable {
+            throw unavailableToOthers
+        }
+    }
+
+    /// What another owner did to its directory is no fault of this task, and its path none of this task's business.
+    private static var unavailableToOthers: TransferError {
+        TransferError(
+            .destinationUnavailable, "the bytes that are shared with another task lie where they cannot be used now")
     }
 
     /// Opens a directory's path again, as somebody who looks for the file there would find it. What it answers blocks.

@@ -52,4 +52,35 @@ import XferTestSupport
         }
         await manager.shutdown(.suspend)
     }
+
+    /// He locks everybody out, or has his directory's name lead to another one: she goes on by herself.
+    @Test(arguments: [false, true])
+    func aDirectoryThatItsOwnerTakesAwayFailsNobodyElse(isLink: Bool) async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/a", Self.version).next([.stall(at: 100_000, until: gate)])
+        let manager = try await fixture.open(change: { $0.sharesBetweenOwners = true })
+        try await manager.start()
+        let bob = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
+        let home = try fixture.directory.makeDirectory("bob")
+        chmod(home, 0o777)
+        let his = try await fixture.add("/a", as: "a", to: manager, for: bob) { $0.destination.directory = home }
+        let hers = try await fixture.add("/a", as: "a", to: manager)
+        try await eventually("both have bytes") {
+            await manager.progress(of: [his, hers]).values.count { $0.received >= 100_000 } == 2
+        }
+        _ = try await manager.apply(.pause, to: [his, hers], for: ManagerFixture.caller)
+        try await eventually("it has stopped") { await manager.transfers.isEmpty }
+        if isLink {
+            #expect(rename(home, home + "-moved") == 0 && symlink(fixture.downloads, home) == 0)
+        } else {
+            chmod(home, 0o700)
+        }
+        gate.open()
+        _ = try await manager.apply(.resume, to: [hers], for: ManagerFixture.caller)
+        let task = try await fixture.end(of: hers, in: manager)
+        #expect(task.state == .completed, "\(String(describing: task.error))")
+        #expect(try Self.version.equals(file: try #require(task.outcome.finalPath)))
+        await manager.shutdown(.suspend)
+    }
 }
