@@ -194,6 +194,9 @@ class Campaign:
             self.counts[f"{state} {reason}".strip()] += 1
             if reason == "internal_error":
                 self.problem(f"task {task_id}: {task['error']}")
+            if task.get("final_path"):
+                named.add(os.path.basename(task["final_path"]))
+            # Of others the answer was lost in a kill.
             if state != "completed" or task_id not in self.answered:
                 continue
             # Where it was redirected to, another content is the right one. After a kill between the last byte and the end, nobody
@@ -202,7 +205,6 @@ class Campaign:
             if not task.get("final_url"):
                 paths.add("/")
             if task.get("final_path"):
-                named.add(os.path.basename(task["final_path"]))
                 try:
                     with open(task["final_path"], "rb") as file:
                         bytes_found = file.read()
