@@ -1,6 +1,7 @@
-@testable import XferCommands
 import XferModel
 import XferProtocol
+
+@testable import XferCommands
 
 /// `docs/reference/errors.md`, from `ErrorCode`, `FailureReason` and `FailureAdvice`.
 enum ErrorReference {
