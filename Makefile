@@ -34,7 +34,7 @@ help:
 	@echo 'make clean                removes .build'
 
 packages-build packages-test packages-bench: packages-%:
-	@.ci/packages $*
+	@scripts/packages $*
 
 build: packages-build
 	$(SWIFT) build $(RELEASE) --product xferd
@@ -42,11 +42,11 @@ build: packages-build
 
 run: build
 	@if [ -z '$(URL)' ]; then echo "make run URL=https://example.org/file [ARGS='-o name']" >&2; exit 2; fi
-	@.ci/private-daemon start $(PRIVATE)
+	@scripts/private-daemon start $(PRIVATE)
 	@.build/release/xferctl add --socket '$(CURDIR)/$(PRIVATE)/xferd.sock' --wait $(ARGS) '$(URL)'
 
 stop:
-	@.ci/private-daemon stop $(PRIVATE)
+	@scripts/private-daemon stop $(PRIVATE)
 
 test: packages-test
 	.ci/test
@@ -55,10 +55,10 @@ lint: packages-test
 	.ci/lint
 
 install: build
-	.ci/install '$(DESTDIR)' '$(PREFIX)'
+	scripts/install '$(DESTDIR)' '$(PREFIX)'
 
 uninstall:
-	.ci/install --remove '$(DESTDIR)' '$(PREFIX)'
+	scripts/install --remove '$(DESTDIR)' '$(PREFIX)'
 
 bench: build packages-bench
 	Benchmarks/bench.py --programs .build/release --write $(if $(ROW),--rows '$(ROW)') $(ARGS)

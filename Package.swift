@@ -147,6 +147,7 @@ let package = Package(
                 "XferCommands", "XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks,
                 argumentParser,
             ]),
+        tests("ReferenceTests", ["XferDaemon", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

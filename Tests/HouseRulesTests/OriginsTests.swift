@@ -1,15 +1,14 @@
 import Testing
 
-/// ARCHITECTURE.md says which test shows what became of each mechanism this project descends from.
+/// docs/origins.md says which test shows what became of each mechanism this project descends from.
 @Suite struct OriginsTests {
     private let tree = SourceTree()
 
     /// The rows of the table, without its heading.
     private var rows: [Substring] {
         get throws {
-            let text = try tree.contents(of: "ARCHITECTURE.md")
-            let section = text.split(separator: "\n## ").first { $0.hasPrefix("Where it comes from\n") } ?? ""
-            return section.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2).map { $0 }
+            let text = try tree.contents(of: "docs/origins.md")
+            return text.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2).map { $0 }
         }
     }
 

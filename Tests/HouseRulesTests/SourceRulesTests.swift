@@ -39,9 +39,9 @@ import Testing
 
     @Test func theTopLevelHoldsOnlyWhatBelongsThere() throws {
         let belongs: Set<String> = [
-            "Package.swift", "Sources", "Tests", "rpc-schema", "systemd", "man", "README.md", "ARCHITECTURE.md",
-            "LICENSE",
-            "Makefile", "Benchmarks", ".ci", ".swift-format", ".gitignore", "debian",
+            "Package.swift", "Sources", "Tests", "Benchmarks", "rpc-schema", "systemd", "man", "docs", "scripts", ".ci",
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "Makefile",
+            ".swift-format", ".gitignore", "debian",
         ]
         // Not part of the project: the repository itself and what .gitignore names.
         let ignored: Set<String> = [".git", ".build", ".swiftpm", "Package.resolved"]

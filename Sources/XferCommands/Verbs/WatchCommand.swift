@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// `xferctl watch`: the whole queue, live.
+/// `xferctl watch`: what runs, waits and ended last, live.
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Watch the whole queue live.",
+        commandName: "watch", abstract: "Watch what runs, waits and ended last.",
         discussion: "On a terminal a view that fills the screen, q quits; when piped, a line for every event.")
 
     @OptionGroup(title: "Daemon") var connection: ConnectionOptions

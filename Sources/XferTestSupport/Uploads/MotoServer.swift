@@ -18,7 +18,7 @@ public final class MotoServer: Sendable {
 
     /// - Parameter bucket: made, and the user may do everything with it.
     public init(bucket: String) async throws {
-        guard let python = Self.python else { throw TimedOut("moto is not installed: .ci/packages test") }
+        guard let python = Self.python else { throw TimedOut("moto is not installed: scripts/packages test") }
         let directory = try TemporaryDirectory("xfer-moto")
         try FileTree.write(Self.program, to: directory.file("served.py"))
         var options = ChildProcess.Options()

@@ -2,7 +2,7 @@ import Glibc
 
 /// tuspyserver, a tus 1.0 server from PyPI, under uvicorn on a free port of 127.0.0.1.
 ///
-/// Its interpreter is the one `.ci/packages test` prepares beside the build. What it stores lies in a temporary directory; it
+/// Its interpreter is the one `scripts/packages test` prepares beside the build. What it stores lies in a temporary directory; it
 /// ends with the last reference.
 public final class TusPyServer: Sendable {
     /// Whether it is installed here.
@@ -15,7 +15,7 @@ public final class TusPyServer: Sendable {
     private let process: ChildProcess
 
     public init() async throws {
-        guard let python = Self.python else { throw TimedOut("tuspyserver is not installed: .ci/packages test") }
+        guard let python = Self.python else { throw TimedOut("tuspyserver is not installed: scripts/packages test") }
         let directory = try TemporaryDirectory("xfer-tus")
         files = try directory.makeDirectory("files")
         try FileTree.write(

@@ -101,7 +101,7 @@ import XferTestSupport
                 hashlib.sha256(data).hexdigest(), sep="|")
         """#
 
-    @Test(.enabled(if: PythonEnvironment.interpreter(with: "flask") != nil, "needs werkzeug: .ci/packages test"))
+    @Test(.enabled(if: PythonEnvironment.interpreter(with: "flask") != nil, "needs werkzeug: scripts/packages test"))
     func werkzeugReadsWhatWasMeant() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }

@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 /// An S3 endpoint that is not ours, through a profile that signs (AWS Signature Version 4).
-@Suite(.enabled(if: MotoServer.isInstalled, "needs moto: .ci/packages test")) struct ObjectStoreTests {
+@Suite(.enabled(if: MotoServer.isInstalled, "needs moto: scripts/packages test")) struct ObjectStoreTests {
     private func withVault(_ body: (DaemonFixture, MotoServer) async throws -> Void) async throws {
         let moto = try await MotoServer(bucket: "vault")
         try await withDaemon(DaemonFixture.Options(settings: ["log": ["level": "trace"]])) { daemon in

@@ -66,7 +66,7 @@ import XferTestSupport
     }
 
     @Test(
-        .enabled(if: Command.find("fish") != nil, "needs fish: .ci/packages test"),
+        .enabled(if: Command.find("fish") != nil, "needs fish: scripts/packages test"),
         arguments: [
             ("xferctl pau", ["pause"]), ("xferctl add --http", ["--http1.1", "--http2"]),
             ("xferctl add --on-conflict=ov", ["--on-conflict=overwrite"]), ("xferctl add -i comp", ["completions"]),
@@ -95,7 +95,7 @@ import XferTestSupport
 
     /// At a terminal of its own, with the tabulator key.
     @Test(
-        .enabled(if: Command.find("zsh") != nil, "needs zsh: .ci/packages test"),
+        .enabled(if: Command.find("zsh") != nil, "needs zsh: scripts/packages test"),
         arguments: [
             ("xferctl pau", "xferctl pause "), ("xferctl add --on-conflict=ov", "xferctl add --on-conflict=overwrite "),
         ])

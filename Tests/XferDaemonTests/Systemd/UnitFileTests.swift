@@ -60,7 +60,7 @@ struct UnitFileTests {
 
     @Test("Every man page that a unit cites is installed", arguments: ["", "user/"])
     func documentation(subdirectory: String) throws {
-        let installer = try String(contentsOf: directory.appending(path: "../.ci/install"), encoding: .utf8)
+        let installer = try String(contentsOf: directory.appending(path: "../scripts/install"), encoding: .utf8)
         for name in ["xferd.service", "xferd.socket"] {
             let cited = try unit(subdirectory + name).filter { $0.hasPrefix("Documentation=") }
                 .flatMap { $0.dropFirst("Documentation=".count).split(separator: " ") }
@@ -85,7 +85,7 @@ struct UnitFileTests {
     @Test("What is installed below a directory is removed again, and what remains to be done is said")
     func installation() async throws {
         let copy = try TemporaryDirectory("xfer-install")
-        for name in [".ci", "systemd", "man"] {
+        for name in ["scripts", "systemd", "man"] {
             try FileManager.default.copyItem(
                 atPath: directory.appending(path: "../\(name)").standardizedFileURL.path, toPath: copy.file(name))
         }
@@ -103,7 +103,7 @@ struct UnitFileTests {
                     && !isDirectory.boolValue
             }
         }
-        let installed = try await Command.run(copy.file(".ci/install"), [target, "/usr"])
+        let installed = try await Command.run(copy.file("scripts/install"), [target, "/usr"])
         #expect(installed.isSuccess && installed.errors.isEmpty, "\(installed)")
         #expect(installed.output.contains("systemd-sysusers") && installed.output.contains("daemon-reload"))
         let found = try files()
@@ -111,7 +111,7 @@ struct UnitFileTests {
             "usr/bin/xferd", "usr/lib/systemd/system/xferd.service", "usr/share/man/man8/xferd.8",
             "usr/share/man/man1/xferctl.1", "usr/lib/sysusers.d/xferd.conf",
         ] { #expect(found.contains(name), "\(found)") }
-        let removed = try await Command.run(copy.file(".ci/install"), ["--remove", target, "/usr"])
+        let removed = try await Command.run(copy.file("scripts/install"), ["--remove", target, "/usr"])
         #expect(removed.isSuccess && removed.output.contains("daemon-reload"), "\(removed)")
         #expect(try files() == [])
     }
