@@ -29,7 +29,7 @@ public struct ManagerSettings: Hashable, Sendable {
     /// No smaller part of a download is split off, in bytes.
     public var smallestSegment: Int64 = 1 << 20
     /// Connections of clients that are taken at once; their descriptors are left to them.
-    public var mostClients = 256
+    public var maxClients = 256
     /// Threads that move bytes, 1 … 8.
     public var engineLoops = 1
     /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.

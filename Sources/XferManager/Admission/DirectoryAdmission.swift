@@ -17,7 +17,7 @@ final class DirectoryAdmission: Sendable {
     }
 
     /// Directories remembered at most.
-    private static let mostKnown = 64
+    private static let maxKnown = 64
 
     private let pool: BlockingPool
     private let known = NIOLockedValueBox<[Key: AdmittedDirectory]>([:])
@@ -75,7 +75,7 @@ final class DirectoryAdmission: Sendable {
 
     private func remember(_ directory: AdmittedDirectory?, as key: Key) {
         known.withLockedValue { known in
-            if known[key] == nil, known.count >= Self.mostKnown { known = [:] }
+            if known[key] == nil, known.count >= Self.maxKnown { known = [:] }
             known[key] = directory
         }
     }

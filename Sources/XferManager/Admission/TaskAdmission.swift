@@ -202,7 +202,7 @@ struct TaskAdmission: Sendable {
         func refuse(_ field: String, _ reason: String, expected: String) -> ManagerError {
             .invalidField(path: path + field, reason: reason, expected: expected)
         }
-        let most = TaskSpecification.mostSources
+        let most = TaskSpecification.maxSources
         guard draft.mirrors.count < most else {
             throw refuse("urls", "there are \(draft.mirrors.count + 1)", expected: "\(most) at most")
         }

@@ -15,10 +15,10 @@ final class CookieJars: Sendable {
     /// What the store holds of each jar that is open.
     private let saved = NIOLockedValueBox<[String: Lines]>([:])
     /// One opening or saving at a time.
-    private let gate = Turnstile()
+    private let gate = AsyncLock()
 
     /// A jar never holds more (RFC 6265 §6.1): those that would be gone soonest go first.
-    static let mostCookies = 3000
+    static let maxCookies = 3000
 
     init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges) {
         self.clock = clock
@@ -50,8 +50,8 @@ final class CookieJars: Sendable {
         // Forgotten meanwhile: its profile is gone.
         guard let before = saved.withLockedValue({ $0[profile] }) else { return }
         var lines = await engine.cookies(in: profile)
-        if lines.count > Self.mostCookies {
-            lines = CookieChanges.longestLived(lines, count: Self.mostCookies)
+        if lines.count > Self.maxCookies {
+            lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
             await engine.replaceCookies(in: profile, by: lines)
         }
         // libcurl forgets what has expired only when the jar is used next.

@@ -8,7 +8,7 @@ import XferStore
 /// A task that crashes the daemon does not do so for ever.
 extension TransferManager {
     /// Ends without progress in which a task is named before it waits as a suspect.
-    static let mostCrashes: Int64 = 2
+    static let maxCrashes: Int64 = 2
 
     /// Key of the setting that names the last record that was counted.
     private static let countedRecord = "crash.counted"
@@ -45,7 +45,7 @@ extension TransferManager {
             for id in record.tasks.sorted() {
                 guard let task = try tx.task(id), !task.state.isTerminal, task.state != .staged else { continue }
                 let crashes = try tx.countCrash(of: task)
-                guard crashes >= Self.mostCrashes else { continue }
+                guard crashes >= Self.maxCrashes else { continue }
                 var machine = TaskStateMachine(task)
                 let transition = machine.onSuspect(record.failure(crashes: crashes))
                 guard transition.isChange else { continue }

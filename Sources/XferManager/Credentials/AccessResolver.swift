@@ -141,15 +141,15 @@ struct AccessResolver: Sendable {
         var route = ProxyRoute()
         if let settings = request.proxy {
             route.chosen = try await proxy(settings)
-        } else if let proxies = try usualProxies() {
+        } else if let proxies = try defaultProxies() {
             for scheme in HTTPURL.Scheme.allCases {
-                if let settings = proxies.settings(for: scheme) { route.usual[scheme] = try await proxy(settings) }
+                if let settings = proxies.settings(for: scheme) { route.defaults[scheme] = try await proxy(settings) }
             }
         }
         return route
     }
 
-    private func usualProxies() throws(TransferError) -> EnvironmentProxies? {
+    private func defaultProxies() throws(TransferError) -> EnvironmentProxies? {
         do throws(EnvironmentProxyFault) {
             return try environmentProxies.withLockedValue(\.self).get()
         } catch {

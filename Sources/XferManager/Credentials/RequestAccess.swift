@@ -51,11 +51,12 @@ struct ProxyRoute: Sendable {
     /// The task's.
     var chosen: Proxy?
     /// The environment's, where it is asked and the task names none.
-    var usual: [HTTPURL.Scheme: Proxy] = [:]
+    var defaults: [HTTPURL.Scheme: Proxy] = [:]
 
     /// The one for a hop; nil goes there directly.
     func proxy(for url: HTTPURL) -> Proxy? {
-        guard let proxy = chosen ?? usual[url.scheme], !ProxyExceptions.contain(url.host, in: proxy.exceptions) else {
+        guard let proxy = chosen ?? defaults[url.scheme], !ProxyExceptions.contain(url.host, in: proxy.exceptions)
+        else {
             return nil
         }
         return proxy

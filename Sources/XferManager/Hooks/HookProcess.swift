@@ -129,7 +129,7 @@ struct HookProcess {
     /// Reads what is there, and no more: whoever else holds the pipe's other end must not hold us up.
     private mutating func drain(_ onLine: (String) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        for _ in 0..<Self.mostReads where isOutputOpen {
+        for _ in 0..<Self.maxReads where isOutputOpen {
             let count = read(output, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             // Nothing there (EAGAIN) is no end.
@@ -141,5 +141,5 @@ struct HookProcess {
         }
     }
 
-    private static let mostReads = 64
+    private static let maxReads = 64
 }

@@ -56,7 +56,7 @@ actor HookQueue {
 
     /// Of one task's hooks one at a time, in the order of its ends.
     private func start(_ hook: PendingHook) {
-        guard running.count < HookRunner.mostAtOnce, running[hook.id] == nil, !isStopping,
+        guard running.count < HookRunner.maxAtOnce, running[hook.id] == nil, !isStopping,
             !finished.contains(hook.id), !justForgotten.contains(hook.id),
             !running.values.contains(where: { $0.task == hook.taskID })
         else { return }

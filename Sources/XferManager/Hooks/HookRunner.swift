@@ -10,12 +10,12 @@ public import XferModel
 /// Hooks that work on files and those that are told of ends have threads of their own: neither keeps the other waiting.
 final class HookRunner: Sendable {
     /// Hooks that run at a time, of each of the two kinds.
-    static let mostAtOnce = 4
+    static let maxAtOnce = 4
 
     /// By name; a reload replaces them.
     let definitions: NIOLockedValueBox<[String: HookDefinition]>
-    private let processing = BlockingPool("xferd-hooks", threadCount: mostAtOnce)
-    private let telling = BlockingPool("xferd-telling", threadCount: mostAtOnce)
+    private let processing = BlockingPool("xferd-hooks", threadCount: maxAtOnce)
+    private let telling = BlockingPool("xferd-telling", threadCount: maxAtOnce)
     private let logger: Logger
 
     init(_ definitions: [HookDefinition], logger: Logger) {

@@ -19,8 +19,8 @@ struct LiveTransfer {
 /// Joining and leaving live transfers.
 extension TransferManager {
     /// Those that can be joined, as a scheduling pass sees them.
-    var liveTransfers: [TransferID: Starting.Live] {
-        transfers.mapValues { Starting.Live(key: $0.key, owner: $0.owner) }
+    var liveTransfers: [TransferID: SchedulingPass.Live] {
+        transfers.mapValues { SchedulingPass.Live(key: $0.key, owner: $0.owner) }
     }
 
     /// The task runs on this transfer from now on.

@@ -30,7 +30,7 @@ extension TransferManager {
         }
         guard !isShuttingDown else { return }
         timer.disarm()
-        abandonment.timer.disarm()
+        remoteUploadCleanup.timer.disarm()
         expiryTimer.disarm()
         rateTimer.disarm()
         await applySharedLimits()

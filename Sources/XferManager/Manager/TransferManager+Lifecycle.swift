@@ -32,7 +32,7 @@ extension TransferManager {
         await hookQueue.wake()
         await warnOfExpiry()
         schedule()
-        takeCare()
+        maintain()
     }
 
     /// Puts tasks that the database calls running and that have no run back into the queue: after a crash, a clean stop
@@ -83,10 +83,10 @@ extension TransferManager {
         timer.arm(for: nil, now: now) { _ in }
         expiryTimer.arm(for: nil, now: now) { _ in }
         rateTimer.arm(for: nil, now: now) { _ in }
-        abandonment.timer.arm(for: nil, now: now) { _ in }
+        remoteUploadCleanup.timer.arm(for: nil, now: now) { _ in }
         await hookQueue.shutdown()
         await services.engine.shutdown()
-        await abandonment.task?.value
+        await remoteUploadCleanup.task?.value
         do {
             try store.close()
         } catch {

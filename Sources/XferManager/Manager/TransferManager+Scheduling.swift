@@ -68,13 +68,13 @@ extension TransferManager {
 
     /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
     /// Answers also when something is to be woken next, from that same transaction.
-    private func startTasks() async throws -> (started: [Starting.Start], wakeUp: Timestamp?) {
+    private func startTasks() async throws -> (started: [SchedulingPass.Start], wakeUp: Timestamp?) {
         // While nothing can be written, nothing can be woken either.
         guard !scheduler.holds.contains(.degraded) else { return ([], nil) }
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         scheduler.limits.maxDescriptors = DescriptorRules.budget(
-            limit: Descriptors.limit, clients: settings.mostClients)
-        let starting = Starting(
+            limit: Descriptors.limit, clients: settings.maxClients)
+        let starting = SchedulingPass(
             scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
             zones: zones, inFlight: inFlight, isMetered: network.reachability.isMetered,
             segments: settings.segments, now: clock())
@@ -90,7 +90,7 @@ extension TransferManager {
         return (starts.tasks, wakeUp)
     }
 
-    private func launch(_ start: Starting.Start) {
+    private func launch(_ start: SchedulingPass.Start) {
         let transfer = start.transfer
         var task = start.task
         let id = task.id
@@ -111,7 +111,7 @@ extension TransferManager {
         // Told to stop between the start's commit and here: the run ends before its first byte.
         let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || isJudgedOtherwise || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
-        runs[id]?.isJudgedAnew = isJudgedOtherwise
+        runs[id]?.reevaluatesTrust = isJudgedOtherwise
         startTicker()
         noteRunning()
         Task {
@@ -132,7 +132,7 @@ extension TransferManager {
         of task: TransferTask, _ transfer: Transfer, control: RunControl, _ live: LiveTransfer
     ) -> any TaskRun {
         let context = context(of: task, transfer.id, control, live.trust)
-        let facts = RunFacts(task, transfer)
+        let facts = RunState(task, transfer)
         if task.specification.kind == .download, let shared = live.shared {
             return DownloadRun(context, facts, shared)
         }
@@ -147,8 +147,8 @@ extension TransferManager {
         var unwanted: [TransferID] = []
         let facts = network.reachability.facts
         do {
-            let isJudgedAnew = isJudgedAnew(id, result)
-            let aftermath = try await commitEnd(of: id, result, isJudgedAnew: isJudgedAnew)
+            let reevaluatesTrust = reevaluatesTrust(id, result)
+            let aftermath = try await commitEnd(of: id, result, reevaluatesTrust: reevaluatesTrust)
             if aftermath.discardsBytes { unwanted.append(result.transferID) }
             removeSpoolFiles(aftermath.spoolFiles)
         } catch {
@@ -170,7 +170,7 @@ extension TransferManager {
         noteRunning()
         noteDrained()
         schedule()
-        takeCare()
+        maintain()
     }
 
     /// Lets those go on who wait for the last run and the last commit.
@@ -181,11 +181,11 @@ extension TransferManager {
     }
 
     /// Whether the run ended because the policies or lists it was held to changed meanwhile.
-    private func isJudgedAnew(_ id: TaskID, _ result: RunResult) -> Bool {
+    private func reevaluatesTrust(_ id: TaskID, _ result: RunResult) -> Bool {
         guard let live = runs[id] else { return false }
         switch result.end {
         case .stopped:
-            return live.isJudgedAnew
+            return live.reevaluatesTrust
         case .failed(let error)
         where [.trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .rejectedByPolicy].contains(
             error.reason):
@@ -205,7 +205,7 @@ extension TransferManager {
     }
 
     private func commitEnd(
-        of id: TaskID, _ result: RunResult, isJudgedAnew: Bool
+        of id: TaskID, _ result: RunResult, reevaluatesTrust: Bool
     ) async throws -> Aftermath {
         let now = clock()
         let retry = settings.retry
@@ -235,7 +235,7 @@ extension TransferManager {
                 }
             case .staged(let size):
                 transition = machine.onStage(size: size)
-            case .failed where isJudgedAnew:
+            case .failed where reevaluatesTrust:
                 transition = machine.onRequeue()
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
@@ -262,7 +262,7 @@ extension TransferManager {
                 transition = machine.onRequeue()
             case .stopped, .storageFailed, .overtaken:
                 transition = Self.onStopped(
-                    &machine, result, isJudgedAnew: isJudgedAnew, isShuttingDown: isShuttingDown, at: now)
+                    &machine, result, reevaluatesTrust: reevaluatesTrust, isShuttingDown: isShuttingDown, at: now)
             }
             try tx.update(machine.task, from: task)
             try failedURLs.note(machine.task, in: tx, at: now)
@@ -287,7 +287,7 @@ extension TransferManager {
     /// The stop was meant for an earlier run, or its reason is gone: the task goes back to the queue. A stopping daemon
     /// leaves it to the next start, which takes what it finds running for sent.
     private static func onStopped(
-        _ machine: inout TaskStateMachine, _ result: RunResult, isJudgedAnew: Bool, isShuttingDown: Bool,
+        _ machine: inout TaskStateMachine, _ result: RunResult, reevaluatesTrust: Bool, isShuttingDown: Bool,
         at now: Timestamp
     ) -> TaskTransition? {
         let specification = machine.task.specification
@@ -295,7 +295,7 @@ extension TransferManager {
         if !mayRepeat, result.requestWasSent {
             return machine.onFail(RepetitionRules.outcomeUnknown(after: nil, of: specification.request), at: now)
         }
-        return isShuttingDown && !isJudgedAnew && mayRepeat ? nil : machine.onRequeue()
+        return isShuttingDown && !reevaluatesTrust && mayRepeat ? nil : machine.onRequeue()
     }
 
     /// Keeps the response of a task that has ended, and lets go of what it was to send. Answers the spool files that

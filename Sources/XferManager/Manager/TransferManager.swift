@@ -60,8 +60,8 @@ public actor TransferManager {
     /// Wakes for warnings before a policy's expiry.
     var expiryTimer = WakeTimer()
     /// Tells servers of uploads that nobody will continue.
-    var abandonment = Abandonment()
-    nonisolated let policyGate = Turnstile()
+    var remoteUploadCleanup = RemoteUploadCleanup()
+    nonisolated let policyGate = AsyncLock()
     /// Threads for looking at servers and key files, which may hang.
     nonisolated let inspections = BlockingPool("xferd-inspect", threadCount: 2)
     var ticker: Task<Void, Never>?
@@ -71,7 +71,7 @@ public actor TransferManager {
     var network = NetworkFollowing()
     /// The wall clock's distance from the one that is never set, as of the last look.
     var clockOffset: Duration
-    var lastCare: MonotonicInstant?
+    var lastMaintenance: MonotonicInstant?
     /// Deletes bytes nobody holds; nil while there are none.
     var discarding: Task<Void, Never>?
     /// The service goes down and has two seconds: what is left to delete, the next start finds.
@@ -99,7 +99,7 @@ public actor TransferManager {
         /// Whether it can be stopped and made again later.
         let mayStop: Bool
         /// Its policies were changed: it stops, and goes back to the queue.
-        var isJudgedAnew = false
+        var reevaluatesTrust = false
         var lastProgress: MonotonicInstant?
         /// Whether it may go on over links that cost money.
         var allowsMetered = true
@@ -141,7 +141,7 @@ public actor TransferManager {
                 onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
                 describe: describe))
         let digest: SecretDigest
-        let policies: PolicyBook
+        let policies: PolicyRegistry
         let ages: RetentionAges
         do {
             hub.begin(after: try await store.read { try $0.lastSeq() })

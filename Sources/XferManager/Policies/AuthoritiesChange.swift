@@ -57,7 +57,7 @@ extension TransferManager {
                 services.policies.withLockedValue { $0.authorities = found }
             }
             logger.notice("the certificate authorities have changed: what runs over TLS is judged anew")
-            tooLate = await judgeAnew(retiringAll: true)
+            tooLate = await reevaluateTrust(retiringAll: true)
         }
         for id in tooLate { await runEnded(id) }
     }

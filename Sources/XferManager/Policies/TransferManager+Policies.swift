@@ -68,7 +68,7 @@ extension TransferManager {
     /// One change at a time, so that what is in force is always what was committed last. When this returns, nothing is
     /// published any more under what was in force before.
     private func changePolicies(
-        _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyBook
+        _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
     ) async throws {
         await policyGate.enter()
         let tooLate: [TaskID]
@@ -80,7 +80,7 @@ extension TransferManager {
                 present = book
                 present.authorities = authorities
             }
-            tooLate = await judgeAnew()
+            tooLate = await reevaluateTrust()
             await warnOfExpiry()
         }
         for id in tooLate { await runEnded(id) }
@@ -90,7 +90,7 @@ extension TransferManager {
     /// Answers which of those are past stopping: their files get their names at this moment.
     ///
     /// - Parameter retiringAll: the authorities changed, which judged every connection.
-    func judgeAnew(retiringAll: Bool = false) async -> [TaskID] {
+    func reevaluateTrust(retiringAll: Bool = false) async -> [TaskID] {
         let book = services.policies.withLockedValue(\.self)
         let rules = services.admission.withLockedValue(\.self)
         let versions = book.versions
@@ -100,7 +100,9 @@ extension TransferManager {
         }
         let now = clock()
         // Tried again by the policies and lists in force.
-        for run in abandonment.runs.values where run.trust.isStale(under: book, rules, at: now) { await run.stop() }
+        for run in remoteUploadCleanup.runs.values where run.trust.isStale(under: book, rules, at: now) {
+            await run.stop()
+        }
         // Nobody joins what is under way under the old judgement.
         for (id, transfer) in transfers where transfer.trust.isStale(under: book, rules, at: now) {
             transfers[id]?.key = nil
@@ -113,7 +115,7 @@ extension TransferManager {
             $1.mayStop && !seen.contains($0) && $1.trust.isStale(under: book, rules, at: now)
         }) {
             seen.insert(id)
-            runs[id]?.isJudgedAnew = true
+            runs[id]?.reevaluatesTrust = true
             await stop(live)
             if live.control.isPublishing { tooLate.append(id) }
         }
@@ -131,7 +133,7 @@ extension TransferManager {
         guard services.admission.withLockedValue({ $0 != rules }) else { return }
         services.admission.withLockedValue { $0 = rules }
         // What is past stopping has its bytes: they came while they were allowed to.
-        _ = await judgeAnew()
+        _ = await reevaluateTrust()
     }
 
     // MARK: Expiry
@@ -158,7 +160,7 @@ extension TransferManager {
         defer { policyGate.leave() }
         await warnOfExpiry()
         // What has expired is the ordinary check from now on, also for what runs.
-        _ = await judgeAnew()
+        _ = await reevaluateTrust()
     }
 
     private func warn(of policy: TrustPolicy, _ due: ExpiryWarning, _ expiresAt: Timestamp, at now: Timestamp) async {

@@ -13,9 +13,9 @@ actor PublishingStage {
     /// Files in one round at most: bounds how long those wait who come next.
     private static let largestRound = 256
     /// Files that take the name away between choosing and renaming, more often than anybody would by accident.
-    private static let mostNameRaces = 1000
+    private static let maxNameRaces = 1000
     /// Parts of a round whose files are made durable at the same time, each of them this large at least.
-    private static let mostParts = 4
+    private static let maxParts = 4
     private static let smallestPart = 4
 
     private let store: TaskStore
@@ -87,7 +87,7 @@ actor PublishingStage {
     /// are answered apart.
     private func choose(_ round: [Entry]) async -> (chosen: [Chosen], rivals: [Entry]) {
         let names = NIOLockedValueBox<Set<String>>([])
-        let size = max(Self.smallestPart, (round.count + Self.mostParts - 1) / Self.mostParts)
+        let size = max(Self.smallestPart, (round.count + Self.maxParts - 1) / Self.maxParts)
         let parts = stride(from: 0, to: round.count, by: size).map { round[$0..<min($0 + size, round.count)] }
         let choices = await withTaskGroup(of: (Int, [NameChoice]).self) { [pool] group in
             for (index, part) in parts.enumerated() {
@@ -246,7 +246,7 @@ actor PublishingStage {
         var entry = entry
         entry.attributes = nil
         entry.taken.insert(name)
-        guard entry.taken.count < Self.mostNameRaces else {
+        guard entry.taken.count < Self.maxNameRaces else {
             let path = entry.candidate.file.directory.path
             entry.answer.resume(
                 throwing: TransferError(

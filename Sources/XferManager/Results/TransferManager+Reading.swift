@@ -27,7 +27,7 @@ extension TransferManager {
         _ id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> BytePage {
         let wanted = min(length, Self.largestResultPage)
-        for _ in 0..<Self.mostReadings {
+        for _ in 0..<Self.maxReadings {
             let source = try await byteSource(of: id, for: principal)
             guard source.task.specification.kind == .download else {
                 return try await response(of: source.task, offset: offset, length: wanted, for: principal)
@@ -65,7 +65,7 @@ extension TransferManager {
             version: source.version)
     }
 
-    private static var mostReadings: Int { 8 }
+    private static var maxReadings: Int { 8 }
 
     private func response(
         of task: TransferTask, offset: Int64, length: Int, for principal: Principal

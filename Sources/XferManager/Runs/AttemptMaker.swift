@@ -6,7 +6,7 @@ import XferStore
 /// Whoever makes requests for a task: what is one attempt is the same for all of them.
 protocol AttemptMaker: Actor {
     nonisolated var context: RunContext { get }
-    var course: AttemptCourse { get set }
+    var course: AttemptState { get set }
     /// What is durable of the bytes received, should an attempt end in a failure of ours.
     var keptByteCount: Int64 { get }
     /// The tasks the attempts are made for.

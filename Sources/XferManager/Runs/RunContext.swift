@@ -31,22 +31,22 @@ final class RunContext: Sendable {
 }
 
 /// What a run learns and changes on its way.
-struct RunFacts: Sendable {
+struct RunState: Sendable {
     var transfer: Transfer
     /// Facts about the response and what was made of it, committed with whatever is committed next.
     var outcome: TaskOutcome
-    var course: AttemptCourse
+    var course: AttemptState
 
     init(_ task: TransferTask, _ transfer: Transfer) {
         self.transfer = transfer
         outcome = task.outcome
-        course = AttemptCourse(
+        course = AttemptState(
             maxRates: BandwidthLimits(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
     }
 }
 
 /// What attempts leave to the one that made them.
-struct AttemptCourse: Sendable {
+struct AttemptState: Sendable {
     var maxRates = BandwidthLimits()
     /// Events that had no commit of their own yet, in order.
     var pendingEvents: [EventPayload] = []

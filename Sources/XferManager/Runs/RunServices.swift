@@ -23,7 +23,7 @@ struct RunServices: Sendable {
     let spool: SpoolDirectory
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
-    let policies: NIOLockedValueBox<PolicyBook>
+    let policies: NIOLockedValueBox<PolicyRegistry>
     /// Which URLs may be loaded at all.
     let admission: NIOLockedValueBox<AdmissionRules>
     /// What an attempt shows and which way it takes.

@@ -45,7 +45,7 @@ final class RunTrust: Sendable {
         var host: String
     }
 
-    private let policies: NIOLockedValueBox<PolicyBook>
+    private let policies: NIOLockedValueBox<PolicyRegistry>
     private let admission: NIOLockedValueBox<AdmissionRules>
     private let taskPolicy: String?
     let authoritiesFile: String?
@@ -54,7 +54,7 @@ final class RunTrust: Sendable {
 
     /// - Parameter kept: who sent the bytes that earlier runs left.
     init(
-        policies: NIOLockedValueBox<PolicyBook>, admission: NIOLockedValueBox<AdmissionRules>, taskPolicy: String?,
+        policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>, taskPolicy: String?,
         authoritiesFile: String?, kept: [SourceEvidence], clock: @escaping WallClock
     ) {
         self.policies = policies
@@ -118,14 +118,14 @@ final class RunTrust: Sendable {
     }
 
     private func resolve(
-        _ hop: Hop, _ book: PolicyBook, at now: Timestamp
+        _ hop: Hop, _ book: PolicyRegistry, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         try book.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
     /// Whether some hop, or somebody who sent kept bytes, would be judged otherwise now. The lists judge addresses nobody
     /// remembers: any change of them counts, and so does any change of the authorities.
-    func isStale(under book: PolicyBook, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
+    func isStale(under book: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
         let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
         if let judged, judged != rules { return true }
         if let authorities, authorities != book.authorities { return true }

@@ -9,7 +9,7 @@ import XferStore
 /// The order is the house's: what a restart has to know is committed before it is done. A run commits what it learns on its
 /// way itself; the task's next state is the manager's to commit.
 protocol TaskRun: AttemptMaker {
-    var facts: RunFacts { get set }
+    var facts: RunState { get set }
     /// What was kept of the response, committed with the task's end.
     var keptResponse: KeptResponse? { get }
     /// Whether a later try can go on from what this one achieved, so that its transfer stays when the task fails.
@@ -40,7 +40,7 @@ extension TaskRun {
         get { facts.outcome }
         set { facts.outcome = newValue }
     }
-    var course: AttemptCourse {
+    var course: AttemptState {
         get { facts.course }
         set { facts.course = newValue }
     }

@@ -116,7 +116,7 @@ extension TransferManager {
             }
         }
         if let refusal = published.refusal { throw refusal }
-        takeCare()
+        maintain()
         return outcome
     }
 
@@ -159,7 +159,7 @@ extension TransferManager {
     private func name(_ staged: [StagedFile]) async throws -> Named {
         var named = Named()
         var waiting = staged
-        for _ in 0..<Self.mostRounds where !waiting.isEmpty {
+        for _ in 0..<Self.maxRounds where !waiting.isEmpty {
             let intended = try await commitIntents(of: waiting)
             var again: [StagedFile] = []
             for var file in waiting {
@@ -191,7 +191,7 @@ extension TransferManager {
         return named
     }
 
-    private static var mostRounds: Int { 1000 }
+    private static var maxRounds: Int { 1000 }
 
     private enum Intended {
         case intended

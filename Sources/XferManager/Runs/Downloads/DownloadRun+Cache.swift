@@ -86,12 +86,12 @@ extension DownloadRun {
     /// The kept bytes as a transfer of the task's own.
     private func portion(
         of lease: CacheLease, _ response: StoredResponse, in directory: DirectoryHandle
-    ) async throws -> Portion? {
+    ) async throws -> OwnedCopy? {
         let (cache, control) = (services.cache, control)
         let described = ResumeData(
             validators: response.head.validators, totalLength: response.length,
             contentEncoding: response.head.contentEncoding, finalURL: response.finalURL)
-        return try await ownPortion(
+        return try await ownedCopy(
             described: described, length: response.length, for: "the kept \(response.length) and the reserve",
             in: directory
         ) { part in

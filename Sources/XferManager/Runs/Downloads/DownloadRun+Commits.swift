@@ -59,7 +59,7 @@ extension DownloadRun {
     /// that one sends the whole once more. False when nobody is left to be asked.
     func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
-        guard let use = MirrorBook.suspect(transfer.sourceUse, count: count) else { return false }
+        guard let use = MirrorSelector.suspect(transfer.sourceUse, count: count) else { return false }
         for (index, url) in specification.sources.enumerated()
         where count > 1 && transfer.sourceUse.senders.contains(index) {
             services.logger.notice(

@@ -9,9 +9,9 @@ import XferStore
 /// bytes as its own, verifies and publishes them.
 ///
 /// Who else wants the same bytes it does not know.
-actor DownloadRun: TransferMember {
+actor DownloadRun: TransferSubscriber {
     let context: RunContext
-    var facts: RunFacts
+    var facts: RunState
     let shared: SharedTransfer
     /// What describes the bytes of its own, once it has them.
     var described = ResumeData()
@@ -22,7 +22,7 @@ actor DownloadRun: TransferMember {
     var lastModified: String?
     var suggestedName: String?
     /// The response whose body comes, or came; nil when nobody was asked.
-    var received: HeadNews?
+    var received: ResponseUpdate?
     /// The server's word about the kept response was of no use: it is asked for the whole.
     var isDistrustful = false
     /// How it ended at the head.
@@ -35,7 +35,7 @@ actor DownloadRun: TransferMember {
     /// What the file was like when it was whole; nil where that tells nothing.
     var wholeFacts: FileFacts?
 
-    init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer) {
+    init(_ context: RunContext, _ facts: RunState, _ shared: SharedTransfer) {
         self.context = context
         self.facts = facts
         self.shared = shared
@@ -135,7 +135,7 @@ actor DownloadRun: TransferMember {
         return await shared.body(for: self, in: directory, conditions)
     }
 
-    func take(_ portion: Portion) {
+    func take(_ portion: OwnedCopy) {
         transfer = portion.transfer
         described = portion.described
         isOriginal = portion.isOriginal
@@ -171,7 +171,7 @@ actor DownloadRun: TransferMember {
     }
 
     /// Looks at the head of a response whose body comes; false when the task does not want it.
-    func take(_ news: HeadNews) async -> Bool {
+    func take(_ news: ResponseUpdate) async -> Bool {
         note(news.head, from: news.url)
         received = news
         do {

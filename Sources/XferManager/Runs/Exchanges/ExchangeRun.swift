@@ -11,9 +11,9 @@ import XferStore
 /// Whether the server may have acted on the request is known at every end, so that a request that must not be made twice is
 /// not. While the run lives, the task's state `running` in the database stands for it: a restart that finds such a task
 /// running has to take it for sent.
-actor ExchangeRun: AnsweredRun, TransferMember {
+actor ExchangeRun: AnsweredRun, TransferSubscriber {
     let context: RunContext
-    var facts: RunFacts
+    var facts: RunState
     var keptResponse: KeptResponse?
 
     /// Who asks for it and for others that want the same answer; nil asks by itself.
@@ -21,9 +21,9 @@ actor ExchangeRun: AnsweredRun, TransferMember {
     /// It asks by itself after all.
     private var isAlone = false
     /// The answer that is shared.
-    private var received: HeadNews?
+    private var received: ResponseUpdate?
 
-    init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer?) {
+    init(_ context: RunContext, _ facts: RunState, _ shared: SharedTransfer?) {
         self.context = context
         self.facts = facts
         self.shared = shared
@@ -155,7 +155,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
         await shared.setMaxRates(course.maxRates, of: taskID)
     }
 
-    func take(_ news: HeadNews) -> Bool {
+    func take(_ news: ResponseUpdate) -> Bool {
         received = news
         pendingEvents.append(
             .taskResponse(status: news.head.status, total: news.total, etag: news.head.etag, resumed: false))

@@ -20,7 +20,7 @@ extension SharedTransfer {
             guard case .response(let head) = event else { return }
             times.answered = services.clock()
             headCount += 1
-            let news = HeadNews(
+            let news = ResponseUpdate(
                 number: headCount, head: head, url: nil, total: head.contentLength, isResumed: false,
                 times: times)
             self.head = news
@@ -54,7 +54,7 @@ struct WholeAnswer: Sendable {
     let spill: SpoolFile
 
     /// The answer's body as a member's own file.
-    func copy(for member: any TransferMember) async throws -> SpoolFile {
+    func copy(for member: any TransferSubscriber) async throws -> SpoolFile {
         let (services, control, id) = (member.services, member.control, await member.transfer.id)
         let spool = services.spool
         guard let length = outcome.spilledLength else {

@@ -8,7 +8,7 @@ import XferStore
 /// Attempts: how a transfer gets its bytes.
 extension SharedTransfer {
     /// A server that makes the transfer start over more often than this at one go is treated as failing.
-    private static var mostRestarts: Int { 3 }
+    private static var maxRestarts: Int { 3 }
 
     /// How a round of attempts ended, none of which is live any more.
     struct Round {
@@ -66,9 +66,9 @@ extension SharedTransfer {
                 restarts += 1
             }
             head = nil
-            guard restarts > Self.mostRestarts else { continue }
+            guard restarts > Self.maxRestarts else { continue }
             let failure = TransferError(
-                .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
+                .rangeMismatch, "the server's answers contradict each other: started over \(Self.maxRestarts) times")
             guard goesOn(after: failure) else { throw failure }
             restarts = 0
         }
@@ -223,7 +223,7 @@ extension SharedTransfer {
         described = describing(keeping, by: choice)
         try await commitSourceUse()
         headCount += 1
-        let news = HeadNews(
+        let news = ResponseUpdate(
             number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: committed > 0,
             times: times)
         self.head = news
@@ -234,7 +234,7 @@ extension SharedTransfer {
     }
 
     /// Tells members who have not heard it yet; those who want nothing more leave.
-    func tell(_ news: HeadNews) async {
+    func tell(_ news: ResponseUpdate) async {
         for id in audience {
             guard let member = members[id], member.toldHead != news.number else { continue }
             members[id]?.toldHead = news.number

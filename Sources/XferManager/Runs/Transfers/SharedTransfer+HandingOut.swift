@@ -11,7 +11,7 @@ import XferStore
 /// has moved to its copy, a task holds the original.
 extension SharedTransfer {
     func handOut(_ body: WholeBody, to run: DownloadRun, in directory: DirectoryHandle) async throws
-        -> DownloadRun.Portion
+        -> DownloadRun.OwnedCopy
     {
         await handingOut.enter()
         defer { handingOut.leave() }
@@ -21,7 +21,7 @@ extension SharedTransfer {
             // Publishing sets its times.
             try await beginWriting()
             forgetBody()
-            return DownloadRun.Portion(
+            return DownloadRun.OwnedCopy(
                 transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
                 holdingDigest: body.holdingDigest)
         }
@@ -38,9 +38,9 @@ extension SharedTransfer {
 
     private func copy(
         _ body: WholeBody, for run: DownloadRun, in directory: DirectoryHandle
-    ) async throws -> DownloadRun.Portion {
+    ) async throws -> DownloadRun.OwnedCopy {
         let (shared, pool, control) = (transfer.id, services.pool, run.control)
-        let portion = try await run.ownPortion(
+        let portion = try await run.ownedCopy(
             described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
             for: "a copy of \(body.length) and the reserve",
             in: directory

@@ -11,7 +11,7 @@ import XferModel
 /// What goes wrong with one lane while another is live costs a lane, not a try: the last one's end is the round's.
 extension SharedTransfer {
     /// Bytes before its segment that a lane reads and throws away rather than asking again.
-    private static var mostSkipped: Int64 { 64 << 10 }
+    private static var maxSkipped: Int64 { 64 << 10 }
     /// Bytes that a lane has to bring for a break of its connection not to count against the number of lanes.
     private static var worthwhile: Int64 { 256 << 10 }
 
@@ -168,7 +168,7 @@ extension SharedTransfer {
     private static func requirePart(_ verdict: HeadVerdict, of segment: Segment) throws(LaneLoss) {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)
-        case .write(let body) where segment.end != nil && body.skip > mostSkipped: throw .rangeIgnored
+        case .write(let body) where segment.end != nil && body.skip > maxSkipped: throw .rangeIgnored
         case .write, .complete, .startOver, .retryPlainRange, .notModified, .fail: break
         }
     }

@@ -10,11 +10,11 @@ struct SourceRefusal: Error {
     let reason: RestartReason
 }
 
-/// Which of several sources is asked, and for what: `MirrorBook` decides, this carries it out.
+/// Which of several sources is asked, and for what: `MirrorSelector` decides, this carries it out.
 extension SharedTransfer {
     /// A run has begun: everybody may be asked.
     func beginWithSources() {
-        book = MirrorBook(count: specification.sources.count, use: transfer.sourceUse)
+        book = MirrorSelector(count: specification.sources.count, use: transfer.sourceUse)
         choices = [:]
         hasGained = false
     }
@@ -30,7 +30,7 @@ extension SharedTransfer {
         }
     }
 
-    func choice(of lane: Int) -> MirrorBook.Choice { choices[lane] ?? MirrorBook.Choice(source: 0, way: .own) }
+    func choice(of lane: Int) -> MirrorSelector.Choice { choices[lane] ?? MirrorSelector.Choice(source: 0, way: .own) }
 
     /// Whether everybody who waits gave a digest that the finished bytes must have. Of tasks with mirrors all who share
     /// demand the same one, see `SharingRules`.
@@ -39,9 +39,9 @@ extension SharedTransfer {
         return !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
     }
 
-    private var proof: MirrorBook.Proof { proof(of: transfer.resumeData) }
+    private var proof: MirrorSelector.Proof { proof(of: transfer.resumeData) }
 
-    private func proof(of kept: ResumeData) -> MirrorBook.Proof {
+    private func proof(of kept: ResumeData) -> MirrorSelector.Proof {
         guard kept.totalLength != nil, kept.contentEncoding == nil else { return .none }
         if isDigestKnown { return .digest }
         return kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
@@ -52,7 +52,7 @@ extension SharedTransfer {
         members.values.allSatisfy { member in
             let (run, limits) = (member.run, member.run.specification.retry)
             let tries = hasGained ? min(run.context.tries, 1) : run.context.tries
-            return limits.retryFor > 0 && MirrorBook.isPatient(tries: tries, maxRetries: limits.maxRetries)
+            return limits.retryFor > 0 && MirrorSelector.isPatient(tries: tries, maxRetries: limits.maxRetries)
         }
     }
 
@@ -66,7 +66,7 @@ extension SharedTransfer {
 
     /// What `data` describes as the chosen source is to see it: what describes another server's version means nothing to it.
     /// Who is to send the whole in the place of what is kept is told that there is something, and not what.
-    func kept(for choice: MirrorBook.Choice, _ data: ResumeData) -> ResumeData {
+    func kept(for choice: MirrorSelector.Choice, _ data: ResumeData) -> ResumeData {
         if choice.way == .anew { return ResumeData() }
         var kept = data
         if choice.way == .underDigest { kept.validators = Validators() }
@@ -74,7 +74,7 @@ extension SharedTransfer {
     }
 
     /// The reverse: what goes on under a digest is described as it was.
-    func describing(_ answered: ResumeData, by choice: MirrorBook.Choice) -> ResumeData {
+    func describing(_ answered: ResumeData, by choice: MirrorSelector.Choice) -> ResumeData {
         guard choice.way == .underDigest else { return answered }
         var described = answered
         described.validators = transfer.resumeData.validators
@@ -118,14 +118,14 @@ extension SharedTransfer {
 
     // MARK: Several at once
 
-    /// Chooses whom a lane asks that is not the first; see `MirrorBook.another`.
+    /// Chooses whom a lane asks that is not the first; see `MirrorSelector.another`.
     func chooseSource(for lane: Int) {
         guard book.hasMirrors else { return choices[lane] = nil }
         let busy = (lanes?.live.keys.filter { $0 != lane } ?? []).sorted()
         for other in busy { noteSpeed(of: other) }
         choices[lane] =
             book.another(besides: busy.map { choice(of: $0).source }, proof: proof(of: described))
-            ?? MirrorBook.Choice(source: book.use.described, way: .own)
+            ?? MirrorSelector.Choice(source: book.use.described, way: .own)
     }
 
     /// Notes how fast a lane's source is as far as its attempt has come.
@@ -145,7 +145,7 @@ extension SharedTransfer {
 
     /// A lane beside others has failed. Whether that is its source's failure alone, so that the others go on as they are.
     func isOfSourceAlone(_ lane: Int, _ error: TransferError) -> Bool {
-        guard book.hasMirrors, MirrorBook.concernsSource(error) else { return false }
+        guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         let source = choice(of: lane).source
         guard lanes?.live.keys.allSatisfy({ choice(of: $0).source != source }) == true else { return false }
         setAside(source, error)
@@ -156,7 +156,7 @@ extension SharedTransfer {
 
     /// An attempt has failed: whether another source may do better.
     func goesOn(after error: TransferError) -> Bool {
-        guard book.hasMirrors, MirrorBook.concernsSource(error) else { return false }
+        guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         setAside(choice(of: 0).source, error)
         return true
     }

@@ -14,14 +14,14 @@ import XferStore
 actor SharedTransfer: AttemptMaker {
     /// Of whoever came first; nothing in it but the request is looked at, which is the same for all.
     let context: RunContext
-    var course: AttemptCourse
+    var course: AttemptState
     var transfer: Transfer
     /// Durable bytes, as committed.
     var committed: Int64 = 0
     /// Those who bring parts of the body at the same time; nil while one attempt is for all of it.
     var lanes: Lanes?
     /// One checkpoint at a time covers all lanes.
-    let checkpointing = Turnstile()
+    let checkpointing = AsyncLock()
     /// What describes the bytes in the partial file, those not yet checkpointed included.
     var described = ResumeData() {
         didSet {
@@ -32,14 +32,14 @@ actor SharedTransfer: AttemptMaker {
     }
     var members: [TaskID: Member] = [:]
     /// The head of the response whose body comes, for those who join late.
-    var head: HeadNews?
+    var head: ResponseUpdate?
     var headCount = 0
     /// What the last attempt was made with, if the whole was asked for.
     var conditions: [HeaderField] = []
     /// Who may send the bytes, as far as this run knows them.
-    var book: MirrorBook
+    var book: MirrorSelector
     /// Who is asked, and for what, by lane.
-    var choices: [Int: MirrorBook.Choice] = [:]
+    var choices: [Int: MirrorSelector.Choice] = [:]
     /// Whether the head of the attempt that runs was such that its bytes follow those in the partial file, or take their place.
     var isBodyTaken = false
     /// Whether the attempt that runs goes on from what is kept without a validator, because a digest will tell.
@@ -52,7 +52,7 @@ actor SharedTransfer: AttemptMaker {
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
     var reserve = BlockReserve.none
     /// One takes the bytes at a time, so that the last one finds that it is the last.
-    let handingOut = Turnstile()
+    let handingOut = AsyncLock()
 
     var state = State.idle
     private var hasBegun = false
@@ -80,7 +80,7 @@ actor SharedTransfer: AttemptMaker {
 
     /// Somebody who waits for the body.
     struct Member {
-        let run: any TransferMember
+        let run: any TransferSubscriber
         let maxRates: BandwidthLimits
         /// For `on_conflict: update`, which shares with nobody, or with a kept response's validators.
         let conditions: [HeaderField]
@@ -113,8 +113,8 @@ actor SharedTransfer: AttemptMaker {
         self.context = context
         self.transfer = transfer
         self.isNew = isNew
-        course = AttemptCourse()
-        book = MirrorBook(count: context.specification.sources.count, use: transfer.sourceUse)
+        course = AttemptState()
+        book = MirrorSelector(count: context.specification.sources.count, use: transfer.sourceUse)
     }
 
     var keptByteCount: Int64 { committed }
@@ -136,7 +136,7 @@ actor SharedTransfer: AttemptMaker {
     ///
     /// - Parameter directory: the member's; nil when it wants an answer and no file.
     func body(
-        for run: any TransferMember, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
+        for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
     ) async -> Delivery {
         var toldHead = 0
         while true {
@@ -348,7 +348,7 @@ actor SharedTransfer: AttemptMaker {
 }
 
 /// What a response's head says, for the members of a transfer.
-struct HeadNews: Sendable {
+struct ResponseUpdate: Sendable {
     /// Tells one head from the next.
     let number: Int
     let head: ResponseHead

@@ -11,12 +11,12 @@ import XferStore
 /// What ends a run but not the upload, the task's retry follows; the next run asks the server how far it got.
 actor UploadRun: AnsweredRun {
     let context: RunContext
-    var facts: RunFacts
+    var facts: RunState
     var keptResponse: KeptResponse?
     /// The upload resource as it was committed last.
     private(set) var recorded: UploadResumeData?
 
-    init(_ context: RunContext, _ facts: RunFacts) {
+    init(_ context: RunContext, _ facts: RunState) {
         self.context = context
         self.facts = facts
     }

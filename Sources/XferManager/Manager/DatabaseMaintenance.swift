@@ -3,7 +3,7 @@ import XferFiles
 import XferStore
 
 /// Looking after the database: on demand while no daemon runs, and by itself after an unclean stop.
-public enum DatabaseCare {
+public enum DatabaseMaintenance {
     /// Checks the whole database of a state directory that no daemon uses.
     ///
     /// - Throws: `FileError` when a daemon uses it, `StoreError.damaged` with what was found.

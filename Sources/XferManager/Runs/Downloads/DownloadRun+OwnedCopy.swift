@@ -10,7 +10,7 @@ import XferStore
 /// without a task, which the next start discards.
 extension DownloadRun {
     /// The bytes as a task's own.
-    struct Portion: Sendable {
+    struct OwnedCopy: Sendable {
         let transfer: Transfer
         let part: PartialFile
         let described: ResumeData
@@ -31,12 +31,12 @@ extension DownloadRun {
     ///   - fill: writes the bytes; false when they turn out to be of no use.
     ///   - onMove: what else the move takes with it, in its transaction; answers who sent the bytes.
     /// - Returns: nil when `fill` found the bytes to be of no use.
-    func ownPortion(
+    func ownedCopy(
         described resumeData: ResumeData, from sourceUse: SourceUse = SourceUse(), length: Int64, for purpose: String,
         in directory: DirectoryHandle,
         filledBy fill: @Sendable (PartialFile) async throws -> Bool,
         onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
-    ) async throws -> Portion? {
+    ) async throws -> OwnedCopy? {
         let now = services.clock()
         let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
         var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
@@ -59,7 +59,7 @@ extension DownloadRun {
             }
             own.resumeData.part = PartRecord(mark: mark)
             own.sources = try await move(to: own, onMove)
-            return Portion(transfer: own, part: part, described: resumeData, isOriginal: false, facts: facts)
+            return OwnedCopy(transfer: own, part: part, described: resumeData, isOriginal: false, facts: facts)
         } catch {
             await undo(own, in: directory)
             throw error

@@ -7,10 +7,10 @@ import XferStore
 /// Clearing up: the past beyond its retention.
 extension TransferManager {
     /// Trims history, events and kept bytes; at most once a minute, and only when something has ended.
-    func takeCare() {
+    func maintain() {
         let now = Clocks.monotonic()
-        if let lastCare, lastCare.duration(to: now) < .seconds(60) { return }
-        lastCare = now
+        if let lastMaintenance, lastMaintenance.duration(to: now) < .seconds(60) { return }
+        lastMaintenance = now
         Task {
             do {
                 try await trim()

@@ -3,7 +3,7 @@ public import XferModel
 import XferStore
 
 /// The trust policies in force: what the configuration file and operators wrote, and the default.
-struct PolicyBook: Sendable {
+struct PolicyRegistry: Sendable {
     /// By name, without the built-in default.
     private(set) var stored: [StoredPolicy]
     let resolver: PolicyResolver

@@ -3,7 +3,7 @@ import XferModel
 import XferStore
 
 /// One scheduling pass within a transaction: who starts, and on which transfer.
-struct Starting: Sendable {
+struct SchedulingPass: Sendable {
     /// A transfer that runs already.
     struct Live: Sendable {
         /// Nil when nobody may join.
@@ -49,10 +49,10 @@ struct Starting: Sendable {
     private var held = 0
 
     /// Tasks that join one transfer in one pass. Who is left to the next one may come too late, and cost a request of its own.
-    private static let mostJoins = 1000
+    private static let maxJoins = 1000
 
     /// Transfers that are looked at for bytes to go on from.
-    private static let mostKept = 16
+    private static let maxKept = 16
 
     init(
         scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
@@ -107,13 +107,13 @@ struct Starting: Sendable {
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
         guard let key = joined.key else { return }
-        let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
+        let waiting = try tx.queued(coalescing: key, limit: Self.maxJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
             guard scheduler.affords(descriptors: DescriptorRules.needOfJoining) else { return }
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
-        if waiting.count == Self.mostJoins { starts.isIncomplete = true }
+        if waiting.count == Self.maxJoins { starts.isIncomplete = true }
     }
 
     /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
@@ -165,7 +165,7 @@ struct Starting: Sendable {
         if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
         let destination = task.specification.destination
         if let key = task.coalesceKey {
-            for transfer in try tx.transfers(keptUnder: key, limit: Self.mostKept) where live[transfer.id] == nil {
+            for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept) where live[transfer.id] == nil {
                 guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
                 if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {

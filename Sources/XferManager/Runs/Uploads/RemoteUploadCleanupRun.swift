@@ -4,9 +4,9 @@ import XferModel
 import XferStore
 
 /// One try to have an upload deleted that nobody will continue.
-actor AbandoningRun: AttemptMaker {
+actor RemoteUploadCleanupRun: AttemptMaker {
     let context: RunContext
-    var course = AttemptCourse()
+    var course = AttemptState()
     private let upload: AbandonedUpload
 
     /// How long the server is given to answer, in seconds.

@@ -8,27 +8,27 @@ import XferStore
 /// The wish is committed with the task's cancellation, so that it survives a crash; what follows is best effort for a day
 /// and delays nobody.
 extension TransferManager {
-    struct Abandonment {
+    struct RemoteUploadCleanup {
         var isWanted = false
         var task: Task<Void, Never>?
         var timer = WakeTimer()
         /// Tries under way.
-        var runs: [Int64: AbandoningRun] = [:]
+        var runs: [Int64: RemoteUploadCleanupRun] = [:]
     }
 
     /// Tries at a time.
-    private static let mostAbandonments = 4
+    private static let maxAbandonments = 4
 
     /// Tells whoever may be told now; whoever cannot be reached is tried again later. Without such uploads there is no timer.
     func abandonUploads() { abandonUploads(asOf: clock()) }
 
     private func abandonUploads(asOf now: Timestamp) {
-        abandonment.isWanted = true
-        guard abandonment.task == nil else { return }
-        abandonment.task = Task {
+        remoteUploadCleanup.isWanted = true
+        guard remoteUploadCleanup.task == nil else { return }
+        remoteUploadCleanup.task = Task {
             var now = now
-            while abandonment.isWanted, mayAbandon {
-                abandonment.isWanted = false
+            while remoteUploadCleanup.isWanted, mayAbandon {
+                remoteUploadCleanup.isWanted = false
                 do {
                     try await abandonDue(now)
                 } catch {
@@ -36,7 +36,7 @@ extension TransferManager {
                 }
                 now = max(now, clock())
             }
-            abandonment.task = nil
+            remoteUploadCleanup.task = nil
         }
     }
 
@@ -48,7 +48,7 @@ extension TransferManager {
             // A run that has not ended yet may still send to it; its end brings us back.
             let due = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
                 .filter { !isInUse($0.taskID) && !seen.contains($0.id) }
-                .prefix(Self.mostAbandonments)
+                .prefix(Self.maxAbandonments)
             if due.isEmpty { break }
             seen.formUnion(due.map(\.id))
             await withDiscardingTaskGroup { group in
@@ -57,25 +57,27 @@ extension TransferManager {
         }
         guard mayAbandon else { return }
         let next = try await store.read { try $0.nextAbandonedUpload(after: now) }
-        abandonment.timer.arm(for: next, now: clock()) { [weak self] target in await self?.onAbandonmentTimer(target) }
+        remoteUploadCleanup.timer.arm(for: next, now: clock()) { [weak self] target in
+            await self?.onRemoteUploadCleanupTimer(target)
+        }
     }
 
     /// `target` counts as now when the wall clock was set back.
-    private func onAbandonmentTimer(_ target: Timestamp) {
-        abandonment.timer.onFired()
+    private func onRemoteUploadCleanupTimer(_ target: Timestamp) {
+        remoteUploadCleanup.timer.onFired()
         abandonUploads(asOf: max(clock(), target))
     }
 
     private func abandon(_ upload: AbandonedUpload) async {
-        let run = AbandoningRun(upload, services: services, settings: settings)
-        abandonment.runs[upload.id] = run
+        let run = RemoteUploadCleanupRun(upload, services: services, settings: settings)
+        remoteUploadCleanup.runs[upload.id] = run
         let answer: Result<ResponseHead, any Error>
         do {
             answer = .success(try await run.run())
         } catch {
             answer = .failure(error)
         }
-        abandonment.runs[upload.id] = nil
+        remoteUploadCleanup.runs[upload.id] = nil
         // What a stopping service broke off is tried by the next.
         if case .failure = answer, isShuttingDown { return }
         do {
@@ -89,7 +91,7 @@ extension TransferManager {
     private func settle(_ upload: AbandonedUpload, _ answer: Result<ResponseHead, any Error>) async throws {
         let head = try? answer.get()
         let now = clock()
-        let decision = AbandonmentRules.decide(
+        let decision = RemoteUploadCleanupRules.decide(
             status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
             tries: upload.attempts + 1,
             // How long it was tried is not known while the clock was changed.
