@@ -4,11 +4,11 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Handing the bytes out: everybody gets a file of its own.
+/// Gives each task a file of its own.
 ///
-/// The last one gets the original. Whoever takes the bytes while others still hold them gets a transfer of its own with a
-/// copy in its own directory, and publishes that as any other. Nobody renames a file that somebody may be copying: until it
-/// has moved to its copy, a task holds the original.
+/// The last task that holds the bytes gets the original. A task that takes them while others hold them gets a transfer
+/// of its own with a copy in its directory, and publishes that. A task holds the original until it has moved to its
+/// copy, so that no task renames a file that another may be copying.
 extension SharedTransfer {
     func handOut(_ body: WholeBody, to run: DownloadRun, in directory: DirectoryHandle) async throws
         -> DownloadRun.OwnedCopy
@@ -18,7 +18,7 @@ extension SharedTransfer {
         let (id, task) = (transfer.id, run.taskID)
         let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
-            // Publishing sets its times.
+            // Publishing changes the file's times, so the recorded ones are removed first.
             try await beginWriting()
             forgetBody()
             return DownloadRun.OwnedCopy(
@@ -46,7 +46,7 @@ extension SharedTransfer {
             in: directory
         ) { part in
             try await pool.run { () throws(FileError) in
-                // Through the descriptor that was held all the time: under the file's name may lie another one by now.
+                // Reads through the open descriptor: the name may refer to another file by now.
                 try body.requireUnchanged()
                 _ = try FileCopy.copy(
                     from: body.part.descriptor, to: part.descriptor, length: body.length,

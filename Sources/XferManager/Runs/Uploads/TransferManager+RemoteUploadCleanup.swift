@@ -3,23 +3,24 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Telling servers that an upload they keep the beginning of will not be continued.
+/// Tells servers that a partial upload they keep will not be continued.
 ///
-/// The wish is committed with the task's cancellation, so that it survives a crash; what follows is best effort for a day
-/// and delays nobody.
+/// The cancellation commits that this is to be done, so that it survives a crash. It is best effort for a day, and the
+/// cancellation does not wait for it.
 extension TransferManager {
     struct RemoteUploadCleanup {
         var isWanted = false
         var task: Task<Void, Never>?
         var timer = WakeTimer()
-        /// Tries under way.
+        /// Requests that are live.
         var runs: [Int64: RemoteUploadCleanupRun] = [:]
     }
 
-    /// Tries at a time.
+    /// The highest number of requests at a time.
     private static let maxAbandonments = 4
 
-    /// Tells whoever may be told now; whoever cannot be reached is tried again later. Without such uploads there is no timer.
+    /// Sends the requests that are due. A server that cannot be reached is tried again later. Without such uploads
+    /// there is no timer.
     func abandonUploads() { abandonUploads(asOf: clock()) }
 
     private func abandonUploads(asOf now: Timestamp) {
@@ -45,7 +46,7 @@ extension TransferManager {
     private func abandonDue(_ now: Timestamp) async throws {
         var seen: Set<Int64> = []
         while mayAbandon {
-            // A run that has not ended yet may still send to it; its end brings us back.
+            // A run that has not ended yet may still send to the upload. When it ends, it calls `abandonUploads` again.
             let due = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
                 .filter { !isInUse($0.taskID) && !seen.contains($0.id) }
                 .prefix(Self.maxAbandonments)
@@ -78,7 +79,7 @@ extension TransferManager {
             answer = .failure(error)
         }
         remoteUploadCleanup.runs[upload.id] = nil
-        // What a stopping service broke off is tried by the next.
+        // The next start retries a request that the shutdown interrupted.
         if case .failure = answer, isShuttingDown { return }
         do {
             try await settle(upload, answer)
@@ -94,7 +95,7 @@ extension TransferManager {
         let decision = RemoteUploadCleanupRules.decide(
             status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
             tries: upload.attempts + 1,
-            // How long it was tried is not known while the clock was changed.
+            // While the clock was changed, the age of the cancellation is unknown.
             abandonedAt: services.ages.isTrusted ? upload.abandonedAt : now, at: now, using: &random)
         switch decision {
         case .tryAgain(let next):
