@@ -8,19 +8,19 @@ public enum TaskVerb: String, Sendable, CaseIterable {
     case pause, resume, cancel, retry, remove
 }
 
-/// What a verb over ids came to.
+/// The result of a verb over ids.
 public struct VerbOutcome: Hashable, Sendable {
     public struct Unchanged: Hashable, Sendable {
         public var id: TaskID
         public var state: TaskState
-        /// It runs, and what it sends must not be sent twice: it could not go on after a pause.
+        /// The task is running and its request must not be repeated, so that it could not continue after a pause.
         public var isNotResumable = false
     }
 
     public var changed: [TaskID] = []
     /// A wrong state is not an error.
     public var unchanged: [Unchanged] = []
-    /// Not there, or somebody else's.
+    /// Tasks that do not exist or belong to another owner.
     public var missing: [TaskID] = []
 }
 
@@ -41,7 +41,7 @@ extension MovePosition {
     fileprivate var isAfter: Bool { if case .after = self { true } else { false } }
 }
 
-/// What a verb over a filter came to.
+/// The result of a verb over a filter.
 public struct VerbCounts: Hashable, Sendable {
     public var changed = 0
     public var unchanged = 0
@@ -60,7 +60,7 @@ extension TransferManager {
         return outcome
     }
 
-    /// As above, within a transaction. Answers also what is to be done after its commit.
+    /// As above, within a transaction. Also returns the effects to perform after its commit.
     static func apply(
         _ verb: TaskVerb, to ids: [TaskID], for principal: Principal, in tx: StoreTransaction, at now: Timestamp
     ) throws -> (VerbOutcome, [Effect]) {
@@ -83,7 +83,7 @@ extension TransferManager {
             }
             outcome.changed.append(id)
             effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
-            // A task that is tried again is in its slot again, whoever took it meanwhile.
+            // A retried task takes its slot again, even if another task has it meanwhile.
             if verb == .retry { effects += try supersede(by: task, in: tx, at: now) }
             hasEnded = hasEnded || ended
         }
@@ -91,8 +91,8 @@ extension TransferManager {
         return (outcome, effects)
     }
 
-    /// Tasks changed in one transaction by whatever works through many, so that others wait a few milliseconds at most for
-    /// the next one.
+    /// The highest number of tasks that a bulk operation changes in one transaction, so that other writers wait a few
+    /// milliseconds at most.
     static let largestStep = 200
 
     /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
@@ -113,16 +113,16 @@ extension TransferManager {
         }
     }
 
-    /// What is to be done for a task once its transition is committed.
+    /// What to do for a task once its transition is committed.
     struct Effect: Sendable {
         var task: TaskID
         var transfer: TransferID?
         var action: TaskAction
-        /// Files of the spool directory that nothing names any more.
+        /// Files of the spool directory that no row names any more.
         var spoolFiles: [String] = []
     }
 
-    /// The action to run after the commit and whether a run ended; nil when the state cannot obey.
+    /// Returns the action to run after the commit and whether a task ended; nil if the state does not allow the verb.
     private static func apply(
         _ verb: TaskVerb, to task: TransferTask, in tx: StoreTransaction, at now: Timestamp
     ) throws -> (TaskAction, hasEnded: Bool)? {
@@ -133,7 +133,7 @@ extension TransferManager {
             if try tx.isPublishing(task) || tx.mayHaveBegun(task) { return nil }
             transition = machine.onPause()
         case .resume:
-            // Trying now means now: a host that asked for patience is asked again.
+            // `resume` tries at once, even a host that sent `Retry-After`.
             if let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
                 try tx.setCooldown(host: task.host, until: nil)
             }
@@ -158,7 +158,7 @@ extension TransferManager {
         return (transition.action, transition.event?.type.isTerminal == true)
     }
 
-    /// Runs what committed transitions ask for.
+    /// Performs the effects of committed transitions.
     func perform(_ effects: [Effect]) async {
         var orphans: [TransferID] = []
         for effect in effects {
@@ -180,7 +180,7 @@ extension TransferManager {
         if !effects.isEmpty { schedule() }
     }
 
-    /// What the task owns in the spool directory and needs no more after the verb.
+    /// The task's files in the spool directory that are not needed after the verb.
     static func spoolFiles(
         after verb: TaskVerb, of task: TransferTask, in tx: StoreTransaction
     ) throws -> [String] {
@@ -197,8 +197,8 @@ extension TransferManager {
         }
     }
 
-    /// Asks a task's run to stop; a run that was committed but is not launched yet stops when it is. False when there
-    /// is neither.
+    /// Asks a task's run to stop. A run that is committed but not launched yet stops when it is launched. False if
+    /// there is neither.
     @discardableResult
     func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
         if let live = runs[id] {
@@ -211,16 +211,16 @@ extension TransferManager {
         return true
     }
 
-    /// Whether a run still works on the task's bytes: what it leaves behind is discarded when it has ended, because
-    /// what is deleted under its hands it would make anew.
+    /// Whether a run still works on the task's bytes. They are discarded when it has ended, because a live run would
+    /// create deleted files again.
     func isInUse(_ id: TaskID) -> Bool { runs[id] != nil || commits[id] != nil || stopsBeforeLaunch[id] != nil }
 
     // MARK: Order
 
-    /// Moves unfinished tasks within their hosts; together they keep the order of `ids`.
+    /// Moves unfinished tasks within their hosts. They keep the order of `ids`.
     public func move(_ ids: [TaskID], to position: MovePosition, for principal: Principal) async throws -> VerbOutcome {
         let order = scheduler.limits.order
-        // Each goes to the very place, so for these two the last one has to go first.
+        // Each task is inserted at the same place, so for these two positions the last one is moved first.
         let isReversed = position == .top || position.isAfter
         let outcome = try await translatingStoreErrors {
             try await store.write(.rows(ids.count)) { tx in
@@ -257,14 +257,14 @@ extension TransferManager {
 }
 
 extension StoreReader {
-    /// The task, unless it is not there or not this caller's to see.
+    /// The task, unless it does not exist or the caller may not see it.
     func visibleTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
         guard let task = try task(id) else { return nil }
         return principal.isOperator || task.owner == principal.owner ? task : nil
     }
 
-    /// Whether the task is an upload that may have begun, that the server has not said yet how to continue, and that must
-    /// not begin twice: it can be neither held back nor restored.
+    /// Whether the task is an upload that may have begun, whose server has not yet said how to continue it, and that
+    /// must not begin twice. It can neither be paused nor restored.
     func mayHaveBegun(_ task: TransferTask) throws -> Bool {
         let specification = task.specification
         guard task.state == .running, specification.kind == .upload,
@@ -274,7 +274,7 @@ extension StoreReader {
         return try upload(of: id) == nil
     }
 
-    /// Whether the task has passed the point of no return: its final name is being given.
+    /// Whether the task can no longer be stopped, because its file gets its final name.
     func isPublishing(_ task: TransferTask) throws -> Bool {
         guard task.state == .running, let id = task.transferID else { return false }
         return try transfer(id)?.publishIntent != nil
@@ -282,7 +282,7 @@ extension StoreReader {
 }
 
 extension TaskQuery {
-    /// The filter cut down to what the caller may touch.
+    /// Restricts the filter to tasks that the caller may change.
     func restricted(to principal: Principal) -> TaskQuery {
         guard !principal.isOperator else { return self }
         var copy = self
