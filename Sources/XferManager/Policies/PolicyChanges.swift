@@ -4,9 +4,9 @@ import XferStore
 
 /// Changes of the stored policies, each decided and written within one transaction.
 enum PolicyChanges {
-    /// Takes over what the configuration file says now: what is the same keeps its version, what is gone is removed.
+    /// Applies the policies of the configuration file: an unchanged one keeps its version, a missing one is removed.
     ///
-    /// - Throws: `TrustPolicyError` when the file's policies make no sense, or not beside what operators wrote.
+    /// - Throws: `TrustPolicyError` if the file's policies are invalid, or conflict with those of operators.
     static func takeConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
     ) throws -> PolicyRegistry {
@@ -15,7 +15,7 @@ enum PolicyChanges {
             let old = earlier.first { $0.policy.name == policy.name }
             if let old, !old.isConfigured { throw TrustPolicyError(policy.name, .duplicateName) }
             if let old, old.policy.withoutVersion == policy.withoutVersion {
-                // Time has gone on since it was written: what expired meanwhile is no reason not to start.
+                // A policy that expired since it was written must not prevent a start.
                 try TrustPolicyRules.check(policy, at: nil)
                 continue
             }
@@ -30,7 +30,7 @@ enum PolicyChanges {
         return try PolicyRegistry(try tx.policies())
     }
 
-    /// What is wrong with the configuration file's policies whatever the database holds.
+    /// Checks the configuration file's policies, whatever the database contains.
     ///
     /// - Throws: `TrustPolicyError`.
     static func check(_ configured: [TrustPolicy]) throws {
