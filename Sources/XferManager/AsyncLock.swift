@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Lets one through at a time; the others wait in order.
+/// A lock for async code. The callers that wait enter in order.
 final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false
