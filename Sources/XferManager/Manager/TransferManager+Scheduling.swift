@@ -287,8 +287,8 @@ extension TransferManager {
     }
 
     /// Requeues a stopped task: the stop was meant for an earlier run, or its reason no longer applies. On shutdown the
-    /// task stays `running` for the next start. If its request must not be repeated, the task fails when the request was
-    /// sent and is requeued when it was not, because the next start assumes that a running task has sent it.
+    /// task stays `running` for the next start. If its request must not be repeated, the task fails when the request
+    /// was sent and is requeued when it was not, because the next start assumes that a running task has sent it.
     private static func onStopped(
         _ machine: inout TaskStateMachine, _ result: RunResult, reevaluatesTrust: Bool, isShuttingDown: Bool,
         at now: Timestamp

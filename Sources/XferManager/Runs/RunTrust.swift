@@ -126,8 +126,8 @@ final class RunTrust: Sendable {
         try book.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
-    /// Whether some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that the
-    /// lists judged are not recorded, so any change of the lists counts; so does any change of the authorities.
+    /// Whether some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that
+    /// the lists judged are not recorded, so any change of the lists counts; so does any change of the authorities.
     func isStale(under book: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
         let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
         if let judged, judged != rules { return true }
@@ -147,7 +147,7 @@ final class RunTrust: Sendable {
         }
     }
 
-    /// Uses since the last call, for the log. A host is reported once per attempt, whether its connection is new or not.
+    /// Uses since the last call, for the log. A host is reported once per attempt, even if its connection is reused.
     func takeLax() -> [LaxUse] {
         state.withLockedValue { state in
             defer { state.lax = [] }

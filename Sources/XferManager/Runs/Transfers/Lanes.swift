@@ -2,9 +2,9 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// The lanes of a segmented transfer, for one round. A lane makes one attempt at a time.
+/// The lanes of a segmented transfer, for one round. A lane is an attempt that fetches a segment.
 ///
-/// Each lane has a Swift task that makes its attempts and handles heads and checkpoints. `SharedTransfer.bringSegments`
+/// Each lane has a Swift task that makes its attempt and handles heads and checkpoints. `SharedTransfer.bringSegments`
 /// alone assigns the segments, one `LaneSignal` after the other.
 struct Lanes {
     /// The segments and the lane that fetches each; nil until a response has shown that the body can be split.

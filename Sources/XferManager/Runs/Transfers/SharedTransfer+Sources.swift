@@ -64,8 +64,8 @@ extension SharedTransfer {
 
     // MARK: What is kept
 
-    /// The resume data for the chosen source. `underDigest` removes the validators, which are another server's; for `anew`
-    /// it is empty, and the attempt gets only the number of kept bytes.
+    /// The resume data for the chosen source. `underDigest` removes the validators, which are another server's; for
+    /// `anew` it is empty, and the attempt gets only the number of kept bytes.
     func kept(for choice: MirrorSelector.Choice, _ data: ResumeData) -> ResumeData {
         if choice.way == .anew { return ResumeData() }
         var kept = data
