@@ -73,8 +73,8 @@ static void hand_on(int number, siginfo_t *info, void *context) {
     sigemptyset(&self);
     sigaddset(&self, number);
     pthread_sigmask(SIG_BLOCK, &self, NULL);
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigaction(number, &usual, NULL);
+    struct sigaction original = {.sa_handler = SIG_DFL};
+    sigaction(number, &original, NULL);
 }
 
 // Not SA_RESETHAND: with it a second thread that faults meanwhile would end the process before the record is written.

@@ -2,7 +2,7 @@ import Glibc
 import XferCore
 public import XferModel
 
-/// Reads the wall clock; tests pass one of their own.
+/// Reads the wall clock. Tests supply their own.
 public typealias WallClock = @Sendable () -> Timestamp
 
 /// The system's clocks (clock_gettime(2)).
@@ -14,7 +14,8 @@ public enum Clocks {
         return Timestamp(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
     }
 
-    /// Both clocks and which boot it is (random(4), /proc/sys/kernel/random/boot_id); without that every start counts as one.
+    /// Both clocks and the boot id (random(4), /proc/sys/kernel/random/boot_id). Without a boot id, every start of the
+    /// service counts as a boot.
     public static let reader: ClockReader = { ClockReading(wall: wall(), uptime: monotonic(), boot: bootID) }
 
     private static let bootID: String = {

@@ -1,87 +1,89 @@
 import XferCore
 public import XferModel
 
-/// What the operator decides about the service, apart from limits set over RPC.
+/// The operator's settings of the service, without limits set over RPC.
 public struct ManagerSettings: Hashable, Sendable {
-    /// Transfers whose bodies are on the way at once, at least 1.
+    /// The highest number of transfers that are active at once, at least 1.
     public var maxActive = 6
-    /// Of those, transfers from one host, at least 1.
+    /// The highest number of these from one host, at least 1.
     public var maxActivePerHost = 4
     public var order = QueueOrder.fifo
-    /// Where downloads go that name no directory; absolute.
+    /// The directory of downloads that name none; absolute.
     public var downloadDirectory: String
-    /// Directories below which operators' destinations have to lie; absolute.
+    /// The directories beneath which operators' destinations must be; absolute.
     public var roots: [String]
-    /// Directories below which everybody else's destinations have to lie.
+    /// The directories beneath which other users' destinations must be.
     public var grants = RootGrants()
-    /// Directories that are never source or destination: state, configuration, credentials; absolute.
+    /// Directories that are never a source or destination: state, configuration, credentials; absolute.
     public var forbiddenDirectories: [String] = []
     /// Bytes that stay free on every file system.
     public var reserve: Int64 = 256 << 20
-    /// Permission bits of published files unless the task says otherwise.
+    /// Permission bits of published files, unless the task sets them.
     public var fileMode: UInt16 = 0o644
-    /// Bytes of a transfer that may be at stake before they are made durable; a checkpoint begins at half of it.
+    /// The highest number of a transfer's bytes that are not durable yet; a checkpoint begins at half of it.
     public var checkpointBytes: Int64 = 16 << 20
-    /// How long received bytes may be at stake; a checkpoint begins after half of it.
+    /// How long received bytes may stay not durable; a checkpoint begins after half of it.
     public var checkpointInterval = Duration.seconds(2)
-    /// Segments of a download that are fetched at the same time, unless the task says otherwise.
+    /// Segments of a download that are fetched at the same time, unless the task sets it.
     public var segments = SegmentCount.one
-    /// No smaller part of a download is split off, in bytes.
+    /// The smallest segment of a download, in bytes.
     public var smallestSegment: Int64 = 1 << 20
-    /// Connections of clients that are taken at once; their descriptors are left to them.
-    public var mostClients = 256
+    /// The highest number of client connections. Their descriptors are reserved.
+    public var maxClients = 256
     /// Threads that move bytes, 1 … 8.
     public var engineLoops = 1
-    /// Bytes of a response that are kept in the database; a larger one goes to the spool directory.
+    /// The largest response kept in the database, in bytes. A larger one is kept in the spool directory.
     public var largestInlineResult = 256 << 10
-    /// Bytes of a response that are kept at all; a larger one fails with `length_mismatch`.
+    /// The largest response that is kept, in bytes. A larger one fails with `length_mismatch`.
     public var largestResult: Int64 = 1 << 30
-    /// Bytes of a response for each byte received, once its content coding is undone; beyond 1 MiB, a response that is
-    /// denser fails with `expansion_limit`.
+    /// The highest ratio of decoded bytes to received bytes of a response. Beyond 1 MiB, a higher ratio fails with
+    /// `expansion_limit`.
     public var largestResultRatio: Int64 = 200
-    /// Bytes of a response that `parse` makes an object of; a larger one fails with `parse_failed`.
+    /// The largest response that is parsed, in bytes. A larger one fails with `parse_failed`.
     public var largestParsedResult: Int64 = 1 << 20
-    /// PEM bundle of the certificate authorities that are trusted; nil is the system's.
+    /// A PEM bundle of the trusted certificate authorities; nil is the system's.
     public var authoritiesFile: String?
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
     /// The configuration file's profiles.
     public var profiles: [Profile] = []
-    /// The operator's commands, which tasks can name.
+    /// The operator's commands. Tasks can name them.
     public var hooks: [HookDefinition] = []
-    /// Which URLs may be loaded at all.
+    /// The rules for which URLs may be loaded.
     public var admission = AdmissionLists()
     /// Whether tasks that name no proxy use the environment's.
     public var usesEnvironmentProxies = false
-    /// Whether links, addresses and routes are watched; otherwise the network is `unknown`.
+    /// Whether links, addresses and routes are monitored; otherwise the network is `unknown`.
     public var monitorsNetwork = false
-    /// Interfaces that cost money.
+    /// Metered interfaces.
     public var meteredInterfaces: [InterfacePattern] = []
-    /// The service's environment: credentials and proxies may be in it.
+    /// The service's environment. It may contain credentials and proxies.
     public var environment: [String: String] = [:]
-    /// Where the service manager laid down credentials.
+    /// The directory of credentials from the service manager.
     public var credentialsDirectory: String?
     /// The daemon's own uid: it and root are operators.
     public var ownUID: UInt32
-    /// How long a task is retried since its last progress, in seconds, unless it says otherwise.
+    /// How long a task is retried since its last progress, in seconds, unless the task sets it.
     public var retryFor: Int64 = 86_400
-    /// Seconds for which a URL that failed for good is not asked for again; 0 asks always.
+    /// How long a URL that failed for good is not requested again, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600
-    /// Whether tasks of different owners may be about the same bytes.
+    /// Whether tasks of different owners may share a transfer.
     public var sharesBetweenOwners = false
-    /// Bytes of responses that the cache keeps; when there are more, the least recently used go until it is under half.
+    /// The limit of the cache for all contents, in bytes. Above it, the least recently used are removed down to half of
+    /// it.
     public var cacheMaxBytes: Int64 = 1 << 30
-    /// Seconds since its last use for which a response is kept.
+    /// How long a response is kept since its last use, in seconds.
     public var cacheMaxAge: Int64 = 604_800
-    /// Bytes per second over all transfers; a timetable beats them while it has entries.
+    /// Bytes per second over all transfers. A timetable with entries takes precedence.
     public var bandwidth = BandwidthLimits()
-    /// In the machine's own zone.
+    /// Times are in the machine's own zone.
     public var timetable = BandwidthSchedule()
-    /// Where the time zone database is, and the machine's own zone.
+    /// The directory of the time zone database, and the file of the machine's own zone.
     public var zoneDirectory = "/usr/share/zoneinfo"
     public var localZoneFile = "/etc/localtime"
     public var retention = Retention()
-    /// Whether fatal signals of this process are recorded in the state directory. For one manager in a process.
+    /// Whether fatal signals of this process are recorded in the state directory. Only one manager in a process may set
+    /// it.
     public var recordsCrashes = false
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {
@@ -92,7 +94,7 @@ public struct ManagerSettings: Hashable, Sendable {
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }
 
-    /// Nil when they are not to be used. A variable that names no proxy is no reason to go past it: attempts fail then.
+    /// Nil if they are not used. If a variable is not a valid proxy, attempts fail instead of connecting directly.
     var environmentProxies: Result<EnvironmentProxies?, EnvironmentProxyFault> {
         guard usesEnvironmentProxies else { return .success(nil) }
         return Result { () throws(EnvironmentProxyFault) in try EnvironmentProxies(environment) }
@@ -111,10 +113,10 @@ public struct ManagerSettings: Hashable, Sendable {
     var retry: RetryPolicy { RetryPolicy() }
 }
 
-/// How much of the past is kept; ages in seconds.
+/// How long history is kept; ages in seconds.
 public struct Retention: Hashable, Sendable {
     public var maxEvents = 100_000
-    /// Nothing younger than 24 h is trimmed, whatever this says.
+    /// Events younger than 24 h are never trimmed.
     public var maxEventAge: Int64 = 2_592_000
     /// Terminal tasks.
     public var maxHistory = 100_000

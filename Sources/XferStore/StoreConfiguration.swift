@@ -18,7 +18,7 @@ public struct StoreConfiguration: Sendable {
     /// Pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
     /// When the log is moved into the database.
-    var logLimits = LogPlan.Limits()
+    var logLimits = WALCheckpointPlan.Limits()
 
     public init(
         path: String, onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },

@@ -59,6 +59,6 @@ extension TransferManager {
         await hookQueue.wake()
         await warnOfExpiry()
         await discarding?.value
-        await abandonment.task?.value
+        await remoteUploadCleanup.task?.value
     }
 }

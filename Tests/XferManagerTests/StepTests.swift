@@ -61,10 +61,10 @@ struct StepTests {
         let limits = SchedulerLimits(maxActive: 1000, maxActivePerHost: 1000)
         let passes = try await manager.store.write { [zones = manager.zones] tx in
             var scheduler = SchedulerStateMachine(limits: limits)
-            var live: [TransferID: Starting.Live] = [:]
+            var live: [TransferID: SchedulingPass.Live] = [:]
             var passes: [Int] = []
             while true {
-                var starting = Starting(
+                var starting = SchedulingPass(
                     scheduler: scheduler, live: live, isSharedBetweenOwners: false, zones: zones,
                     inFlight: InFlightTasks(), isMetered: false, segments: .one, now: Clocks.wall())
                 try starting.startAll(in: tx)

@@ -4,7 +4,7 @@ import XferProtocol
 /// What was added, in words.
 enum AddText {
     static func lines(_ one: TaskAdd.One, style: Style) -> [String] {
-        let glance = TaskGlance(one.task)
+        let glance = TaskSummary(one.task)
         let state = style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))
         let exists = one.existing == true ? " (it was there already)" : ""
         return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(exists)"]

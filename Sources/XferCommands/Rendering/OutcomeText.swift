@@ -4,7 +4,7 @@ import XferModel
 struct OutcomeText: Sendable {
     let style: Style
 
-    func lines(_ task: TaskGlance) -> [String] {
+    func lines(_ task: TaskSummary) -> [String] {
         let name = SafeText.sanitised(task.name)
         let id = "#\(task.id)"
         let state = style(StateStyle.attribute(task.state), SafeText.sanitised(task.state))
@@ -20,15 +20,15 @@ struct OutcomeText: Sendable {
         }
     }
 
-    func reason(_ failure: TaskGlance.Failure) -> String {
+    func reason(_ failure: TaskSummary.Failure) -> String {
         "\(SafeText.sanitised(failure.message)) (\(SafeText.sanitised(failure.reason)))"
     }
 
-    private func advice(_ task: TaskGlance, _ failure: TaskGlance.Failure) -> [String] {
+    private func advice(_ task: TaskSummary, _ failure: TaskSummary.Failure) -> [String] {
         FailureAdvice.sentence(reason: failure.reason, id: task.id).map { ["    \($0)"] } ?? []
     }
 
-    private func ending(_ task: TaskGlance) -> String {
+    private func ending(_ task: TaskSummary) -> String {
         let path = task.finalPath.map { SafeText.sanitised($0) }
         if task.isSkipped { return " (skipped: \(path ?? "the file") exists)" }
         if task.isNotModified { return " (\(path ?? "the file") is current, nothing fetched)" }

@@ -21,7 +21,7 @@ struct ProgressLine: Sendable {
         self.now = now
     }
 
-    func line(_ task: TaskGlance) -> LiveRegion.Line {
+    func line(_ task: TaskSummary) -> LiveRegion.Line {
         let nameWidth = min(40, max(min(width, 12), width / 3))
         let ellipsis = bar.usesUnicode ? "…" : ".."
         let name = TextWidth.padded(
@@ -39,7 +39,7 @@ struct ProgressLine: Sendable {
     }
 
     /// The figures that fit, most telling first; what is left is the bar's.
-    private func running(_ task: TaskGlance, _ room: Int) -> String {
+    private func running(_ task: TaskSummary, _ room: Int) -> String {
         let eta = task.eta.map { DurationText.short($0) } ?? ""
         let amount = task.total.map { "\(ByteText.size(task.received))/\(ByteText.size($0))" }
         let figures = [
@@ -61,7 +61,7 @@ struct ProgressLine: Sendable {
     }
 
     /// A task that is not running, in words.
-    static func standing(_ task: TaskGlance, now: Timestamp) -> String {
+    static func standing(_ task: TaskSummary, now: Timestamp) -> String {
         guard let reason = task.waitReason, !task.isTerminal else {
             return task.received > 0 && !task.isTerminal
                 ? "\(SafeText.sanitised(task.state)) at \(ByteText.size(task.received))"

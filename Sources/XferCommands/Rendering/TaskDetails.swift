@@ -11,7 +11,7 @@ struct TaskDetails: Sendable {
     private static let nameWidth = 18
 
     func lines(_ task: TaskRecord) -> [String] {
-        let glance = TaskGlance(task)
+        let glance = TaskSummary(task)
         var lines: [String] = []
         for (name, value) in task.wire.objectValue?.members ?? [] {
             for (index, text) in texts(name, value, task, glance).enumerated() {
@@ -30,7 +30,7 @@ struct TaskDetails: Sendable {
         style(.bold, TextWidth.padded(name, to: Self.nameWidth)) + " " + text
     }
 
-    private func texts(_ name: String, _ value: JSONValue, _ task: TaskRecord, _ glance: TaskGlance) -> [String] {
+    private func texts(_ name: String, _ value: JSONValue, _ task: TaskRecord, _ glance: TaskSummary) -> [String] {
         switch name {
         case "state": [style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))]
         case "wait":
@@ -63,7 +63,7 @@ struct TaskDetails: Sendable {
         }
     }
 
-    private func progress(_ task: TaskGlance) -> String {
+    private func progress(_ task: TaskSummary) -> String {
         var parts = [
             task.total.map { "\(ByteText.size(task.received)) of \(ByteText.size($0))" } ?? ByteText.size(task.received)
         ]

@@ -12,7 +12,7 @@ enum TaskTable {
             .init(title: "NAME", isFlexible: true), .init(title: "NOTE", isFlexible: true),
         ])
         table.rows = records.map { record in
-            let task = TaskGlance(record)
+            let task = TaskSummary(record)
             let size = task.total ?? (task.received > 0 ? task.received : nil)
             return [
                 Table.Cell("\(task.id)"), Table.Cell(task.state, StateStyle.attribute(task.state)),
@@ -38,7 +38,7 @@ enum TaskTable {
         return table
     }
 
-    private static func note(_ task: TaskGlance, _ now: Timestamp) -> String {
+    private static func note(_ task: TaskSummary, _ now: Timestamp) -> String {
         if !task.isTerminal, let reason = task.waitReason {
             return WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
         }

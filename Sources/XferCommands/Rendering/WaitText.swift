@@ -3,7 +3,7 @@ import XferModel
 /// Why a task waits, in words: "stuck" is not a state.
 enum WaitText {
     /// - Parameter now: what a known end is counted from.
-    static func sentence(reason: String, until: Timestamp?, failure: TaskGlance.Failure?, now: Timestamp) -> String {
+    static func sentence(reason: String, until: Timestamp?, failure: TaskSummary.Failure?, now: Timestamp) -> String {
         let seconds = until.map { max(0, Int64(saturating: now.duration(to: $0).inSeconds.rounded(.up))) }
         let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
         switch WaitReason(rawValue: reason) {
@@ -26,7 +26,7 @@ enum WaitText {
     }
 
     /// A failure in few words; which status a server answered is in the message only.
-    static func cause(_ failure: TaskGlance.Failure) -> String {
+    static func cause(_ failure: TaskSummary.Failure) -> String {
         failure.reason == FailureReason.httpStatus.rawValue
             ? SafeText.sanitised(failure.message) : words(failure.reason)
     }

@@ -29,7 +29,7 @@ struct ListCommand: ParsableCommand {
         var params = TaskList.Params()
         params.filter = filters.filter
         params.order = oldestFirst ? .ascending : .descending
-        params.fields = options.output.json && fields == nil ? nil : try columns() ?? TaskGlance.columns
+        params.fields = options.output.json && fields == nil ? nil : try columns() ?? TaskSummary.columns
         try pages.show(options, largest: TaskPages.largest, orBy: "filters") { limit, cursor in
             params.limit = limit
             params.cursor = cursor

@@ -7,7 +7,7 @@ import XferProtocol
 struct TaskBoard: Sendable {
     /// In the order they were asked for.
     let ids: [Int64]
-    private(set) var tasks: [Int64: TaskGlance] = [:]
+    private(set) var tasks: [Int64: TaskSummary] = [:]
     /// Those that have ended, or are gone.
     private var ended: Set<Int64> = []
     private let members: Set<Int64>
@@ -30,7 +30,7 @@ struct TaskBoard: Sendable {
 
     /// Takes a task as it is listed now.
     /// - Returns: the task when this is the first news of its end.
-    mutating func onListed(_ glance: TaskGlance) -> TaskGlance? {
+    mutating func onListed(_ glance: TaskSummary) -> TaskSummary? {
         guard members.contains(glance.id) else { return nil }
         tasks[glance.id] = glance
         return noteEnd(of: glance)
@@ -46,7 +46,7 @@ struct TaskBoard: Sendable {
     }
 
     /// - Returns: the task when the event is the first news of its end.
-    mutating func onEvent(_ event: EventMessage) -> TaskGlance? {
+    mutating func onEvent(_ event: EventMessage) -> TaskSummary? {
         guard let id = event.taskID?.rawValue, var task = tasks[id], !ended.contains(id) else { return nil }
         task.take(event)
         tasks[id] = task
@@ -54,18 +54,18 @@ struct TaskBoard: Sendable {
     }
 
     /// The rows to draw: running tasks first, then the others that have not ended.
-    func rows(limit: Int) -> [TaskGlance] {
+    func rows(limit: Int) -> [TaskSummary] {
         let open = ids.lazy.filter { !ended.contains($0) }.compactMap { tasks[$0] }
         let running = Array(open.filter(\.isRunning).prefix(limit))
         return running + open.filter { !$0.isRunning }.prefix(limit - running.count)
     }
 
-    private mutating func noteEnd(of task: TaskGlance) -> TaskGlance? {
+    private mutating func noteEnd(of task: TaskSummary) -> TaskSummary? {
         task.isTerminal || task.isStaged ? (ended.insert(task.id).inserted ? task : nil) : nil
     }
 
     /// Staged tasks have all their bytes: what is left to do is the client's.
-    private static func isGood(_ task: TaskGlance) -> Bool {
+    private static func isGood(_ task: TaskSummary) -> Bool {
         task.state == TaskState.completed.rawValue || task.isStaged
     }
 }

@@ -91,18 +91,18 @@ struct TaskWaiter {
             EventsSubscribe.self,
             EventsSubscribe.Params(types: terminal.isInteractive ? nil : Self.lineTypes, taskIDs: selected))
         var present: Set<Int64> = []
-        var ended: [TaskGlance] = []
+        var ended: [TaskSummary] = []
         let unfinished = board.unfinished
         for start in stride(from: 0, to: unfinished.count, by: TaskPages.largest) {
             let ids = unfinished[start..<min(start + TaskPages.largest, unfinished.count)]
             var params = TaskList.Params()
             params.filter = TaskFilter()
             params.filter?.ids = OneOrMany(ids.map { TaskID($0) })
-            params.fields = TaskGlance.columns
+            params.fields = TaskSummary.columns
             params.limit = TaskPages.largest
             for record in try session.daemon.call(TaskList.self, params).value.tasks {
                 present.insert(record.id.rawValue)
-                if let end = board.onListed(TaskGlance(record)) { ended.append(end) }
+                if let end = board.onListed(TaskSummary(record)) { ended.append(end) }
             }
         }
         let missing = board.onListingEnd(present: present)
@@ -181,7 +181,7 @@ struct TaskWaiter {
 
     // MARK: What is shown
 
-    private func outcome(_ task: TaskGlance) -> [String] { OutcomeText(style: terminal.style).lines(task) }
+    private func outcome(_ task: TaskSummary) -> [String] { OutcomeText(style: terminal.style).lines(task) }
 
     private mutating func report(_ lines: [String]) {
         guard !isQuiet, !lines.isEmpty else { return }

@@ -125,14 +125,14 @@ struct QueueWatcher {
 
     private func list(
         _ states: [TaskState], _ order: ListOrder, limit: Int
-    ) throws(CommandFailure) -> [TaskGlance] {
+    ) throws(CommandFailure) -> [TaskSummary] {
         var params = TaskList.Params()
         params.filter = TaskFilter()
         params.filter?.state = OneOrMany(states)
-        params.fields = TaskGlance.columns
+        params.fields = TaskSummary.columns
         params.order = order
         params.limit = limit
-        return try session.daemon.call(TaskList.self, params).value.tasks.map { TaskGlance($0) }
+        return try session.daemon.call(TaskList.self, params).value.tasks.map { TaskSummary($0) }
     }
 
     private mutating func recover() throws(CommandFailure) {

@@ -5,16 +5,16 @@ import XferProtocol
 struct WatchModel: Sendable {
     var stats = QueueStats.Result()
     /// Running and waiting tasks, oldest first; bounded by what a screen can show.
-    private(set) var active: [TaskGlance] = []
+    private(set) var active: [TaskSummary] = []
     /// Ended last, newest first.
-    private(set) var recent: [TaskGlance] = []
+    private(set) var recent: [TaskSummary] = []
     /// Whether something happened that only a new listing can tell.
     private(set) var isStale = true
 
     /// Most tasks of each kind: no terminal has more rows.
     static let capacity = 200
 
-    mutating func onRefresh(stats: QueueStats.Result, active: [TaskGlance], recent: [TaskGlance]) {
+    mutating func onRefresh(stats: QueueStats.Result, active: [TaskSummary], recent: [TaskSummary]) {
         self.stats = stats
         self.active = Array(active.prefix(Self.capacity))
         self.recent = Array(recent.prefix(Self.capacity))

@@ -38,14 +38,14 @@ struct WatchScreen: Sendable {
     }
 
     /// The last row says how many more there are when not all fit.
-    private func section(_ tasks: [TaskGlance], rows: Int, _ renderer: ProgressLine) -> [LiveRegion.Line] {
+    private func section(_ tasks: [TaskSummary], rows: Int, _ renderer: ProgressLine) -> [LiveRegion.Line] {
         guard rows > 0, !tasks.isEmpty else { return [] }
         guard tasks.count > rows else { return tasks.map { renderer.line($0) } }
         return tasks.prefix(rows - 1).map { renderer.line($0) }
             + [plain("and \(tasks.count - rows + 1) more", .dim)]
     }
 
-    private func ended(_ task: TaskGlance) -> LiveRegion.Line {
+    private func ended(_ task: TaskSummary) -> LiveRegion.Line {
         let note = task.failure.map { " \(WaitText.words($0.reason))" } ?? " \(ByteText.size(task.received))"
         let text =
             "\(TextWidth.padded(SafeText.sanitised(task.state), to: 9)) #\(task.id) \(SafeText.sanitised(task.name))"

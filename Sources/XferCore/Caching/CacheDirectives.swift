@@ -12,7 +12,7 @@ public struct CacheDirectives: Hashable, Sendable {
     }
 
     /// Most seconds a directive can mean (§1.2.2: 2^31 stands for more).
-    public static let mostSeconds: Int64 = 1 << 31
+    public static let maxSeconds: Int64 = 1 << 31
 
     private var arguments: [String: [String?]] = [:]
 
@@ -46,7 +46,7 @@ public struct CacheDirectives: Hashable, Sendable {
 
     static func seconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return min(Int64(text, radix: 10) ?? mostSeconds, mostSeconds)
+        return min(Int64(text, radix: 10) ?? maxSeconds, maxSeconds)
     }
 
     // MARK: Syntax

@@ -12,7 +12,7 @@ public struct CacheKey: Hashable, Sendable {
     /// Nil when it cannot be computed.
     public init?(_ specification: TaskSpecification, digest: KeyedDigest) {
         let request = specification.request
-        var words = KeyWords()
+        var words = CanonicalKeyEncoder()
         words.add(Self.form)
         words.add(specification.owner.description)
         words.add(request.caching.key.text(for: request.url))

@@ -3,13 +3,13 @@ extension YearlyRules {
     /// Nil when it is not of that form.
     init?(_ text: some Sequence<UInt8>) {
         var reader = Reader(rest: Array(text)[...])
-        guard reader.name(), let standard = reader.time(mostHours: 24) else { return nil }
+        guard reader.name(), let standard = reader.time(maxHours: 24) else { return nil }
         self.standard = -standard
         guard !reader.rest.isEmpty else { return }
         guard reader.name() else { return nil }
         var offset = self.standard + 3600
         if reader.rest.first != UInt8(ascii: ",") {
-            guard let given = reader.time(mostHours: 24) else { return nil }
+            guard let given = reader.time(maxHours: 24) else { return nil }
             offset = -given
         }
         // Without dates everybody may choose their own: no zone file leaves them out.
@@ -48,10 +48,10 @@ private struct Reader {
     }
 
     /// `[+-]hh[:mm[:ss]]` in seconds.
-    mutating func time(mostHours: Int64) -> Int64? {
+    mutating func time(maxHours: Int64) -> Int64? {
         let isNegative = take("-")
         if !isNegative { _ = take("+") }
-        guard let hours = number(0...mostHours) else { return nil }
+        guard let hours = number(0...maxHours) else { return nil }
         var seconds = hours * 3600
         if take(":") {
             guard let minutes = number(0...59) else { return nil }
@@ -68,7 +68,7 @@ private struct Reader {
     mutating func day() -> YearlyRules.Day? {
         guard take(","), let form = form() else { return nil }
         guard take("/") else { return YearlyRules.Day(form: form) }
-        guard let time = time(mostHours: 167) else { return nil }
+        guard let time = time(maxHours: 167) else { return nil }
         return YearlyRules.Day(form: form, time: time)
     }
 

@@ -95,20 +95,20 @@ public enum RequestBuilder {
             expected: "a GET request, or no \(field)")
     }
 
-    private static func choose<Value>(_ own: Patch<Value>, _ profiles: Value?, _ usual: Value) -> Value {
+    private static func choose<Value>(_ own: Patch<Value>, _ profiles: Value?, _ defaults: Value) -> Value {
         switch own {
         case .set(let value): value
-        case .clear: usual
-        case .unchanged: profiles ?? usual
+        case .clear: defaults
+        case .unchanged: profiles ?? defaults
         }
     }
 
     private static func timeouts(_ fields: RequestFields, _ profile: Profile?) -> Timeouts {
-        let usual = defaultTimeouts(for: fields.kind)
+        let defaults = defaultTimeouts(for: fields.kind)
         return Timeouts(
-            connect: choose(fields.connectTimeout, profile?.connectTimeout, usual.connect),
-            idle: choose(fields.idleTimeout, profile?.idleTimeout, usual.idle),
-            total: choose(fields.totalTimeout, profile?.totalTimeout, usual.total))
+            connect: choose(fields.connectTimeout, profile?.connectTimeout, defaults.connect),
+            idle: choose(fields.idleTimeout, profile?.idleTimeout, defaults.idle),
+            total: choose(fields.totalTimeout, profile?.totalTimeout, defaults.total))
     }
 
     static func types(_ texts: [String]) throws(RequestFault) -> [String] {

@@ -9,7 +9,7 @@ public enum DescriptorRules {
     /// A connection, and another one while both families of addresses are tried.
     static let ofRequest = 2
     /// Lanes that `auto` may come to.
-    static let mostAutomaticSegments = 8
+    static let maxAutomaticSegments = 8
     /// Files of a form that are counted; what has more waits if it meets the limit.
     static let filesOfForm = 8
 
@@ -36,7 +36,7 @@ public enum DescriptorRules {
         let lanes =
             switch specification.segments ?? segments {
             case .exactly(let count): count
-            case .automatic: mostAutomaticSegments
+            case .automatic: maxAutomaticSegments
             }
         return ofTask + lanes * ofRequest + files
     }

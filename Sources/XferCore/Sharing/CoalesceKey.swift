@@ -26,7 +26,7 @@ public struct CoalesceKey: Hashable, Sendable {
         let request = specification.request
         guard specification.kind != .upload, !request.method.allowsContent, request.bodySummary == nil
         else { return nil }
-        var words = KeyWords()
+        var words = CanonicalKeyEncoder()
         words.add(Self.form)
         words.add(isSharedBetweenOwners ? nil : specification.owner.description)
         words.add(specification.policy)
@@ -40,7 +40,7 @@ public struct CoalesceKey: Hashable, Sendable {
 
     /// Digest of a URL alone, to find the keys that are about it.
     public static func digest(of url: HTTPURL, _ digest: KeyedDigest) -> [UInt8]? {
-        var words = KeyWords()
+        var words = CanonicalKeyEncoder()
         words.add("url")
         words.add(url.string)
         return digest(words.bytes)
@@ -51,7 +51,7 @@ public struct CoalesceKey: Hashable, Sendable {
 }
 
 /// Texts one after the other, none of which can be taken for a part of another or for two.
-struct KeyWords {
+struct CanonicalKeyEncoder {
     private(set) var bytes: [UInt8] = []
 
     init() { bytes.reserveCapacity(512) }
@@ -63,7 +63,7 @@ struct KeyWords {
         text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
-    mutating func add<Element>(_ elements: [Element], _ body: (inout KeyWords, Element) -> Void) {
+    mutating func add<Element>(_ elements: [Element], _ body: (inout CanonicalKeyEncoder, Element) -> Void) {
         bytes.append(2)
         add(count: elements.count)
         for element in elements { body(&self, element) }
@@ -74,7 +74,7 @@ struct KeyWords {
     }
 }
 
-extension KeyWords {
+extension CanonicalKeyEncoder {
     mutating func add(_ request: TransferRequest) {
         add(request.url.string)
         add(request.method.rawValue)

@@ -279,7 +279,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     private mutating func failureForFruitlessness() -> UploadStep? {
-        guard fruitless >= UploadJudgement.mostFruitless else { return nil }
+        guard fruitless >= UploadJudgement.maxFruitless else { return nil }
         return .fail("the server's answers contradict each other: \(fruitless) requests made no progress")
     }
 
@@ -306,7 +306,7 @@ public struct ResumableUpload: UploadMachine {
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil
         creations += 1
-        guard mayRepeat, creations < UploadJudgement.mostFruitless else {
+        guard mayRepeat, creations < UploadJudgement.maxFruitless else {
             state = .ended
             return .fail("the server's upload \(what)", record: .forget)
         }

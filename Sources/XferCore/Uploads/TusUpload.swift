@@ -137,7 +137,7 @@ public struct TusUpload: UploadMachine {
             let offset = Self.offset(in: head)
             if offset == range.lowerBound {
                 fruitless += 1
-                if fruitless >= UploadJudgement.mostFruitless {
+                if fruitless >= UploadJudgement.maxFruitless {
                     return .fail("the server took none of \(range.count) bytes, \(fruitless) times")
                 }
             }
@@ -146,7 +146,7 @@ public struct TusUpload: UploadMachine {
             return createAnew()
         case 409:
             fruitless += 1
-            guard fruitless < UploadJudgement.mostFruitless else {
+            guard fruitless < UploadJudgement.maxFruitless else {
                 return .fail("the server refuses the offset it names itself (409), \(fruitless) times")
             }
             return ask(data)
@@ -223,7 +223,7 @@ public struct TusUpload: UploadMachine {
     private mutating func createAnew() -> UploadStep {
         resumeData = nil
         creations += 1
-        guard creations < UploadJudgement.mostFruitless else {
+        guard creations < UploadJudgement.maxFruitless else {
             state = .ended
             return .fail("the server forgot the upload \(creations) times", record: .forget)
         }

@@ -106,7 +106,7 @@ public enum UploadAction: Hashable, Sendable {
 enum UploadJudgement {
     /// Answers without progress in a row, and upload resources the server forgot within one run, before it is taken to be
     /// out of its mind.
-    static let mostFruitless = 3
+    static let maxFruitless = 3
 
     /// The smallest part that is tried after a 413, in bytes.
     static let smallestPart: Int64 = 64 << 10

@@ -118,14 +118,14 @@ public final class TransferEngine: Sendable {
 public struct EngineConfiguration: Sendable {
     /// Sent unless the request brings its own, for example `xferd/1.0.0`.
     public var userAgent: String
-    /// Threads that move bytes, 1 … `mostLoops`.
+    /// Threads that move bytes, 1 … `maxLoops`.
     public var loops: Int
 
-    public static let mostLoops = 8
+    public static let maxLoops = 8
 
     public init(userAgent: String, loops: Int = 1) {
         self.userAgent = userAgent
-        self.loops = min(max(loops, 1), Self.mostLoops)
+        self.loops = min(max(loops, 1), Self.maxLoops)
     }
 }
 

@@ -69,7 +69,7 @@ struct Instance: Sendable {
         result.meteredInterfaces = settings.network.meteredInterfaces
         result.environment = environment
         result.recordsCrashes = true
-        result.mostClients = settings.rpc.maxClients
+        result.maxClients = settings.rpc.maxClients
         result.credentialsDirectory = paths.credentialsDirectory
         result.policies = settings.trust.policies.map(\.policy)
         result.profiles = settings.profiles

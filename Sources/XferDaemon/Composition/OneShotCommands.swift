@@ -35,7 +35,7 @@ public enum OneShotCommands {
     public static func checkDatabase(_ options: DaemonOptions) -> DaemonExit {
         report(fault: .needsAttention) {
             let path = try Instance(options).paths.stateDirectory
-            try DatabaseCare.check(stateDirectory: path)
+            try DatabaseMaintenance.check(stateDirectory: path)
             try StandardOutput.write("\(path): the database is sound\n")
         }
     }
@@ -43,7 +43,7 @@ public enum OneShotCommands {
     /// Sets a damaged database aside and salvages what can be read.
     public static func recover(_ options: DaemonOptions) -> DaemonExit {
         report(fault: .failure) {
-            let report = try DatabaseCare.recover(stateDirectory: try Instance(options).paths.stateDirectory)
+            let report = try DatabaseMaintenance.recover(stateDirectory: try Instance(options).paths.stateDirectory)
             try StandardOutput.write("\(report)\n")
         }
     }

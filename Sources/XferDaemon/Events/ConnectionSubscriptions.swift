@@ -12,7 +12,7 @@ final class ConnectionSubscriptions: Sendable {
     }
 
     /// Streams of one connection.
-    static let mostPerConnection = 64
+    static let maxPerConnection = 64
 
     private let state = NIOLockedValueBox(State())
 
@@ -20,7 +20,7 @@ final class ConnectionSubscriptions: Sendable {
     func start(_ feed: EventFeed, on connection: RPCConnection) -> Int64? {
         let (id, isFirst) = state.withLockedValue { state -> (Int64?, Bool) in
             let isFirst = state.pumps[connection.id] == nil
-            guard state.pumps[connection.id, default: [:]].count < Self.mostPerConnection else { return (nil, false) }
+            guard state.pumps[connection.id, default: [:]].count < Self.maxPerConnection else { return (nil, false) }
             let id = state.nextID
             state.nextID += 1
             state.pumps[connection.id, default: [:]][id] = .some(nil)

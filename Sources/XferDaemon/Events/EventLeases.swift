@@ -12,7 +12,7 @@ final class EventLeases: Sendable {
     }
 
     /// Streams of one user, on all its connections.
-    static let mostPerUser = 1024
+    static let maxPerUser = 1024
 
     private let perConnection: Int
     private let perUser: Int
@@ -29,7 +29,7 @@ final class EventLeases: Sendable {
         let (uid, id) = (connection.peer.userID, connection.id)
         let budget = users.withLockedValue { users -> EventBudget? in
             var user = users[uid] ?? User(budget: EventBudget(limit: perUser))
-            guard user.streams < Self.mostPerUser else { return nil }
+            guard user.streams < Self.maxPerUser else { return nil }
             let known = user.connections[id]
             let budget = known?.budget ?? EventBudget(limit: perConnection, within: user.budget)
             user.connections[id] = (budget, (known?.streams ?? 0) + 1)

@@ -27,14 +27,14 @@ struct EventHandlers: Sendable {
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
         guard let lease = leases.lease(for: context.connection) else {
-            let limit = EventLeases.mostPerUser
+            let limit = EventLeases.maxPerUser
             throw RPCFailure(
                 .limitExceeded, "a user can have \(limit) event streams",
                 data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
         }
         let feed = try await EventFeed(manager, filter: filter, since: params.since, lease: lease)
         guard let id = subscriptions.start(feed, on: context.connection) else {
-            let limit = ConnectionSubscriptions.mostPerConnection
+            let limit = ConnectionSubscriptions.maxPerConnection
             throw RPCFailure(
                 .limitExceeded, "a connection can have \(limit) subscriptions",
                 data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))

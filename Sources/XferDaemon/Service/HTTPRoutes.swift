@@ -43,7 +43,7 @@ struct HTTPRoutes: Sendable {
             let caller = try service.caller(connection.peer)
             let filter = EventFilter(types: nil, taskIDs: nil, caller: caller)
             guard let lease = leases.lease(for: connection) else {
-                return .text("a user can have \(EventLeases.mostPerUser) event streams\n", status: 503)
+                return .text("a user can have \(EventLeases.maxPerUser) event streams\n", status: 503)
             }
             let feed = try await EventFeed(manager, filter: filter, since: since, lease: lease)
             return HTTPAnswer(

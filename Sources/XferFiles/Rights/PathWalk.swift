@@ -29,7 +29,7 @@ struct PathWalk {
     private(set) var problem: FileError?
 
     /// Links on a way at most, as the kernel has it.
-    private static let mostLinks = 40
+    private static let maxLinks = 40
 
     init(_ path: String, for users: [FileUser], isActing: Bool) throws(FileError) {
         guard !path.utf8.contains(0) else { throw .containsNUL(path: path) }
@@ -86,7 +86,7 @@ struct PathWalk {
             case S_IFDIR: steps.append(Step(handle: handle, facts: facts, name: name))
             case S_IFLNK:
                 links += 1
-                guard links <= Self.mostLinks else { throw .system(operation: "resolve", path: asked, code: ELOOP) }
+                guard links <= Self.maxLinks else { throw .system(operation: "resolve", path: asked, code: ELOOP) }
                 let target = try target(of: handle)
                 if target.hasPrefix("/") { steps.removeSubrange(1...) }
                 rest += ResolvedPath.components(target).reversed()

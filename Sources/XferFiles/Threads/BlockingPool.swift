@@ -7,15 +7,15 @@ import XferThreads
 /// the work that was given to it. Work starts in the order it came in.
 public final class BlockingPool: Sendable {
     /// Threads of a pool at most.
-    public static let mostThreads = 64
+    public static let maxThreads = 64
 
     private let queue: WorkQueue
 
     /// - Parameters:
     ///   - name: what its threads are called in ps(1), of which the system keeps 15 bytes.
-    ///   - threadCount: most threads, 1 … `mostThreads`.
+    ///   - threadCount: most threads, 1 … `maxThreads`.
     public init(_ name: String = "xferd-files", threadCount: Int = 4) {
-        queue = WorkQueue(threadName: name, threadCount: min(max(threadCount, 1), Self.mostThreads))
+        queue = WorkQueue(threadName: name, threadCount: min(max(threadCount, 1), Self.maxThreads))
     }
 
     deinit { queue.end() }

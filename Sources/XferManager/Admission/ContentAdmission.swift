@@ -2,13 +2,13 @@ import XferCore
 import XferFiles
 import XferModel
 
-/// Looks at the files a request is to send and notes what they are.
+/// Checks the files that a request is to send, and records their metadata.
 struct ContentAdmission: Sendable {
     let principal: Principal
     let rights: OwnerRights
     let pool: BlockingPool
 
-    /// - Parameter path: what stands before a field's name in errors.
+    /// - Parameter path: the prefix of field names in errors.
     func admit(_ content: RequestBuilder.Content?, path: String) async throws -> RequestBody? {
         switch content {
         case nil: return nil

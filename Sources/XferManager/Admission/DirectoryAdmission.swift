@@ -2,11 +2,11 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-/// Opens the directories that adds name, making what is missing beneath a root.
+/// Opens the directories that adds name, and creates missing ones beneath a root.
 ///
-/// One that was opened before is looked at only, by which its path has to lead to it still. Adds that come while their
-/// directory is being opened share the next opening. So each is judged by what was there after it came, and a stream of
-/// them costs few system calls.
+/// For a directory that was opened before, only its path is checked: it must still lead to it. Adds that arrive while
+/// their directory is being opened share the next opening. So each is judged by the state after it arrived, and many
+/// adds cost few system calls.
 final class DirectoryAdmission: Sendable {
     private typealias Opening = Result<FileIdentity, FileError>
     private typealias Waiter = CheckedContinuation<Opening, Never>
@@ -16,20 +16,21 @@ final class DirectoryAdmission: Sendable {
         let directory: String
     }
 
-    /// Directories remembered at most.
-    private static let mostKnown = 64
+    /// The highest number of directories kept.
+    private static let maxKnown = 64
 
     private let pool: BlockingPool
     private let known = NIOLockedValueBox<[Key: AdmittedDirectory]>([:])
-    /// Who waits for the next opening; a directory is in here while it is being opened.
+    /// The adds that wait for the next opening. A directory is a key while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])
 
     init(pool: BlockingPool) { self.pool = pool }
 
-    /// Which directory it is, once it is there and may be written to.
+    /// The identity of the directory, once it exists and is writable.
     func identity(of directory: String, in roots: AllowedRoots) async throws(FileError) -> FileIdentity {
         let key = Key(roots: roots, directory: directory)
-        // Looking is done with the service's rights: whoever counts with others is asked about each time.
+        // The check uses the service's rights. If the rights of other users count, too, the directory is opened each
+        // time.
         if roots.users.isEmpty, let known = known.withLockedValue({ $0[key] }), known.isWritable {
             return known.identity
         }
@@ -75,7 +76,7 @@ final class DirectoryAdmission: Sendable {
 
     private func remember(_ directory: AdmittedDirectory?, as key: Key) {
         known.withLockedValue { known in
-            if known[key] == nil, known.count >= Self.mostKnown { known = [:] }
+            if known[key] == nil, known.count >= Self.maxKnown { known = [:] }
             known[key] = directory
         }
     }

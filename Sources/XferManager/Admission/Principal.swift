@@ -1,15 +1,15 @@
 public import XferModel
 
-/// On whose behalf something is done and what they may do.
+/// The caller of an operation, and its rights.
 public struct Principal: Hashable, Sendable {
     public var owner: Owner
-    /// Operators see and touch everybody's tasks.
+    /// Operators see and change the tasks of all owners.
     public var isOperator: Bool
-    /// Its group and its supplementary ones; they count where it names files to be read.
+    /// Its primary and supplementary groups. They count when it names files to be read.
     public var groups: [UInt32]
-    /// Directories below which this caller's destinations have to lie; absolute.
+    /// Directories beneath which this caller's destinations must be; absolute.
     public var roots: [String]
-    /// Unfinished tasks this caller may have; nil is unlimited.
+    /// The highest number of unfinished tasks of this caller; nil is unlimited.
     public var maxTasks: Int?
     public var maxPriority: Priority
 
@@ -28,6 +28,6 @@ public struct Principal: Hashable, Sendable {
     /// The service itself.
     static let service = Principal(owner: Owner(uid: 0), isOperator: true, roots: [])
 
-    /// Whose tasks are visible: nil is everybody's.
+    /// The owner whose tasks are visible; nil is all owners.
     public var visibleOwner: Owner? { isOperator ? nil : owner }
 }

@@ -1,8 +1,8 @@
 import XferModel
 import XferStore
 
-/// The profiles there are, read when the first draft of a call names one: every draft is judged by the same ones, by
-/// whichever processor.
+/// Reads the profiles when the first draft of a call names one, so that every draft is checked against the same
+/// profiles on any processor.
 actor ProfileReading {
     private let store: TaskStore
     private var reading: Task<[Profile], any Error>?

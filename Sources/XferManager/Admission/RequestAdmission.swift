@@ -2,13 +2,13 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Judges a new request: whether its hosts may be asked, and whether its author may use the secrets it names.
+/// Checks a new request: whether its hosts are allowed, and whether the caller may use the secrets it names.
 struct RequestAdmission: Sendable {
     let rules: AdmissionRules
     let isOperator: Bool
     let store: TaskStore
 
-    /// - Parameter path: what stands before a field's name in errors.
+    /// - Parameter path: the prefix of field names in errors.
     func check(_ specification: TaskSpecification, path: String) async throws {
         let request = specification.request
         for (index, url) in specification.sources.enumerated() {
@@ -50,7 +50,7 @@ struct RequestAdmission: Sendable {
             throw ManagerError.rejectedByPolicy(path: path, reason: refusal.description)
         }
         guard let credential = proxy.credential else { return }
-        // A profile's proxy is its operator's word, whoever uses it.
+        // A profile's proxy was set by an operator, so every user of the profile may use it.
         let shared = try await self.profile(named: profile)?.proxy
         try check(credential, for: .proxy, isOperator: isOperator || proxy == shared, path: path)
     }

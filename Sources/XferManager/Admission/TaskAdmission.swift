@@ -4,10 +4,10 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Judges drafts: turns what a client worded into a specification, or names the field that is at fault.
+/// Checks drafts: converts what a client worded to a specification, or names the invalid field.
 ///
-/// Opens each destination directory once per call or share of it, which is where roots, links and permissions are really
-/// checked.
+/// It opens each destination directory once for each share of a call's drafts. The opening checks roots, links and
+/// permissions.
 struct TaskAdmission: Sendable {
     let principal: Principal
     let settings: ManagerSettings
@@ -21,17 +21,17 @@ struct TaskAdmission: Sendable {
     let coalesceKeys: CoalesceKeys
     let now: Timestamp
 
-    /// Drafts that are judged one after the other; the next ones are another processor's meanwhile.
+    /// The number of drafts checked one after the other. The next ones are checked by another processor meanwhile.
     private static let share = 250
 
-    /// Tasks in the order of the drafts. `path` is put before a field's name in errors: `tasks[3].`
+    /// Returns the tasks in the order of the drafts. `path` is the prefix of field names in errors, such as `tasks[3].`
     func admit(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
     ) async throws -> [AdmittedTask] {
         try await admitEach(drafts, path: path).map { try $0.get() }
     }
 
-    /// As above, each judged by itself: what is refused stops nothing.
+    /// As above, each draft checked by itself: a refused one does not stop the others.
     func admitEach(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
@@ -50,13 +50,13 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Some of the drafts, by their places among all.
+    /// Checks some of the drafts, by their indices.
     private func admitEach(
         _ places: Range<Int>, of drafts: some RandomAccessCollection<TaskDraft> & Sendable,
         _ reading: ProfileReading, path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories: [String: FileIdentity] = [:]
-        // All there are, once a draft names one.
+        // All profiles, read once a draft names one.
         var profiles: [Profile]?
         var judged: [Result<AdmittedTask, ManagerError>] = []
         judged.reserveCapacity(places.count)
@@ -101,7 +101,7 @@ struct TaskAdmission: Sendable {
             isIndependent: isIndependent, path: path)
     }
 
-    /// Checks priority and destination, and notes which directory the destination's is.
+    /// Checks priority and destination, and records the identity of the destination's directory.
     func admit(
         _ specification: inout TaskSpecification, knowing directories: inout [String: FileIdentity], path: String,
         directoryField: String
@@ -110,7 +110,7 @@ struct TaskAdmission: Sendable {
             throw ManagerError.permissionDenied(
                 path: path + "priority", reason: "this user's tasks may have priority \(principal.maxPriority) at most")
         }
-        // The response of other kinds is kept by the service.
+        // Tasks of other kinds have no destination; the service keeps their response.
         guard specification.kind == .download else { return }
         let destination = specification.destination
         if let name = destination.name { try checkName(name, path: path + "output") }
@@ -125,7 +125,7 @@ struct TaskAdmission: Sendable {
         try await refuseDirectory(destination, path: path + "output")
     }
 
-    /// Whether the policies let the first hop be asked at all, and the task's own policy is for it; of each source.
+    /// Throws unless the policies allow the first hop of each source, and the task's own policy applies to it.
     func checkTrust(_ specification: TaskSpecification, path: String) throws {
         for (index, url) in specification.sources.enumerated() {
             do throws(PolicyResolutionError) {
@@ -136,7 +136,7 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Whether the hooks a task names are there, and for this caller.
+    /// Throws unless the hooks that a task names exist and the caller may use them.
     private func checkHooks(_ completion: TaskCompletion, path: String) throws {
         for occasion in HookOccasion.allCases {
             guard let name = completion.hook(for: occasion) else { continue }
@@ -150,7 +150,7 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Whether the machine knows the window's time zone.
+    /// Throws unless the window's time zone is known.
     func checkWindow(_ window: TimeWindow?, path: String) async throws {
         guard let window else { return }
         do throws(TimeZones.Fault) {
@@ -177,7 +177,7 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// What of a profile a task of this caller takes over.
+    /// The parts of a profile that a task of this caller may use.
     private func shown(_ profile: Profile, to url: HTTPURL, _ draft: TaskDraft, path: String) throws -> Profile {
         guard !principal.isOperator else { return profile }
         let mirrors = try draft.mirrors.enumerated().map { index, text in
@@ -195,14 +195,14 @@ struct TaskAdmission: Sendable {
         return profile
     }
 
-    /// The further sources, each with the request's parameters as the first one has them.
+    /// The further sources, each with the request's parameters as in the first one.
     private func mirrors(
         _ draft: TaskDraft, of request: TransferRequest, _ profiles: [Profile], path: String
     ) throws -> [HTTPURL] {
         func refuse(_ field: String, _ reason: String, expected: String) -> ManagerError {
             .invalidField(path: path + field, reason: reason, expected: expected)
         }
-        let most = TaskSpecification.mostSources
+        let most = TaskSpecification.maxSources
         guard draft.mirrors.count < most else {
             throw refuse("urls", "there are \(draft.mirrors.count + 1)", expected: "\(most) at most")
         }
@@ -234,7 +234,7 @@ struct TaskAdmission: Sendable {
         return Array(sources.dropFirst())
     }
 
-    /// An absolute URL as it is, any other against the profile's base URL (RFC 3986 §5.2).
+    /// Returns an absolute URL unchanged, and resolves any other against the profile's base URL (RFC 3986 §5.2).
     func resolve(
         _ text: String, against base: HTTPURL?, path: String, field: String = "url"
     ) throws -> CurlURL.Parsed {
@@ -249,7 +249,7 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    // MARK: Where the file goes
+    // MARK: Destination
 
     private func checkName(_ name: String, path: String) throws {
         do throws(FileError) {
@@ -275,13 +275,13 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Where the caller's files may go. Looks its account up, which may take a while, so elsewhere.
+    /// The directories for the caller's files. Runs on the pool, because the lookup of the account may block.
     private func roots() async -> AllowedRoots {
         guard !principal.isOperator else { return rights.roots(of: principal) }
         return await pool.run { [rights, principal] in rights.roots(of: principal) }
     }
 
-    /// A directory given as output would otherwise only be noticed after the last byte.
+    /// Otherwise a directory given as output would be noticed only after the last byte.
     private func refuseDirectory(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
         let roots = await roots()

@@ -1,7 +1,7 @@
 public import XferModel
 import XferStore
 
-/// A task as a client worded it: URLs and paths are text, and nobody has looked at them yet.
+/// A task as a client worded it: URLs and paths are unchecked text.
 public struct TaskDraft: Sendable {
     /// As the client wrote it, relative to the profile's base URL or absolute; user info in it becomes a credential.
     public var url: String
@@ -10,14 +10,14 @@ public struct TaskDraft: Sendable {
     /// The field that named the destination's directory, for errors: `dir` or `output`.
     public var directoryField: String
     public var request: RequestFields
-    /// Whether it is tried although its URL failed for good a while ago.
+    /// Whether the task is tried even if its URL is on the list of failed URLs.
     public var retriesFailed: Bool
-    /// Makes the add safe to repeat; the specification has it, too.
+    /// Makes the add safe to repeat. The specification contains it, too.
     public var clientKey: String?
-    /// What the client sent, in one text: tells a repeated add from another one with the same `client_key`, whatever
-    /// profile and settings have become meanwhile. Nil goes by what becomes of the draft.
+    /// The client's request as text. It distinguishes a repeated add from another one with the same `client_key`, even
+    /// if profile and settings have changed meanwhile. Nil compares the resulting specification.
     public var asked: String?
-    /// The rest, around the request that was made of `url` and `request`.
+    /// Makes the specification around the request that was built of `url` and `request`.
     public var specification: @Sendable (TransferRequest) -> TaskSpecification
 
     public init(
@@ -36,7 +36,7 @@ public struct TaskDraft: Sendable {
     }
 }
 
-/// The drafts of one call, each made when it is looked at: ten thousand at once would take a dozen megabytes.
+/// The drafts of one call. Each is made when it is read: ten thousand at once would take a dozen megabytes.
 public struct TaskDrafts: RandomAccessCollection, Sendable {
     public let endIndex: Int
     private let draft: @Sendable (Int) -> TaskDraft
@@ -51,23 +51,23 @@ public struct TaskDrafts: RandomAccessCollection, Sendable {
     public subscript(position: Int) -> TaskDraft { draft(position) }
 }
 
-/// A draft that was judged: what becomes the task's row and, beside it, what it sends.
+/// An accepted draft: the task's row, and what it sends.
 struct AdmittedTask: Sendable {
     var insertion: TaskInsertion
     let retriesFailed: Bool
     /// The URL as events show it.
     let shownURL: String
-    /// Whether nothing in the database, a task before it in the same call included, decides how it is added: then it can
-    /// be inserted together with others.
+    /// Whether adding it depends on nothing in the database, including earlier tasks of the same call. Then it can be
+    /// inserted together with others.
     let isIndependent: Bool
-    /// What stands before a field's name in errors.
+    /// The prefix of field names in errors.
     let path: String
 
     var specification: TaskSpecification { _read { yield insertion.specification } }
 }
 
 extension [AdmittedTask] {
-    /// Those that are added together, in order: independent ones, not too many in memory at a time, or one.
+    /// The tasks that are added together, in order: either independent ones, limited to save memory, or a single one.
     var runs: [Range<Int>] {
         var runs: [Range<Int>] = []
         var isOpen = false

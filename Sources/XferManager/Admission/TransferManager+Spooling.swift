@@ -3,9 +3,10 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// `spool: true`: what is to be sent is copied before the add is answered, so that the client may change or delete it then.
+/// `spool: true`: files to be sent are copied before the add returns, so that the client may change or delete them
+/// then.
 extension TransferManager {
-    /// The tasks with their files replaced by copies, and the copies, which nothing names before the add is committed.
+    /// The tasks with their files replaced by copies, and the copies. No row names these before the add is committed.
     func spool(
         _ admitted: [AdmittedTask], path: @Sendable (Int) -> String
     ) async throws -> (tasks: [AdmittedTask], files: [SpoolFile]) {
@@ -58,7 +59,7 @@ extension TransferManager {
         }
     }
 
-    /// Deletes copies that an add turned out not to need: a client key found the task of an earlier one.
+    /// Deletes copies that an add did not need, because its client key belongs to an earlier task.
     func removeUnwanted(_ files: [SpoolFile]) async {
         guard !files.isEmpty else { return }
         let names = files.map(\.name)

@@ -6,15 +6,15 @@ import XferStore
 /// `batch.*`: many tasks in one transaction, as a group with its own concurrency, counted together. Class of origin:
 /// SDWebImagePrefetcher.
 extension TransferManager {
-    /// How a batch is to be added.
+    /// Options for adding a batch.
     public struct BatchOptions: Sendable {
-        /// Its own concurrency, at least 1.
+        /// The batch's own concurrency limit, at least 1.
         public var maxActive: Int
-        /// Whether one entry that is refused refuses the whole batch.
+        /// Whether one refused entry refuses the whole batch.
         public var isAtomic: Bool
-        /// Makes the add safe to repeat; unique among its owner's batches while the batch is known.
+        /// Makes the add safe to repeat. Unique among its owner's batches as long as the batch exists.
         public var clientKey: String?
-        /// All that was asked for, in one text: tells a repeated add from another one with the same key.
+        /// The whole request as text. It distinguishes a repeated add from another one with the same key.
         public var asked: String
 
         public init(maxActive: Int, isAtomic: Bool = false, clientKey: String? = nil, asked: String = "") {
@@ -25,23 +25,23 @@ extension TransferManager {
         }
     }
 
-    /// What an add of a batch came to.
+    /// The result of adding a batch.
     public struct AddedBatch: Sendable {
         public var batch: Batch
-        /// Its members in the order of the drafts they were made of; of an existing batch those that are still there.
+        /// Its members in the order of their drafts; for an existing batch those that still exist.
         public var ids: [TaskID]
-        /// What `wording` made of the refusals, then or at the first add.
+        /// The text that `wording` made of the refusals, now or at the first add.
         public var refused: String?
-        /// Whether its `client_key` found the batch of an earlier add.
+        /// Whether its `client_key` belongs to the batch of an earlier add.
         public var isExisting = false
     }
 
-    /// Adds a batch in one transaction. When this returns, it survives a power cut.
+    /// Adds a batch in one transaction. When this returns, it survives a power failure.
     ///
     /// - Parameters:
-    ///   - path: what stands before a field's name in errors, by the draft's index.
-    ///   - wording: the refused drafts, by index, as the caller wants to find them again; nil for none.
-    /// - Throws: `ManagerError`; of a draft only when the batch is atomic.
+    ///   - path: the prefix of field names in errors, by the draft's index.
+    ///   - wording: converts the refused drafts, by index, to the text that is stored for the caller; nil for none.
+    /// - Throws: `ManagerError`; for a draft only if the batch is atomic.
     public func addBatch(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: BatchOptions,
         for principal: Principal, path: @escaping @Sendable (Int) -> String,
@@ -78,7 +78,7 @@ extension TransferManager {
         return added.answer
     }
 
-    /// A batch, if it is there and this caller's to see.
+    /// A batch, if it exists and the caller may see it.
     public func batch(_ id: BatchID, for principal: Principal) async throws -> Batch {
         guard let batch = try await store.read({ try $0.batch(id) }),
             principal.isOperator || batch.owner == principal.owner
@@ -88,7 +88,7 @@ extension TransferManager {
 
     // MARK: Steps
 
-    /// An entry that was judged, with the copies that were made for it.
+    /// An accepted entry, with the copies that were made for it.
     private struct AdmittedEntry: Sendable {
         var index: Int
         var task: AdmittedTask
@@ -134,8 +134,8 @@ extension TransferManager {
             do {
                 ids += try add(tasks[run], to: id, rules, in: tx, followedBy: &aftermath).map(\.id)
             } catch let error as ManagerError where !options.isAtomic {
-                // Thrown before anything of the task is written: a policy was removed a moment ago, say. Only one that is
-                // alone can be refused here.
+                // The error was thrown before any row of the task was written, for example because a policy was just
+                // removed. Only a run of a single task can be refused here.
                 refusals[admitted[run.lowerBound].index] = error
             }
         }
@@ -147,7 +147,7 @@ extension TransferManager {
 }
 
 extension StoreReader {
-    /// The batch this add was answered with before.
+    /// The batch that an earlier add with this key created.
     fileprivate func existingBatch(
         _ options: TransferManager.BatchOptions, of owner: Owner
     ) throws -> TransferManager.AddedBatch? {

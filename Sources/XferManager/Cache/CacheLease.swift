@@ -1,6 +1,6 @@
 import XferModel
 
-/// An entry of the cache that a run may use: it is not evicted while this lives.
+/// A cache entry that a run may use. It is not evicted while the lease lives.
 final class CacheLease: Sendable {
     let entry: CacheEntry
     private let inUse: EntriesInUse

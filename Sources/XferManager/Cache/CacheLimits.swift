@@ -1,14 +1,14 @@
-/// How much is kept, and how long.
+/// The size and age limits of the cache.
 struct CacheLimits: Hashable, Sendable {
-    /// Bytes of all contents; when there are more, the least recently used go until it is under half.
+    /// The limit for all contents, in bytes. Above it, the least recently used are removed down to half of it.
     var maxBytes: Int64
     /// Seconds since the last use.
     var maxAge: Int64
 
-    /// What is left after more than `maxBytes` were there.
+    /// The number of bytes to keep after `maxBytes` was exceeded.
     var goal: Int64 { maxBytes / 2 }
 
-    /// A larger content would be the first to go.
+    /// The largest content worth keeping, in bytes: a larger one would be removed first.
     var largestContent: Int64 { goal }
 }
 

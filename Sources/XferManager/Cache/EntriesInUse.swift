@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// Entries some run holds, with how many do.
+/// The entries that runs hold, with the number of leases.
 final class EntriesInUse: Sendable {
     private let counts = NIOLockedValueBox<[CacheEntryID: Int]>([:])
 

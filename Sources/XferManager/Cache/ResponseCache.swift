@@ -6,16 +6,17 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The HTTP cache (RFC 9111, private): finds what is kept for a request, keeps what was fetched, and lets go of what a change
-/// makes doubtful. `CachePolicy`, `Storability` and `Validation` decide; this asks the database and moves files.
+/// The HTTP cache (RFC 9111, private): finds kept responses for a request, keeps new ones, and invalidates those that a
+/// request made doubtful. `CachePolicy`, `Storability` and `Validation` decide; this type reads the database and moves
+/// files.
 ///
-/// A response is a row and a file. The file is durable before the row names it, and the row is gone before the file is
-/// removed: a crash leaves a file without a row, which the next start removes. Nothing that goes wrong in keeping fails a
-/// task. Class of origin: SDImageCache, with NSURLCache's rules.
+/// A response is a row and a file. The file is durable before the row is committed, and the row is deleted before the
+/// file: a crash leaves a file without a row, which the next start removes. A failure to keep a response fails no task.
+/// Class of origin: SDImageCache, with NSURLCache's rules.
 final class ResponseCache: Sendable {
     let store: TaskStore
     let directory: CacheDirectory
-    /// Threads for copying and reading, which take long where contents are large.
+    /// Threads for copying and reading, which take long for large contents.
     let pool: BlockingPool
     let digest: KeyedDigest
     let userAgent: String
@@ -24,9 +25,9 @@ final class ResponseCache: Sendable {
     let logger: Logger
     let limits: NIOLockedValueBox<CacheLimits>
     let inUse = EntriesInUse()
-    /// Bytes that are kept; not exact while they change.
+    /// Bytes that are kept; approximate while they change.
     let estimate = NIOLockedValueBox<Int64>(0)
-    /// One trim at a time.
+    /// Allows one trim at a time.
     let isTrimming = NIOLockedValueBox(false)
 
     init(
@@ -46,10 +47,11 @@ final class ResponseCache: Sendable {
 
     // MARK: Finding
 
-    /// What a task's policy makes of what is kept for its request.
+    /// Decides by the task's cache policy how kept responses are used for its request.
     ///
-    /// Entries whose senders the policies in force would not believe are passed over: they may be believed again.
-    /// - Throws: `rejectedByPolicy` where the request's host may not be asked, `policyMissing`, `StoreError`.
+    /// Entries from servers that the policies in force do not trust are skipped but not removed: they may be trusted
+    /// again.
+    /// - Throws: `rejectedByPolicy` if the request's host is not allowed, `policyMissing`, `StoreError`.
     func decide(
         for specification: TaskSpecification, heldTo trust: RunTrust
     ) async throws -> CacheDecision<CacheLease> {
@@ -79,7 +81,7 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// What is kept under the request's key, is for these header fields, and can be given to this kind of task.
+    /// Entries under the request's key that match its header fields and suit this kind of task.
     private func candidates(for specification: TaskSpecification) async throws -> [CacheEntry] {
         let request = specification.request
         guard Storability.refusal(of: request, sent: request.headers) == nil,
@@ -89,7 +91,7 @@ final class ResponseCache: Sendable {
         let maxAge = limits.withLockedValue(\.maxAge)
         return try await store.read { try $0.cacheEntries(key: key.bytes) }.filter { entry in
             let response = entry.response
-            // Kept as it was received: nobody would undo its coding.
+            // The content is kept as received, and the content coding would not be undone.
             if specification.kind == .data, response.head.contentEncoding != nil { return false }
             return entry.lastUsedAt.advanced(by: .seconds(maxAge)) >= now
                 && Variant.matches(
@@ -109,7 +111,7 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// What a request is sent with at its last hop, but for what libcurl adds for credentials and cookies.
+    /// The header fields of a request at its last hop, without those that libcurl adds for credentials and cookies.
     private func sentFields(of request: TransferRequest, at url: HTTPURL) -> [HeaderField] {
         HopHeaders.fields(
             for: request, plan: ResumeRules.plan(kept: ResumeData()), hop: HopHeaders.Hop(url: url),
@@ -118,9 +120,9 @@ final class ResponseCache: Sendable {
 
     // MARK: Using
 
-    /// Gives an empty file an entry's content; false when the content is not what was kept, and is forgotten.
+    /// Copies an entry's content to an empty file. Returns false if the content is damaged; then the entry is removed.
     ///
-    /// - Throws: `FileError` where the target cannot be written; `cancelled`.
+    /// - Throws: `FileError` if the target cannot be written; `cancelled`.
     func handOut(
         _ lease: CacheLease, to target: Int32, isCancelled: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
@@ -134,7 +136,7 @@ final class ResponseCache: Sendable {
         } != nil
     }
 
-    /// An entry's content, which has to be small; nil as with `handOut`.
+    /// The content of a small entry; nil if it is damaged, as in `handOut`.
     func read(_ lease: CacheLease) async throws -> [UInt8]? {
         let (entry, directory) = (lease.entry, directory)
         return try await using(entry) {
@@ -148,7 +150,7 @@ final class ResponseCache: Sendable {
         do {
             let value = try await body()
             let now = clock()
-            // Who cannot note it now only makes the entry look older than it is.
+            // If the time of use cannot be recorded, the entry only looks older than it is.
             _ = try? await store.write(.gathered) { try $0.touchCacheEntry(entry.id, at: now) }
             return value
         } catch FileError.damagedBlob(let path, let problem) {
@@ -169,7 +171,7 @@ final class ResponseCache: Sendable {
         var responseTime: Timestamp
         var length: Int64
         var sources: [SourceEvidence]
-        /// Whether the body was put together of parts that were asked for; see `Storability.combined`.
+        /// Whether the body was combined from several partial responses; see `Storability.combined`.
         var isCombined = false
     }
 
@@ -179,7 +181,7 @@ final class ResponseCache: Sendable {
         case bytes([UInt8])
     }
 
-    /// Keeps a response if its task wants that and it may be. What goes wrong is logged.
+    /// Keeps a response if its task wants that and RFC 9111 allows it. Failures are logged.
     func keep(
         _ received: Received, of specification: TaskSpecification, _ content: Content,
         isCancelled: @escaping @Sendable () -> Bool
@@ -222,7 +224,7 @@ final class ResponseCache: Sendable {
         return Storability.refusal(of: request, sent: sent, answeredBy: head)
     }
 
-    /// Whether another task that shares the transfer has kept this very response.
+    /// Whether another task that shares the transfer has kept this response already.
     private func isKept(_ received: Received, key: CacheKey) async -> Bool {
         let kept = try? await store.read { try $0.cacheEntries(key: key.bytes) }
         return kept?.contains { entry in
@@ -269,7 +271,7 @@ final class ResponseCache: Sendable {
             _ = try? await pool.run { () throws(FileError) in try directory.remove(blob) }
             throw error
         }
-        // Until the row names it, it is the run's: a sweep passes it over.
+        // Until the row is committed, the run's `incoming` protects the file from a sweep.
         withExtendedLifetime(incoming) {}
         let isTooMuch = estimate.withLockedValue { bytes in
             bytes = bytes.addingSaturated(response.length)
@@ -280,7 +282,7 @@ final class ResponseCache: Sendable {
 
     // MARK: Renewing and giving up
 
-    /// What a `304` makes of an entry; nil when it speaks of another response.
+    /// Updates an entry by a `304`; nil if the `304` is about another response.
     func renew(
         _ lease: CacheLease, by received: Received, of request: TransferRequest
     ) async throws -> StoredResponse? {
@@ -289,7 +291,7 @@ final class ResponseCache: Sendable {
                 lease.entry.response, by: received.head, from: received.finalURL, key: request.caching.key,
                 requestTime: received.requestTime, responseTime: received.responseTime)
         else { return nil }
-        // Those who sent the content, and those who confirmed it.
+        // The servers that sent the content, and those that confirmed it.
         let senders = lease.entry.response.sources
         renewed.sources = senders + received.sources.filter { !senders.contains($0) }
         let now = clock()
@@ -297,7 +299,7 @@ final class ResponseCache: Sendable {
         return renewed
     }
 
-    /// Lets go of what an answer to a request that may have changed something makes doubtful (RFC 9111 §4.4).
+    /// Invalidates responses after a request with an unsafe method (RFC 9111 §4.4).
     func invalidate(after head: ResponseHead, to request: TransferRequest, at finalURL: HTTPURL, owner: Owner) async {
         guard !request.method.isSafe else { return }
         let named = ["Location", "Content-Location"].compactMap { name in
@@ -317,7 +319,7 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Removes the files of entries that are gone. Who is being handed one out gets all of it.
+    /// Removes the files of deleted entries. A run that is reading one still gets all of it.
     func forget(_ blobs: [CachedBlob]) {
         guard !blobs.isEmpty else { return }
         estimate.withLockedValue { $0 = $0.subtractingSaturated(blobs.map(\.length).saturatedSum) }

@@ -2,11 +2,11 @@ import XferCore
 import XferModel
 import XferStore
 
-/// What runs have in common that look into the cache before they ask a server.
+/// The cache lookup that runs share.
 extension TaskRun {
-    /// What the task's policy makes of what is kept.
+    /// Decides by the task's cache policy how kept responses are used.
     ///
-    /// - Throws: `onlyIfCachedMiss` instead of answering `miss`.
+    /// - Throws: `onlyIfCachedMiss` instead of returning `miss`.
     func consultCache() async throws -> CacheDecision<CacheLease> {
         let decision = try await services.cache.decide(for: specification, heldTo: trust)
         if case .miss = decision {
@@ -17,13 +17,13 @@ extension TaskRun {
         return decision
     }
 
-    /// `cache.hit` as it stands now.
+    /// The event `cache.hit` with the response's current age.
     func hit(_ response: StoredResponse) -> EventPayload {
         let freshness = Freshness(of: response, at: services.clock())
         return .cacheHit(age: freshness.age?.components.seconds, fresh: freshness.isFresh)
     }
 
-    /// Whether a kept response was told of, and not yet what the server says about it.
+    /// Whether a kept response was reported, and the server's response not yet.
     func owesWord() async throws -> Bool {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID
@@ -33,8 +33,8 @@ extension TaskRun {
         return told.map(\.type) == [.cacheHit]
     }
 
-    /// Tells of a kept response before the server is asked about it, with what it gives for `task.result`. Once for a task,
-    /// however often it is tried.
+    /// Reports a kept response before the server is asked, with the content for `task.result`. It is reported once per
+    /// task, even if the task is retried.
     func tellHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
         let (event, id, now) = (hit(response), taskID, services.clock())
         try await commit(.immediate) { tx, machine in

@@ -3,16 +3,16 @@ import XferCurl
 public import XferModel
 import XferStore
 
-/// `cache.*`: what an owner sees and removes is its own; an operator everybody's.
+/// `cache.*`: an owner sees and removes its own entries; an operator all owners'.
 extension TransferManager {
-    /// What of the cache is to be removed.
+    /// The entries to remove.
     public enum CacheSelection: Sendable {
         case ids([CacheEntryID])
-        /// All entries asked for under this URL, as a client writes it, or that came from it.
+        /// All entries that were requested under this URL, as a client writes it, or that came from it.
         case url(String)
     }
 
-    /// How much the cache holds, and how much it may.
+    /// The contents and the limits of the cache.
     public struct CacheStats: Hashable, Sendable {
         public var totals: CacheTotals
         public var maxBytes: Int64
@@ -40,7 +40,7 @@ extension TransferManager {
         }
     }
 
-    /// - Throws: `cacheEntryNotFound`, also for others' entries.
+    /// - Throws: `cacheEntryNotFound`, also for other owners' entries.
     public func cacheEntry(_ id: CacheEntryID, for principal: Principal) async throws -> CacheEntry {
         guard let entry = try await store.read({ try $0.cacheEntry(id, of: principal.visibleOwner) }) else {
             throw ManagerError.cacheEntryNotFound(id)
@@ -48,7 +48,7 @@ extension TransferManager {
         return entry
     }
 
-    /// Until when an entry is used without asking; nil when it has to be asked about now.
+    /// Until when an entry is used without asking the server; nil if it has to be validated now.
     public nonisolated func freshUntil(_ entry: CacheEntry) -> Timestamp? {
         let now = clock()
         let freshness = Freshness(of: entry.response, at: now)
@@ -58,7 +58,7 @@ extension TransferManager {
         return now.advanced(by: freshness.lifetime - age)
     }
 
-    /// Removes entries; what they hold is fetched anew. Answers which were there.
+    /// Removes entries, so that their responses are fetched again. Returns the ids that were found.
     public func removeCacheEntries(
         _ selection: CacheSelection, for principal: Principal
     ) async throws -> [CacheEntryID] {
@@ -80,12 +80,12 @@ extension TransferManager {
         return removed.map(\.id)
     }
 
-    /// Empties the cache in small steps; for operators. Answers how much went.
+    /// Empties the cache in small steps; for operators. Returns how much was removed.
     public func clearCache() async throws -> CacheTotals {
         try await translatingStoreErrors { try await services.cache.clear(of: nil) }
     }
 
-    /// Trims the cache now, to its limits or to narrower ones; for operators. Answers how much went.
+    /// Trims the cache now, to its limits or to narrower ones; for operators. Returns how much was removed.
     public func trimCache(maxBytes: Int64?, maxAge: Int64?) async throws -> CacheTotals {
         var limits = settings.cacheLimits
         limits.maxBytes = min(limits.maxBytes, maxBytes ?? limits.maxBytes)

@@ -1,6 +1,6 @@
-/// What has to be written so that the store holds a jar's lasting cookies.
+/// The writes after which the store holds a jar's persistent cookies.
 struct CookieChanges: Hashable {
-    /// What tells cookies apart (RFC 6265 §5.3). A domain with a dot in front is for the hosts below it, too.
+    /// The identity of a cookie (RFC 6265 §5.3). A domain with a leading dot also covers the hosts below it.
     struct Key: Hashable {
         var domain: String
         var path: String
@@ -17,7 +17,7 @@ struct CookieChanges: Hashable {
         removed = before.keys.filter { now[$0] == nil }
     }
 
-    /// The lasting ones of a jar's lines: those that expire after `now`, in seconds since 1970.
+    /// The persistent cookies among a jar's lines: those that expire after `now`, in seconds since 1970.
     static func byKey(_ lines: [String], at now: Int64) -> [Key: String] {
         var found: [Key: String] = [:]
         for line in lines {
@@ -27,12 +27,12 @@ struct CookieChanges: Hashable {
         return found
     }
 
-    /// Those of a jar's lines that have expired.
+    /// The expired cookies among a jar's lines.
     static func expired(_ lines: [Key: String], at now: Int64) -> [Key: String] {
         lines.filter { Fields($0.value).map { $0.expiry <= now } ?? false }
     }
 
-    /// The last to expire; those that end with the session go first.
+    /// The cookies that expire last; session cookies are dropped first.
     static func longestLived(_ lines: [String], count: Int) -> [String] {
         let sorted = lines.sorted { (Fields($0)?.expiry ?? -1) > (Fields($1)?.expiry ?? -1) }
         return Array(sorted.prefix(count))
@@ -41,7 +41,7 @@ struct CookieChanges: Hashable {
     /// A line of the Netscape format: domain, tail match, path, secure, expiry, name, value.
     private struct Fields {
         var key: Key
-        /// Seconds since 1970; 0 is with the session.
+        /// Seconds since 1970; 0 for a session cookie.
         var expiry: Int64
 
         init?(_ line: String) {

@@ -3,8 +3,8 @@ import XferCurl
 import XferModel
 import XferStore
 
-/// Cookies that outlive the service: one jar per profile, filled from the store when it is first used. Those that end with
-/// the session are never written down, so that a restart forgets them.
+/// Persistent cookies: one jar per profile, filled from the store when it is first used. Session cookies are never
+/// stored, so that a restart drops them.
 final class CookieJars: Sendable {
     private typealias Lines = [CookieChanges.Key: String]
 
@@ -12,13 +12,13 @@ final class CookieJars: Sendable {
     private let engine: TransferEngine
     private let clock: WallClock
     private let ages: RetentionAges
-    /// What the store holds of each jar that is open.
+    /// The stored cookies of each open jar.
     private let saved = NIOLockedValueBox<[String: Lines]>([:])
-    /// One opening or saving at a time.
-    private let gate = Turnstile()
+    /// Allows one opening or saving at a time.
+    private let gate = AsyncLock()
 
-    /// A jar never holds more (RFC 6265 §6.1): those that would be gone soonest go first.
-    static let mostCookies = 3000
+    /// The highest number of cookies in a jar (RFC 6265 §6.1). Those that expire first are dropped first.
+    static let maxCookies = 3000
 
     init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges) {
         self.clock = clock
@@ -27,7 +27,7 @@ final class CookieJars: Sendable {
         self.engine = engine
     }
 
-    /// Fills the profile's jar unless that was done. Before an attempt that uses it.
+    /// Fills the profile's jar if it is not open yet. Call it before an attempt that uses the jar.
     func open(_ profile: String) async throws(TransferError) {
         await gate.enter()
         defer { gate.leave() }
@@ -42,22 +42,22 @@ final class CookieJars: Sendable {
         }
     }
 
-    /// Writes down what has changed. After an attempt, before its task's end is recorded.
+    /// Commits what has changed. Call it after an attempt, before its task's end is committed.
     func save(_ profile: String?) async throws {
         guard let profile else { return }
         await gate.enter()
         defer { gate.leave() }
-        // Forgotten meanwhile: its profile is gone.
+        // The profile and its cookies were removed meanwhile.
         guard let before = saved.withLockedValue({ $0[profile] }) else { return }
         var lines = await engine.cookies(in: profile)
-        if lines.count > Self.mostCookies {
-            lines = CookieChanges.longestLived(lines, count: Self.mostCookies)
+        if lines.count > Self.maxCookies {
+            lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
             await engine.replaceCookies(in: profile, by: lines)
         }
-        // libcurl forgets what has expired only when the jar is used next.
+        // libcurl drops expired cookies only when the jar is used next.
         let seconds = clock().rawValue / 1_000_000
         var now = CookieChanges.byKey(lines, at: seconds)
-        // By a clock that was changed, libcurl has dropped what may not have expired: the rows stay.
+        // While the clock is not trusted, libcurl may have dropped cookies that have not expired, so their rows stay.
         if !ages.isTrusted {
             now.merge(CookieChanges.expired(before, at: seconds)) { present, _ in present }
         }
@@ -75,7 +75,7 @@ final class CookieJars: Sendable {
         saved.withLockedValue { $0[profile] = now }
     }
 
-    /// The profile is removed, and its rows are: what is under way keeps its cookies to its end, and nothing is written.
+    /// Closes the jar of a removed profile. Live attempts keep their cookies to their end, and nothing is stored.
     func forget(_ profile: String) async {
         await gate.enter()
         defer { gate.leave() }

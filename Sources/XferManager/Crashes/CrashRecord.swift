@@ -1,24 +1,24 @@
 import CCrash
 import XferModel
 
-/// What the handler of a fatal signal wrote: which tasks were in flight when the process ended.
+/// The record of a fatal signal's handler: the tasks in flight when the process ended.
 struct CrashRecord: Hashable, Sendable {
     /// The signal's number.
     let signal: Int32
     let pid: Int64
-    /// Nanoseconds since 1970, as the clock on the wall had it.
+    /// Nanoseconds since 1970, by the wall clock.
     let time: Int64
     let tasks: Set<TaskID>
 
-    /// Tells one record from another.
+    /// Distinguishes records.
     var token: String { "\(pid)-\(time)" }
 
-    /// Bytes of a record with so many tasks.
+    /// The length of a record with so many tasks, in bytes.
     static func byteCount(tasks: Int) -> Int { (headerWords + tasks) * MemoryLayout<Int64>.size }
 
     private static let headerWords = Int(XFER_CRASH_HEADER_WORDS)
 
-    /// Nil unless a handler wrote all of these bytes: a process that ends otherwise leaves zeros.
+    /// Nil unless a handler wrote all of these bytes. A process that ends otherwise leaves zeros.
     init?(_ bytes: [UInt8]) {
         let words = bytes.withUnsafeBytes { raw in
             (0..<raw.count / MemoryLayout<Int64>.size).map {

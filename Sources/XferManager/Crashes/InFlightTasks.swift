@@ -3,11 +3,12 @@ import Glibc
 import NIOConcurrencyHelpers
 import XferModel
 
-/// The tasks that a crash would be laid to: those that run, and those whose start is being decided or committed.
+/// The tasks that a crash is attributed to: those that run, and those whose start is being decided or committed.
 ///
-/// They lie in memory that the handler of a fatal signal can read at any moment. There are twice as many slots as tasks
-/// can run by the highest `queue.max_active` with all that are being published. Tasks beyond that, which joined others'
-/// transfers, have none: if one of them is the culprit, it gets a slot once those that have one are suspects.
+/// They are in memory that the handler of a fatal signal can read at any moment. There are twice as many slots as tasks
+/// can run with the highest `queue.max_active` and all that are being published. Tasks beyond that, which joined other
+/// tasks' transfers, have no slot: if one of them causes the crash, it gets a slot once the tasks with slots have
+/// become suspects.
 ///
 /// `@unchecked Sendable`: slots are changed by atomic stores only, under `state`'s lock, and read by atomic loads.
 final class InFlightTasks: @unchecked Sendable {
@@ -19,9 +20,9 @@ final class InFlightTasks: @unchecked Sendable {
     private struct State {
         var slotByTask: [TaskID: Int] = [:]
         var free: [Int] = []
-        /// Slots that were never taken begin here.
+        /// The first slot that was never used.
         var unused = 0
-        /// Tasks of the scheduling pass under way, which may turn out not to start.
+        /// Tasks of the current scheduling pass that may not start after all.
         var undecided: Set<TaskID> = []
     }
 
@@ -35,14 +36,14 @@ final class InFlightTasks: @unchecked Sendable {
     /// The tasks that have a slot.
     var tasks: Set<TaskID> { state.withLockedValue { Set($0.slotByTask.keys) } }
 
-    /// The scheduling pass under way looks at the task, and may start it.
+    /// Adds a task that the current scheduling pass checks and may start.
     func consider(_ task: TaskID) {
         state.withLockedValue { state in
             if enter(task, &state) { state.undecided.insert(task) }
         }
     }
 
-    /// The task runs from now on.
+    /// Adds a task that runs from now on.
     func launch(_ task: TaskID) {
         state.withLockedValue { state in
             _ = enter(task, &state)
@@ -50,7 +51,7 @@ final class InFlightTasks: @unchecked Sendable {
         }
     }
 
-    /// The task's run has ended, or the task is not going to start.
+    /// Removes a task whose run has ended, or that will not start.
     func leave(_ task: TaskID) {
         state.withLockedValue { state in
             leave(task, &state)
@@ -58,7 +59,7 @@ final class InFlightTasks: @unchecked Sendable {
         }
     }
 
-    /// The scheduling pass is over: what it looked at and did not start is not in flight.
+    /// Removes tasks that the ended scheduling pass checked and did not start.
     func endPass() {
         state.withLockedValue { state in
             for task in state.undecided { leave(task, &state) }
@@ -66,7 +67,7 @@ final class InFlightTasks: @unchecked Sendable {
         }
     }
 
-    /// Does something for a task that may not run.
+    /// Runs `body` with the task in flight, even if it has no run.
     func during<Answer>(_ task: TaskID, _ body: () throws -> Answer) rethrows -> Answer {
         let isNew = state.withLockedValue { enter(task, &$0) }
         defer { if isNew { leave(task) } }
@@ -94,10 +95,10 @@ final class InFlightTasks: @unchecked Sendable {
         state.free.append(slot)
     }
 
-    /// From now on a fatal signal writes them to `descriptor`. To be called once in a process; they are never freed then,
-    /// and the descriptor has to stay open.
+    /// Makes a fatal signal write the slots to `descriptor` from now on. Call it once in a process: the slots are never
+    /// freed then, and the descriptor has to stay open.
     ///
-    /// - Returns: an errno when the system refuses, else nil.
+    /// - Returns: an errno if the system refuses, else nil.
     func record(to descriptor: Int32) -> Int32? {
         let words = UnsafeMutablePointer<Int64>.allocate(
             capacity: CrashRecord.byteCount(tasks: Self.capacity) / MemoryLayout<Int64>.size)

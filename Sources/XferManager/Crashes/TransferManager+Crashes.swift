@@ -5,16 +5,16 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A task that crashes the daemon does not do so for ever.
+/// Keeps a task that crashes the daemon from crashing it again and again.
 extension TransferManager {
-    /// Ends without progress in which a task is named before it waits as a suspect.
-    static let mostCrashes: Int64 = 2
+    /// The number of crashes without progress in between after which a task waits as a suspect.
+    static let maxCrashes: Int64 = 2
 
-    /// Key of the setting that names the last record that was counted.
+    /// The key of the setting that names the last record that was counted.
     private static let countedRecord = "crash.counted"
 
-    /// Reads what the last process left if a fatal signal ended it, lets suspects wait, and, in a daemon, begins to record
-    /// for the next one. Nothing of this keeps the service from starting.
+    /// Reads the record of the last process if a fatal signal ended it, makes suspects wait, and in a daemon starts
+    /// recording. An error here does not prevent the start.
     func followCrashes() async {
         let length = CrashRecord.byteCount(tasks: InFlightTasks.capacity)
         do {
@@ -33,8 +33,8 @@ extension TransferManager {
         }
     }
 
-    /// Counts the end against each task that was in flight, once, and lets those wait that were named in two without
-    /// progress between them.
+    /// Counts the crash once for each task that was in flight. A task with `maxCrashes` crashes without progress in
+    /// between waits as a suspect.
     private func count(_ record: CrashRecord?) async throws {
         let now = clock()
         let suspects = try await store.write { tx -> [TaskID] in
@@ -45,7 +45,7 @@ extension TransferManager {
             for id in record.tasks.sorted() {
                 guard let task = try tx.task(id), !task.state.isTerminal, task.state != .staged else { continue }
                 let crashes = try tx.countCrash(of: task)
-                guard crashes >= Self.mostCrashes else { continue }
+                guard crashes >= Self.maxCrashes else { continue }
                 var machine = TaskStateMachine(task)
                 let transition = machine.onSuspect(record.failure(crashes: crashes))
                 guard transition.isChange else { continue }
@@ -67,7 +67,7 @@ extension TransferManager {
 }
 
 extension CrashRecord {
-    /// As people know it.
+    /// The signal's name for people.
     var signalName: String {
         switch signal {
         case SIGILL: "SIGILL"
@@ -79,7 +79,7 @@ extension CrashRecord {
         }
     }
 
-    /// What a suspect's `error` says.
+    /// The `error` of a suspect.
     fileprivate func failure(crashes: Int64) -> TransferError {
         TransferError(
             .internalError,

@@ -5,27 +5,27 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Finds out at each attempt what a request may show: reads its secrets, or the profile's, from where they are kept.
+/// Resolves the access of a request at each attempt: reads its secrets, or the profile's, from where they are stored.
 ///
-/// Whatever is missing fails the attempt with `credential_missing`, for good: somebody has to put it back, then
-/// `task.retry`.
+/// A missing secret fails the attempt with `credential_missing`, which is not retried: a person has to restore it, then
+/// call `task.retry`.
 struct AccessResolver: Sendable {
     let store: TaskStore
     let pool: BlockingPool
     let cookies: CookieJars
     let secrets: SecretReader
-    /// Nil where the environment's proxies are not used.
+    /// Nil if the environment's proxies are not used.
     let environmentProxies: NIOLockedValueBox<Result<EnvironmentProxies?, EnvironmentProxyFault>>
 
     /// - Parameters:
-    ///   - profile: the name of the task's.
-    ///   - isGuests: whether its owner has no say in what a profile's secrets are shown to.
+    ///   - profile: the name of the task's profile.
+    ///   - isGuests: whether the owner is a guest, which may not decide where a profile's secrets are sent.
     func access(
         to request: TransferRequest, profile name: String?, isGuests: Bool = false
     ) async throws(TransferError) -> RequestAccess {
         let profile = try await profile(named: name, of: request)
         var request = request
-        // The operator's word of today, whatever a task of former times brings along.
+        // A guest's task uses the profile's current proxy, even if the task was added with another one.
         if isGuests, let profile, ProfileSecretRules.showsSecrets(of: profile, request) {
             request.proxy = profile.proxy
         }
@@ -40,7 +40,7 @@ struct AccessResolver: Sendable {
         return access
     }
 
-    /// The credential alone, with its secret read; nil when the request has none.
+    /// Only the credential, with its secret read; nil if the request has none.
     func resolve(_ request: TransferRequest, profile name: String?) async throws(TransferError) -> ResolvedCredential? {
         try await credential(of: request, try await profile(named: name, of: request))
     }
@@ -70,13 +70,14 @@ struct AccessResolver: Sendable {
         if let own = request.credential {
             let origins = own.origins.isEmpty ? [request.url.origin] : own.origins
             var resolved = try await resolve(own, of: "the task", origins: origins)
-            // A profile's file is the operator's: whoever names the profile shall not choose who sees it.
+            // A secret file of a profile belongs to the operator: a user that names the profile must not choose which
+            // servers get it.
             resolved.servesNamedHosts = own.servesNamedHosts
             return resolved
         }
         guard request.usesProfileCredential, let profile, let shared = profile.credential else { return nil }
         let origins = shared.origins.isEmpty ? profile.baseURL.map { [$0.origin] } ?? [] : shared.origins
-        // Else whoever may name the profile could have it sent anywhere.
+        // Otherwise a user that may name the profile could have the credential sent to any server.
         guard !origins.isEmpty else { throw unbound("credential", of: profile) }
         return try await resolve(shared, of: "profile \"\(profile.name)\"", origins: origins)
     }
@@ -141,15 +142,15 @@ struct AccessResolver: Sendable {
         var route = ProxyRoute()
         if let settings = request.proxy {
             route.chosen = try await proxy(settings)
-        } else if let proxies = try usualProxies() {
+        } else if let proxies = try defaultProxies() {
             for scheme in HTTPURL.Scheme.allCases {
-                if let settings = proxies.settings(for: scheme) { route.usual[scheme] = try await proxy(settings) }
+                if let settings = proxies.settings(for: scheme) { route.defaults[scheme] = try await proxy(settings) }
             }
         }
         return route
     }
 
-    private func usualProxies() throws(TransferError) -> EnvironmentProxies? {
+    private func defaultProxies() throws(TransferError) -> EnvironmentProxies? {
         do throws(EnvironmentProxyFault) {
             return try environmentProxies.withLockedValue(\.self).get()
         } catch {

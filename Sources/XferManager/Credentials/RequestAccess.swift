@@ -2,9 +2,9 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// What one attempt shows to whom, and which way it takes: secrets are read, origins are known.
+/// The access of one attempt: secrets with the origins that may get them, cookies, and the proxies to use.
 struct RequestAccess: Sendable {
-    /// A client certificate and whom it is shown to.
+    /// A client certificate and the origins that may get it.
     struct Certificate: Sendable {
         var files: ClientCertificateFiles
         var origins: [Origin]
@@ -17,7 +17,7 @@ struct RequestAccess: Sendable {
     var certificate: Certificate?
     var route = ProxyRoute()
 
-    /// The session of a hop: goes into `Attempt.session`. Called on the engine's loop.
+    /// Makes the session of a hop, for `Attempt.session`. Called on the engine's loop.
     func session(for url: HTTPURL, heldTo trust: RunTrust) throws(TransferError) -> SessionSpec {
         let proxy = route.proxy(for: url)
         let rules = try trust.admit(url, through: proxy?.server)
@@ -40,7 +40,7 @@ struct RequestAccess: Sendable {
     }
 }
 
-/// The proxies an attempt may go through, with their logins read.
+/// The proxies of an attempt, with their credentials read.
 struct ProxyRoute: Sendable {
     struct Proxy: Sendable {
         var server: ProxyServer
@@ -50,12 +50,13 @@ struct ProxyRoute: Sendable {
 
     /// The task's.
     var chosen: Proxy?
-    /// The environment's, where it is asked and the task names none.
-    var usual: [HTTPURL.Scheme: Proxy] = [:]
+    /// The environment's, if it is used and the task names none.
+    var defaults: [HTTPURL.Scheme: Proxy] = [:]
 
-    /// The one for a hop; nil goes there directly.
+    /// The proxy for a hop; nil connects directly.
     func proxy(for url: HTTPURL) -> Proxy? {
-        guard let proxy = chosen ?? usual[url.scheme], !ProxyExceptions.contain(url.host, in: proxy.exceptions) else {
+        guard let proxy = chosen ?? defaults[url.scheme], !ProxyExceptions.contain(url.host, in: proxy.exceptions)
+        else {
             return nil
         }
         return proxy

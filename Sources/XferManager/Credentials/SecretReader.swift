@@ -1,13 +1,13 @@
 import Glibc
 public import XferModel
 
-/// Reads secrets from where they are kept, at each attempt anew. Blocks: for the pool.
+/// Reads secrets from where they are stored, again at each attempt. Blocks: call it on the pool.
 struct SecretReader: Sendable {
     /// `$CREDENTIALS_DIRECTORY`; nil without one.
     let credentialsDirectory: String?
     let environment: [String: String]
 
-    /// Bytes of a secret at most.
+    /// The highest length of a secret, in bytes.
     static let maxBytes = 64 << 10
 
     func read(_ secret: Secret) throws(SecretFault) -> String {
@@ -50,7 +50,8 @@ struct SecretReader: Sendable {
         throw SecretFault("\(path) is larger than \(Self.maxBytes) bytes")
     }
 
-    /// A secret is its owner's alone; what the service manager laid down belongs to root and is for this service's group.
+    /// Only its owner may read a secret file. Files from the service manager belong to root and are readable by this
+    /// service's group.
     private func check(_ descriptor: Int32, _ path: String) throws(SecretFault) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }
@@ -77,9 +78,9 @@ struct SecretReader: Sendable {
     }
 }
 
-/// Where secrets are kept, for whoever checks a configuration.
+/// Checks that secrets can be read, for the validation of a configuration.
 public enum SecretSource {
-    /// Why the secret could not be read now; nil when it could.
+    /// Why the secret cannot be read now; nil if it can.
     public static func fault(
         of secret: Secret, credentialsDirectory: String?, environment: [String: String] = [:]
     ) -> String? {
@@ -92,7 +93,7 @@ public enum SecretSource {
     }
 }
 
-/// Why a secret could not be read. Never holds any of it.
+/// Why a secret could not be read. It never contains a part of the secret.
 struct SecretFault: Error, Hashable, CustomStringConvertible {
     let description: String
 

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// How much may wait for those who read events: of one connection, and within that of one user.
+/// Limits the bytes that wait for event readers: one budget per connection, within one per user.
 public final class EventBudget: Sendable {
     private let limit: Int
     private let whole: EventBudget?
@@ -14,10 +14,10 @@ public final class EventBudget: Sendable {
         self.whole = whole
     }
 
-    /// Bytes that wait.
+    /// The bytes that wait now.
     public var waiting: Int { taken.withLockedValue(\.self) }
 
-    /// Takes so many bytes out of it; false, and takes none, when they are not there.
+    /// Reserves bytes; returns false and reserves none if the budget does not have them.
     func take(_ bytes: Int) -> Bool {
         let isThere = taken.withLockedValue { taken in
             guard taken <= limit - bytes else { return false }

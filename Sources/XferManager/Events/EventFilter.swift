@@ -1,12 +1,12 @@
 public import XferModel
 
-/// Which events a subscriber wants; nil fields let everything through.
+/// The events that a subscriber wants. A nil field accepts everything.
 public struct EventFilter: Hashable, Sendable {
     public var types: Set<EventType>?
-    /// Whether `task.progress` is wanted besides durable events.
+    /// Whether `task.progress` is wanted, too; it is not durable.
     public var includesProgress: Bool
     public var taskIDs: Set<TaskID>?
-    /// Only events of this owner's tasks and, for operators (nil), everybody's and the service's own.
+    /// Only events of this owner's tasks; nil, for operators, accepts all owners' events and the service's own.
     public var owner: Owner?
 
     public init(

@@ -1,10 +1,10 @@
 import NIOConcurrencyHelpers
 public import XferModel
 
-/// Hands committed events and progress to whoever subscribed.
+/// Delivers committed events and progress to the subscribers.
 ///
 /// The store calls `publish` after each commit, in commit order, so a subscriber sees one ordered stream without gaps.
-/// A slow subscriber never holds up anybody: its progress is coalesced, and past `capacity` durable events, or its budget,
+/// A slow subscriber delays no other: its progress is coalesced, and beyond `capacity` durable events, or its budget,
 /// its subscription ends in an overflow.
 public final class EventHub: Sendable {
     private struct State {
@@ -22,7 +22,7 @@ public final class EventHub: Sendable {
         self.capacity = capacity
     }
 
-    /// Tells where the store's numbering stands, before the first event is published.
+    /// Sets the store's last sequence number, before the first event is published.
     public func begin(after lastSeq: Int64) {
         state.withLockedValue { $0.lastSeq = max($0.lastSeq, lastSeq) }
     }
@@ -30,14 +30,14 @@ public final class EventHub: Sendable {
     /// The newest published event's sequence number.
     public var lastSeq: Int64 { state.withLockedValue(\.lastSeq) }
 
-    /// Whether anybody wants `task.progress`.
+    /// Whether a subscriber wants `task.progress`.
     var hasProgressSubscribers: Bool {
         state.withLockedValue { $0.subscriptions.values.contains { $0.filter.includesProgress } }
     }
 
     /// Starts a subscription: every event after its `startSeq` reaches it exactly once.
     ///
-    /// - Parameter budget: what waits for it comes out of this; when nothing is left, it ends in an overflow.
+    /// - Parameter budget: limits its pending events; when nothing is left, the subscription ends in an overflow.
     public func subscribe(_ filter: EventFilter, within budget: EventBudget? = nil) -> EventSubscription {
         state.withLockedValue { state in
             let subscription = EventSubscription(
@@ -63,7 +63,7 @@ public final class EventHub: Sendable {
         for receiver in receivers { receiver.deliver(tasks.elements(for: receiver.filter)) }
     }
 
-    /// Offers the latest counters; each replaces what a subscriber has not read yet.
+    /// Offers the latest counters. They replace counters that a subscriber has not read yet.
     func publish(_ progress: [ProgressSnapshot]) {
         let receivers = state.withLockedValue { Array($0.subscriptions.values) }
         var tasks = ByTask(progress, \.taskID)
@@ -73,12 +73,11 @@ public final class EventHub: Sendable {
     }
 }
 
-/// What is told to many at once, found by task: a thousand who each watch one of a thousand tasks cost no million
-/// comparisons.
+/// Indexes elements by task, so that a thousand subscribers of one task each do not need a million comparisons.
 private struct ByTask<Element> {
     private let all: [Element]
     private let task: (Element) -> TaskID?
-    /// Made for the first who asks for it.
+    /// Built when it is needed first.
     private lazy var indices = Dictionary(grouping: all.indices, by: { task(all[$0]) })
 
     init(_ all: [Element], _ task: @escaping (Element) -> TaskID?) {
@@ -86,9 +85,9 @@ private struct ByTask<Element> {
         self.task = task
     }
 
-    /// What may concern the subscriber, in order: its filter has the last word.
+    /// The elements that may concern the subscriber, in order. Its filter still has to be applied.
     mutating func elements(for filter: EventFilter) -> [Element] {
-        // For a few it is quicker to look at them.
+        // For a few elements a scan is faster.
         guard let wanted = filter.taskIDs, all.count > 8, wanted.count < all.count else { return all }
         let indices = indices
         return wanted.flatMap { indices[$0] ?? [] }.sorted().map { all[$0] }

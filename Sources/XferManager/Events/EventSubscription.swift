@@ -1,31 +1,31 @@
 import NIOConcurrencyHelpers
 public import XferModel
 
-/// One subscriber's mailbox: durable events in order, progress as a latest value per task.
+/// The queue of one subscriber: durable events in order, and the latest progress of each task.
 public final class EventSubscription: Sendable {
-    /// What a subscriber is told.
+    /// What a subscriber receives.
     public enum Delivery: Hashable, Sendable {
         case event(Event)
         case progress(ProgressSnapshot)
-        /// The subscriber fell behind: nothing follows, and `lastSeq` is where `events.since` goes on.
+        /// The subscriber fell behind. Nothing follows; `events.since` continues from `lastSeq`.
         case overflow(lastSeq: Int64)
     }
 
     private struct State {
         var queue: [Delivery] = []
-        /// What the reader was given last and may still hold.
+        /// Deliveries that the reader got last and may still hold.
         var inHand = 0
-        /// Deliveries taken out of the budget.
+        /// Deliveries reserved in the budget.
         var counted = 0
         var progress: [TaskID: ProgressSnapshot] = [:]
-        /// The newest counters seen of each task, to complete them when it ends.
+        /// The newest counters of each task, needed for its last progress when it ends.
         var latest: [TaskID: ProgressSnapshot] = [:]
-        /// The newest event the reader has taken: what is queued behind it is lost in an overflow.
+        /// The newest event that the reader has got. Events queued after it are lost in an overflow.
         var lastTaken: Int64
         var hasEnded = false
         var waiter: CheckedContinuation<Void, Never>?
 
-        /// Whether there is something to be read, the end included.
+        /// Whether there is something to read, including the end.
         var hasNews: Bool { !queue.isEmpty || !progress.isEmpty || hasEnded }
 
         mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
@@ -33,14 +33,14 @@ public final class EventSubscription: Sendable {
             return waiter
         }
 
-        /// The counters that wait are not told any more, nor kept.
+        /// Drops the pending and the newest counters of the event's task.
         mutating func forgetProgress(of event: Event) {
             guard let taskID = event.taskID else { return }
             progress[taskID] = nil
             latest[taskID] = nil
         }
 
-        /// A task's last progress comes before its terminal event, and shows 100 % when it completed.
+        /// Queues a task's last progress before its terminal event; it shows 100 % if the task completed.
         mutating func queueLastProgress(before event: Event) {
             guard let taskID = event.taskID else { return }
             progress[taskID] = nil
@@ -59,15 +59,15 @@ public final class EventSubscription: Sendable {
 
     public let id: Int
     public let filter: EventFilter
-    /// The newest event when the subscription began: older ones are in the store, newer ones come here.
+    /// The newest event when the subscription began: older ones are in the store, newer ones are delivered here.
     public let startSeq: Int64
     private let capacity: Int
     private let budget: EventBudget?
     private let state: NIOLockedValueBox<State>
 
-    /// What is handed out at once at most.
+    /// The highest number of deliveries returned at once.
     private static let largestBatch = 200
-    /// What one delivery takes in memory, its texts estimated.
+    /// The estimated memory of one delivery, including its texts, in bytes.
     static let cost = MemoryLayout<Delivery>.stride + 128
 
     init(id: Int, filter: EventFilter, startSeq: Int64, capacity: Int, budget: EventBudget? = nil) {
@@ -81,8 +81,9 @@ public final class EventSubscription: Sendable {
 
     deinit { budget?.give(state.withLockedValue(\.counted) * Self.cost) }
 
-    /// What arrived since the last call, at least one delivery and not too many; nil once the subscription has ended and is
-    /// read empty. For one reader at a time, which has done with the last ones when it calls again.
+    /// Returns the deliveries since the last call, at least one and at most `largestBatch`; nil once the subscription
+    /// has ended and everything was read. For one reader at a time, which must have finished with the last batch when
+    /// it calls again.
     public func next() async -> [Delivery]? {
         while true {
             let (batch, hasEnded) = takeAll()
@@ -107,7 +108,7 @@ public final class EventSubscription: Sendable {
         wake { state in
             for event in events where !state.hasEnded && event.seq > startSeq {
                 guard filter.accepts(event) else {
-                    // Nobody asks for the counters of a task that has ended again.
+                    // The counters of an ended task are not needed any more.
                     if event.type.isTerminal { state.forgetProgress(of: event) }
                     continue
                 }

@@ -2,24 +2,24 @@ import XferCore
 public import XferModel
 import XferStore
 
-/// `group.*`: tasks that are held back, limited and counted together. Every owner has groups of its own.
+/// `group.*`: tasks that are paused, limited and counted together. Every owner has its own groups.
 ///
-/// A group comes to be with its first task, or when something is set for it, and goes with its last task when nothing is.
-/// What is set is one row: nothing here costs more for a group of 100,000 tasks.
+/// A group exists as long as it has tasks or settings. The settings are one row, so that nothing here costs more for a
+/// group of 100,000 tasks.
 extension TransferManager {
-    /// Groups by owner and name, after this one: an operator sees everybody's.
+    /// Groups by owner and name, after this one. An operator sees those of all owners.
     public func groups(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
         try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
     }
 
-    /// - Parameter owner: whose group; nil is the caller's own.
+    /// - Parameter owner: the group's owner; nil is the caller.
     public func group(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
         let key = try groupKey(name, of: owner, for: principal)
         guard let group = try await store.read({ try $0.group(key) }) else { throw ManagerError.groupNotFound(name) }
         return group
     }
 
-    /// Changes the group's own limits. What runs above a lower number goes on; rates hold at once.
+    /// Changes the group's own limits. Live runs above a lower number continue; rates apply at once.
     public func setLimits(
         ofGroup name: String, of owner: Owner?, for principal: Principal,
         _ change: @escaping @Sendable (inout GroupLimits) -> Void
@@ -31,10 +31,10 @@ extension TransferManager {
         return group
     }
 
-    /// Holds back starts of the group until `resumeGroup`, over restarts too.
+    /// Pauses the group until `resumeGroup`, over restarts too.
     ///
-    /// - Parameter stopsRunning: also checkpoints what runs and puts it back into the queue, but for what cannot be stopped:
-    ///   requests that must not be made twice, and files whose name is being given.
+    /// - Parameter stopsRunning: also checkpoints live runs and requeues their tasks, except those that cannot be
+    ///   stopped: requests that must not be repeated, and files that get their name.
     public func pauseGroup(
         _ name: String, of owner: Owner?, stopsRunning: Bool, for principal: Principal
     ) async throws -> TaskGroup {
@@ -49,7 +49,7 @@ extension TransferManager {
         try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setPaused(false, group: key) }
     }
 
-    /// Forgets what is set for the group; its tasks stay. Answers whether there was such a group.
+    /// Removes the group's settings; its tasks stay. Returns whether there was such a group.
     public func resetGroup(_ name: String, of owner: Owner?, for principal: Principal) async throws -> Bool {
         let key = try groupKey(name, of: owner, for: principal)
         let existed = try await translatingStoreErrors {
@@ -74,7 +74,7 @@ extension TransferManager {
         let group = try await translatingStoreErrors {
             try await store.write { tx in
                 try change(tx, key)
-                // Without tasks and settings there is no row.
+                // A group without tasks and settings has no row.
                 return try tx.group(key) ?? TaskGroup(key: key)
             }
         }
@@ -82,7 +82,7 @@ extension TransferManager {
         return group
     }
 
-    /// Others' groups are an operator's to name.
+    /// Only an operator may name another owner's group.
     private nonisolated func groupKey(_ name: String, of owner: Owner?, for principal: Principal) throws -> GroupKey {
         if let owner, owner != principal.owner, !principal.isOperator { throw ManagerError.groupNotFound(name) }
         return GroupKey(owner: owner ?? principal.owner, name: name)

@@ -3,11 +3,11 @@ import Glibc
 import XferCore
 import XferModel
 
-/// One run of a program, from its start until nothing of it is left. Blocks: run it on a `BlockingPool`.
+/// One run of a program; what it leaves in its process group is killed. Blocks: run it on a `BlockingPool`.
 ///
-/// The program leads a session and a process group of its own, has no terminal, and gets nothing but its arguments, its
-/// environment, standard input from memory and one pipe for output and errors; it works in `/`. It is waited for by its own
-/// id (pidfd_open(2)), so nobody's SIGCHLD is in the way.
+/// The program leads its own session and process group, has no terminal and works in `/`. It gets only its arguments,
+/// its environment, standard input from memory and one pipe for output and errors. It is waited for by a pidfd
+/// (pidfd_open(2)), independently of SIGCHLD handlers.
 struct HookProcess {
     struct Command: Sendable {
         /// The program's absolute path and its arguments.
@@ -16,9 +16,9 @@ struct HookProcess {
         var environment: [String]
         var input: [UInt8]
         var timeout: Duration
-        /// Between SIGTERM and SIGKILL after the time is up.
+        /// The time between SIGTERM and SIGKILL after the timeout.
         var grace = Duration.seconds(5)
-        /// As `grace`, after somebody wished it to end.
+        /// As `grace`, after a stop was requested.
         var stopGrace = Duration.seconds(1)
         var output = HookOutput.Limits()
     }
@@ -27,13 +27,13 @@ struct HookProcess {
         case exited(Int32)
         case signalled(Int32)
         case timedOut
-        /// Somebody wished it to end.
+        /// A stop was requested.
         case stopped
         /// `errno` of the step that failed.
         case notStarted(Int32)
     }
 
-    /// How it ended, and how much of its output was left out.
+    /// How the program ended, and how much of its output was dropped.
     struct Report: Hashable, Sendable {
         var end: End
         var discarded: Int64 = 0
@@ -45,9 +45,9 @@ struct HookProcess {
     private var lines: HookOutput
     private var isOutputOpen = true
 
-    /// Runs `command` to its end and ends what it left behind in its process group.
+    /// Runs `command` to its end and kills what remains of its process group.
     ///
-    /// - Parameter onLine: is given each line of its output, on the calling thread.
+    /// - Parameter onLine: gets each line of its output, on the calling thread.
     static func run(_ command: Command, stop: HookStop, onLine: (String) -> Void) -> Report {
         guard !stop.isRequested else { return Report(end: .stopped) }
         switch HookSpawn.start(command) {
@@ -80,7 +80,7 @@ struct HookProcess {
 
     private mutating func follow(_ command: Command, _ stop: HookStop, _ onLine: (String) -> Void) -> Report {
         var deadline = ContinuousClock.now + command.timeout
-        /// Set when it was told to end.
+        /// Set when the program was asked to end.
         var reason: End?
         var wasKilled = false
         while true {
@@ -97,7 +97,7 @@ struct HookProcess {
                 kill(-pid, SIGKILL)
             }
         }
-        // Its number is its own until it is waited for, so this is nobody else's group.
+        // The process id is not reused before `waitpid`, so this cannot be another process group.
         kill(-pid, SIGKILL)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -111,7 +111,7 @@ struct HookProcess {
         return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
     }
 
-    /// Which of its output, its end and `stop` (-1 for nobody) there is news of; none when the time has come.
+    /// Returns which of the output, the pidfd and `stop` (-1 for none) are ready; none if the deadline has passed.
     private func wait(for stop: Int32, until deadline: ContinuousClock.Instant?) -> Set<Int32> {
         var polls = [
             pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0), pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
@@ -126,13 +126,14 @@ struct HookProcess {
         return Set(polls.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Reads what is there, and no more: whoever else holds the pipe's other end must not hold us up.
+    /// Reads what is available and no more: another process may hold the pipe's write end open, and must not block this
+    /// one.
     private mutating func drain(_ onLine: (String) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        for _ in 0..<Self.mostReads where isOutputOpen {
+        for _ in 0..<Self.maxReads where isOutputOpen {
             let count = read(output, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            // Nothing there (EAGAIN) is no end.
+            // EAGAIN means that no data is available, not the end.
             guard count > 0 else {
                 isOutputOpen = count < 0
                 return
@@ -141,5 +142,5 @@ struct HookProcess {
         }
     }
 
-    private static let mostReads = 64
+    private static let maxReads = 64
 }

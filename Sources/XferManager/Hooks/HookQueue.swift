@@ -3,19 +3,18 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Tells hooks of tasks that have ended, each at least once: a row says that one is to run, and goes when it has.
+/// Runs hooks for tasks that have ended, each at least once: a row requests a run and is removed after it.
 ///
-/// A hook that fails has been told, and is not run again. One that a shutdown or a crash interrupts is run anew by the next
-/// daemon.
+/// A hook that fails is not run again. One that a shutdown or crash interrupts is run again by the next daemon.
 actor HookQueue {
     private let store: TaskStore
     private let runner: HookRunner
     private let logger: Logger
     /// By the row's id.
     private var running: [Int64: (task: TaskID, stop: HookStop)] = [:]
-    /// They have run, and their rows are not removed yet.
+    /// Hooks that have run and whose rows are not removed yet.
     private var finished: Set<Int64> = []
-    /// Their rows were removed since the look under way began, which may still see them.
+    /// Rows removed since the current read began, which may still return them.
     private var justForgotten: Set<Int64> = []
     private var isLooking = false
     private var wantsLooking = false
@@ -28,7 +27,7 @@ actor HookQueue {
         self.logger = logger
     }
 
-    /// Starts what may start; to be called when something was noted that is to run.
+    /// Starts the hooks that may start. Call it after a commit that requests a run.
     func wake() async {
         wantsLooking = true
         guard !isLooking else { return }
@@ -46,7 +45,7 @@ actor HookQueue {
         isLooking = false
     }
 
-    /// Ends what runs, and starts nothing any more.
+    /// Stops running hooks and starts no more.
     func shutdown() async {
         isStopping = true
         for (_, stop) in running.values { stop.request() }
@@ -54,9 +53,10 @@ actor HookQueue {
         await withCheckedContinuation { endWaiters.append($0) }
     }
 
-    /// Of one task's hooks one at a time, in the order of its ends.
+    /// Starts a hook, unless the limit is reached or another hook of its task is running: a task's hooks run one at a
+    /// time, in order.
     private func start(_ hook: PendingHook) {
-        guard running.count < HookRunner.mostAtOnce, running[hook.id] == nil, !isStopping,
+        guard running.count < HookRunner.maxAtOnce, running[hook.id] == nil, !isStopping,
             !finished.contains(hook.id), !justForgotten.contains(hook.id),
             !running.values.contains(where: { $0.task == hook.taskID })
         else { return }

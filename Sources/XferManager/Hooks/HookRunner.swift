@@ -5,23 +5,23 @@ import XferCore
 import XferFiles
 public import XferModel
 
-/// Runs the operator's commands, a few at a time, and writes what they say to the log.
+/// Runs the operator's commands, a few at a time, and writes their output to the log.
 ///
-/// Hooks that work on files and those that are told of ends have threads of their own: neither keeps the other waiting.
+/// Hooks that process files and hooks for ended tasks have separate threads, so that neither kind delays the other.
 final class HookRunner: Sendable {
-    /// Hooks that run at a time, of each of the two kinds.
-    static let mostAtOnce = 4
+    /// The highest number of running hooks of each of the two kinds.
+    static let maxAtOnce = 4
 
     /// By name; a reload replaces them.
     let definitions: NIOLockedValueBox<[String: HookDefinition]>
-    private let processing = BlockingPool("xferd-hooks", threadCount: mostAtOnce)
-    private let telling = BlockingPool("xferd-telling", threadCount: mostAtOnce)
+    private let processing = BlockingPool("xferd-hooks", threadCount: maxAtOnce)
+    private let telling = BlockingPool("xferd-telling", threadCount: maxAtOnce)
     private let logger: Logger
 
     init(_ definitions: [HookDefinition], logger: Logger) {
         self.definitions = NIOLockedValueBox(Self.byName(definitions))
         self.logger = logger
-        // Whoever started this process may have had its children forgotten (sigaction(2)): nobody could tell how one ended.
+        // The parent process may have set SIGCHLD to be ignored (sigaction(2)); then exit codes would be lost.
         var action = sigaction()
         if sigaction(SIGCHLD, nil, &action) == 0,
             unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
@@ -34,20 +34,20 @@ final class HookRunner: Sendable {
         Dictionary(definitions.map { ($0.name, $0) }) { $1 }
     }
 
-    /// What a hook is told.
+    /// The input of a hook.
     struct Occasion: Sendable {
         var kind: HookOccasion
         var hook: String
         var task: TaskID
-        /// Absolute path of the file it is about.
+        /// The absolute path of the hook's file.
         var file: String?
-        /// The name the file is to have, or has.
+        /// The name that the file has or is to get.
         var name: String?
         /// The task, for standard input.
         var description: String
     }
 
-    /// Runs a hook to its end; nil when there is none of that name any more.
+    /// Runs a hook to its end; nil if no hook of that name is defined any more.
     func run(_ occasion: Occasion, stop: HookStop) async -> HookProcess.Report? {
         guard let definition = definitions.withLockedValue({ $0[occasion.hook] }) else { return nil }
         let command = Self.command(definition, occasion)
@@ -92,7 +92,7 @@ extension TransferManager {
 }
 
 extension HookProcess.End {
-    /// What happened, completing "the hook …".
+    /// Completes a sentence that begins with "the hook …".
     var sentence: String {
         switch self {
         case .exited(let code): "ended with exit code \(code)"

@@ -5,7 +5,7 @@ import Glibc
 enum HookSpawn {
     struct Child {
         let pid: pid_t
-        /// Where what it writes can be read without blocking; the caller's to close.
+        /// The read end of the output pipe, non-blocking. The caller closes it.
         let output: Int32
     }
 
@@ -22,7 +22,8 @@ enum HookSpawn {
         guard pipe(&ends) == 0 else { return .failure(Failure(code: errno)) }
         let (output, pipeEnd) = (ends[0], ends[1])
         defer { close(pipeEnd) }
-        // A hook that starts at the same moment must not inherit them; it closes all it was not given anyhow.
+        // A hook that starts at the same moment must not inherit these descriptors. It also closes all descriptors it
+        // was not given.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(output, F_SETFL, O_NONBLOCK)
         var pid: pid_t = 0
@@ -34,7 +35,7 @@ enum HookSpawn {
         return .success(Child(pid: pid, output: output))
     }
 
-    /// Leaves the descriptor at the beginning of what was written.
+    /// Writes the bytes; afterwards the descriptor is at their beginning.
     private static func fill(_ descriptor: Int32, with bytes: [UInt8]) -> Bool {
         var written = 0
         while written < bytes.count {
@@ -60,7 +61,7 @@ enum HookSpawn {
         xfer_spawn_close_from(&actions, 3)
         xfer_spawn_change_directory(&actions, "/")
 
-        // What this process ignores or blocks is no business of the hook's.
+        // The hook does not inherit this process's ignored or blocked signals.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

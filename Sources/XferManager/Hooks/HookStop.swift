@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// The wish that a hook ends now, seen by the thread that waits for it.
+/// A request to stop a hook, which the thread that waits for the hook can poll.
 final class HookStop: Sendable {
-    /// Readable once the wish was made.
+    /// Readable once the stop was requested.
     let descriptor: Int32
 
     init() { descriptor = xfer_eventfd_create() }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// May be called again, and before the hook has started.
+    /// May be called repeatedly, and before the hook has started.
     func request() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))

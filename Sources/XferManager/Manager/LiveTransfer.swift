@@ -5,27 +5,27 @@ import XferStore
 
 /// A transfer while tasks run on it.
 struct LiveTransfer {
-    /// Who makes the requests; nil where a task makes its own, which nobody shares.
+    /// Makes the requests; nil if the task makes its own, which is never shared.
     let shared: SharedTransfer?
     let trust: RunTrust
-    /// Tasks with this key may join; nil when none may any more.
+    /// Tasks with this key may join; nil if none may any more.
     var key: [UInt8]?
     let owner: Owner
     var tasks: Set<TaskID> = []
-    /// Whether more than one was on it, ever.
+    /// Whether more than one task has ever run on it.
     var wasShared = false
 }
 
 /// Joining and leaving live transfers.
 extension TransferManager {
-    /// Those that can be joined, as a scheduling pass sees them.
-    var liveTransfers: [TransferID: Starting.Live] {
-        transfers.mapValues { Starting.Live(key: $0.key, owner: $0.owner) }
+    /// The live transfers, as a scheduling pass sees them.
+    var liveTransfers: [TransferID: SchedulingPass.Live] {
+        transfers.mapValues { SchedulingPass.Live(key: $0.key, owner: $0.owner) }
     }
 
-    /// The task runs on this transfer from now on.
+    /// Adds a task to a transfer.
     ///
-    /// - Parameter isNew: nobody was ever on the transfer.
+    /// - Parameter isNew: whether no task has used the transfer before.
     func join(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
         var live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew)
         live.wasShared = live.wasShared || !live.tasks.isEmpty
@@ -58,8 +58,8 @@ extension TransferManager {
             onBodyEnd: { [weak self] in await self?.onBodyEnd(transfer) })
     }
 
-    /// The last byte is there: the slot is free, and who comes now is too late to join. When this returns, nobody joins any
-    /// more.
+    /// Called when the last byte has arrived: frees the slot and closes the transfer to further tasks. When this
+    /// returns, no task joins any more.
     func onBodyEnd(_ id: TransferID) async {
         scheduler.onBodyEnd(id)
         let mayBeJoined = transfers[id]?.key != nil
@@ -69,7 +69,7 @@ extension TransferManager {
         if mayBeJoined, isPassing { await passEnded() }
     }
 
-    /// The task runs on it no more. Answers what may have no task any more.
+    /// Removes a task from a transfer. Returns the transfer if it may have no task any more.
     func leave(_ id: TransferID, _ task: TaskID) -> [TransferID] {
         transfers[id]?.tasks.remove(task)
         transfers[id]?.shared?.failedFor.withLockedValue { _ = $0.remove(task) }
@@ -79,10 +79,10 @@ extension TransferManager {
         return live.wasShared ? [id] : []
     }
 
-    /// Before the last one leaves a transfer, whoever waits to join it does: the bytes go on to come.
+    /// Before the last member leaves a transfer, lets queued tasks join it, so that the transfer continues.
     func letOthersJoin(_ live: LiveRun) async {
         guard isLast(live) else { return }
-        // Somebody may have been started on it who is not here yet.
+        // A pass may have started a task on it that is not launched yet.
         await passEnded()
         guard isLast(live), let key = transfers[live.transfer]?.key, scheduler.holds.isEmpty,
             let found = try? await store.read({ try $0.queued(coalescing: key, limit: 1) }), !found.isEmpty
@@ -90,7 +90,7 @@ extension TransferManager {
         await scheduleNow()
     }
 
-    /// Whether everybody else on its transfer was told to stop, and somebody could still join.
+    /// Whether all other tasks on its transfer were asked to stop, and the transfer can still be joined.
     private func isLast(_ live: LiveRun) -> Bool {
         guard let transfer = transfers[live.transfer], transfer.key != nil else { return false }
         return transfer.tasks.allSatisfy { $0 == live.run.taskID || runs[$0]?.control.isStopRequested ?? true }

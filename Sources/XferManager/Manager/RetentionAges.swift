@@ -3,17 +3,17 @@ public import XferCore
 import XferModel
 import XferStore
 
-/// Reads both clocks; tests pass one of their own.
+/// Reads both clocks. Tests supply their own.
 public typealias ClockReader = @Sendable () -> ClockReading
 
-/// The time that ages are told from where something is deleted for its age. Every deletion by age asks here.
+/// The clock by which ages are computed. Every deletion by age uses it.
 final class RetentionAges: Sendable {
     private let read: ClockReader
     private let clock: NIOLockedValueBox<RetentionClock>
-    /// By how much the wall clock was set while the service did not run; nil when that is not known.
+    /// By how much the wall clock was set while the service did not run; nil if unknown.
     let stepBeforeStart: Duration?
 
-    /// - Parameter last: what the last service saw, nil when nothing is known.
+    /// - Parameter last: the clock readings that the last service recorded; nil if there are none.
     init(_ last: RetentionClock?, _ read: @escaping ClockReader) {
         self.read = read
         let now = read()
@@ -22,7 +22,7 @@ final class RetentionAges: Sendable {
         self.clock = NIOLockedValueBox(clock)
     }
 
-    /// The wall clock; nil while it has been changed and is not trusted yet: then nothing is too old.
+    /// The wall clock; nil while it has been changed and is not trusted yet. Then nothing counts as too old.
     var now: Timestamp? { current.isTrusted ? current.last.wall : nil }
 
     var isTrusted: Bool { current.isTrusted }
@@ -35,10 +35,10 @@ final class RetentionAges: Sendable {
         }
     }
 
-    /// Writes down what the clocks say, so that a start sees whether they were set meanwhile.
+    /// Records the clock readings, so that the next start detects whether the clock was set meanwhile.
     func record(in tx: StoreTransaction) throws(StoreError) { try tx.setSetting(Self.key, current.text) }
 
-    /// What the last service saw. One that did not write it down appended an event at its end.
+    /// The readings that the last service recorded. If it recorded none, the time of its last event is used.
     static func last(in reader: StoreReader) throws(StoreError) -> RetentionClock? {
         if let known = try reader.setting(key).flatMap({ RetentionClock(text: $0) }) { return known }
         return try reader.lastEventTime().map {

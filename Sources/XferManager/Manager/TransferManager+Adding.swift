@@ -6,19 +6,19 @@ import XferStore
 
 /// Adding tasks.
 extension TransferManager {
-    /// Tasks in one add at most.
+    /// The highest number of tasks in one add.
     public static let largestAdd = 10_000
 
-    /// What an add came to.
+    /// The result of adding a task.
     public struct Added: Hashable, Sendable {
         public var id: TaskID
         /// Whether a `client_key` found the task of an earlier add.
         public var isExisting: Bool
     }
 
-    /// Adds all drafts in one transaction, or none. When this returns, the tasks survive a power cut.
+    /// Adds all drafts in one transaction, or none. When this returns, the tasks survive a power failure.
     ///
-    /// - Parameter path: what stands before a field's name in errors, by the draft's index.
+    /// - Parameter path: the prefix of field names in errors, by the draft's index.
     /// - Throws: `ManagerError`.
     public func add(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
@@ -27,7 +27,7 @@ extension TransferManager {
         try await commit(drafts, for: principal, path: path) { added, _, _ in added }
     }
 
-    /// Adds one, and answers the task as it was committed.
+    /// Adds one task, and returns it as committed.
     public func add(
         _ draft: TaskDraft, for principal: Principal
     ) async throws -> (task: TransferTask, isExisting: Bool) {
@@ -75,24 +75,24 @@ extension TransferManager {
         }
         await removeUnwanted(spooling.files)
         await perform(added.aftermath.effects)
-        // While everything is held back, a task that waits for nothing of its own is found by the pass after that.
+        // While the queue is held, the pass after the hold finds a task that has no conditions of its own.
         let isHeldBack = !scheduler.holds.isEmpty && !added.aftermath.hasEnded
         if !isHeldBack || admitted.contains(where: { !$0.specification.schedule.isEmpty }) { schedule() }
         return added.answer
     }
 
-    /// What adding tasks brings with it.
+    /// What follows from adding tasks.
     struct AddAftermath: Sendable {
-        /// What is to be done after the commit.
+        /// The effects to perform after the commit.
         var effects: [Effect] = []
-        /// Whether a task has ended, a new one or one whose slot was taken.
+        /// Whether a task has ended: a new one, or one that was superseded in its slot.
         var hasEnded = false
         /// The task that was added last, unless it has changed since.
         var newest: TransferTask?
     }
 
-    /// The answer to an add that is repeated whole: nothing of it is judged a second time, by what may have changed since.
-    /// Nil for any other, one with a key that was used for something else included.
+    /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
+    /// changed. Nil for any other add, including one whose key was used for a different request.
     private func earlierAdds<Answer: Sendable>(
         of drafts: some RandomAccessCollection<TaskDraft> & Sendable, for owner: Owner,
         _ answer: @escaping @Sendable ([Added], TransferTask?, StoreReader) throws -> Answer
@@ -112,7 +112,7 @@ extension TransferManager {
         }
     }
 
-    /// What tasks are added by.
+    /// The inputs for adding tasks.
     struct AddRules: Sendable {
         var principal: Principal
         var failedURLs: FailedURLList
@@ -165,7 +165,7 @@ extension TransferManager {
         return Added(id: earlier.id, isExisting: true)
     }
 
-    /// What can only be judged by what is in the database now.
+    /// Checks what depends on the current state of the database.
     private static func requireChance(of admitted: AdmittedTask, _ rules: AddRules, in tx: StoreTransaction) throws {
         let specification = admitted.specification
         try requirePolicy(of: specification, in: tx)
@@ -174,8 +174,8 @@ extension TransferManager {
             of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, in: tx, at: rules.now)
     }
 
-    /// What follows from a task being there: for its files, for whoever is in its slot, and for itself. Answers whether it
-    /// may have changed.
+    /// Applies the effects of a new task: on its spool files, on a task it supersedes in its slot, and on itself.
+    /// Returns whether it may have changed.
     private static func settle(
         _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules, in tx: StoreTransaction,
         followedBy aftermath: inout AddAftermath
@@ -193,7 +193,7 @@ extension TransferManager {
         return true
     }
 
-    /// Ends a new task whose URL is known to be bad; false when it is not.
+    /// Ends a new task whose URL is on the list of failed URLs; false if it is not.
     private static func block(
         _ task: TransferTask, _ failedURLs: FailedURLList, in tx: StoreTransaction, at now: Timestamp
     ) throws -> Bool {
@@ -217,13 +217,14 @@ extension TransferManager {
             coalesceKeys: coalesceKeys, now: clock())
     }
 
-    /// A policy that was there a moment ago may have been removed meanwhile.
+    /// Checks that the policy still exists; it may have been removed since admission.
     static func requirePolicy(of specification: TaskSpecification, in tx: StoreTransaction) throws {
         guard let name = specification.policy, try tx.policy(named: name) == nil else { return }
         throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
     }
 
-    /// What was added counts, what it superseded does not any more; throwing takes all of it back.
+    /// Checks the owner's limit. Tasks just added count, tasks they superseded do not; an error rolls back the
+    /// transaction.
     static func requireRoom(of principal: Principal, in tx: StoreTransaction) throws {
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try tx.counts(owner: principal.owner)
@@ -235,7 +236,7 @@ extension TransferManager {
 }
 
 extension TransferManager {
-    /// What the store cannot do now is `storageUnavailable` to a caller.
+    /// Converts errors of a store that cannot be used now to `storageUnavailable`.
     nonisolated func translatingStoreErrors<T>(_ body: () async throws -> T) async throws -> T {
         do {
             return try await body()

@@ -2,16 +2,16 @@ import Logging
 import XferModel
 import XferStore
 
-/// What to do when somebody sets the wall clock.
+/// Handles changes of the wall clock.
 ///
-/// Timers run on a clock that is never set (CLOCK_BOOTTIME), but when a wait ends is kept as a time of the wall clock, which
-/// people understand and which outlives a restart.
+/// Timers run on a clock that is never set (CLOCK_BOOTTIME). The end of a wait is stored in wall-clock time, which
+/// users understand and which is valid after a restart.
 extension TransferManager {
-    /// Steps shorter than this are left to the next one: nobody waits to the second.
+    /// Shorter changes are left to the next one: waits need not be exact to the second.
     private static let leastStep = Duration.seconds(1)
 
-    /// The wall clock may have been set: waits end when they would have ended, and what depends on the time of day is computed
-    /// anew.
+    /// Called when the wall clock may have been set: waits keep their remaining length, and what depends on the time of
+    /// day is computed again.
     public func onClockSet() async {
         let now = clock()
         let offset = Self.offset(of: now)
@@ -30,7 +30,7 @@ extension TransferManager {
         }
         guard !isShuttingDown else { return }
         timer.disarm()
-        abandonment.timer.disarm()
+        remoteUploadCleanup.timer.disarm()
         expiryTimer.disarm()
         rateTimer.disarm()
         await applySharedLimits()
@@ -39,8 +39,8 @@ extension TransferManager {
         await warnOfExpiry()
     }
 
-    /// As `onClockSet`, of a clock that was set while the machine ran and the service did not. In the transaction that records
-    /// what the clocks say, so that no wait is moved twice.
+    /// As `onClockSet`, for a clock that was set while the machine ran and the service did not. The change and the new
+    /// clock readings are committed in one transaction, so that no wait is moved twice.
     static func followClock(_ ages: RetentionAges, in tx: StoreTransaction, at now: Timestamp) throws {
         if let step = ages.stepBeforeStart, step >= leastStep || step <= .zero - leastStep {
             try tx.shiftWaits(by: step, now: now)

@@ -4,25 +4,25 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Clearing up: bytes nobody wants any more.
+/// Deletes bytes that no task holds any more.
 extension TransferManager {
-    /// Transfers whose rows and files go in one step.
+    /// Transfers whose rows and files are deleted in one step.
     private static var largestDiscard: Int { 200 }
 
-    /// Deletes the bytes of those of these transfers that nobody holds, then their rows.
+    /// Deletes the bytes of those transfers that no task holds, then their rows.
     ///
-    /// A transfer on which nothing runs and that no pass could give to a task any more is joined by nobody: what is found
-    /// without a task then stays so.
+    /// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that
+    /// does not change.
     ///
-    /// - Parameter undoing: a file may have got its final name although its task was cancelled or removed: it goes, too, if it
-    ///   is shown to be that file.
+    /// - Parameter undoing: whether the task may have been cancelled or removed while the file got its final name. Then
+    ///   that file is deleted too, if it is verified to be the published one.
     func discard(_ ids: [TransferID], undoing: Bool = false) {
         for id in ids { unwanted[id] = unwanted[id] ?? false || undoing }
         startDiscarding()
     }
 
-    /// Transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names. Nobody waits
-    /// for it: every transfer there is has to be looked at.
+    /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names.
+    /// This runs in the background, because every transfer is checked.
     func discardOrphans() {
         seeksOrphans = true
         startDiscarding()
@@ -43,7 +43,7 @@ extension TransferManager {
                 logger.report("looking for bytes nobody wants failed", error)
             }
         }
-        // A service that goes down has two seconds: the next start finds the rest.
+        // A shutdown has two seconds: the next start finds the rest.
         while !unwanted.isEmpty, !isEnding {
             await passEnded()
             let step = Array(unwanted.prefix(Self.largestDiscard))
@@ -67,17 +67,17 @@ extension TransferManager {
         }
     }
 
-    /// What of a transfer is to be deleted.
+    /// What is to be deleted of a transfer.
     private struct Discarded: Sendable {
         let transfer: Transfer
         let readyNames: [String]
-        /// Whether its task was cancelled, which undoes a publish.
+        /// Whether its task was cancelled, which also undoes a publish.
         let isUndone: Bool
-        /// The guest whose directory it is; nil for an operator's, or where no task is left to tell.
+        /// The guest that owns the directory; nil for an operator's, or if no task is left to name the owner.
         let guest: Owner?
     }
 
-    /// The files first, and durably, then the rows: what comes back after a power cut has a row.
+    /// Deletes the files durably before the rows: a file that reappears after a power failure still has a row.
     private func discardIdle(_ step: [(key: TransferID, value: Bool)]) async throws {
         let found = try await store.read { [settings] reader in
             try step.compactMap { id, undoing -> Discarded? in
@@ -107,7 +107,7 @@ extension TransferManager {
             var isUpload = false
             for id in ids {
                 let cancelled = try tx.tasks(subscribingTo: id).filter { $0.state == .cancelled }
-                // The server may have made it after the cancel.
+                // The server may have created the upload after the cancellation.
                 for task in cancelled { try tx.abandonUpload(of: task, at: now) }
                 try tx.deleteTransfer(id)
                 isUpload = isUpload || cancelled.contains { $0.specification.kind == .upload }
@@ -117,15 +117,15 @@ extension TransferManager {
         if isUpload { abandonUploads() }
     }
 
-    /// What is opened once for all that is to be deleted in it.
+    /// A directory that is opened once for all deletions in it.
     private struct Place: Hashable, Sendable {
         let partial: PartialLocation
         let guest: Owner?
 
         init(_ discarded: Discarded) { (partial, guest) = (discarded.transfer.partial, discarded.guest) }
 
-        /// Nil when it is gone, or another one. If no task is left to name the owner, it has to be the very directory that was
-        /// admitted, up to its device's number, which a reboot may change.
+        /// Opens the directory; nil if it is missing or another one. Its inode must be the one that was admitted; its
+        /// device number may differ, since a reboot may change that.
         func open(_ rights: OwnerRights) throws(FileError) -> DirectoryHandle? {
             do throws(FileError) {
                 let found =
@@ -151,10 +151,10 @@ extension TransferManager {
             let transfer = discarded.transfer
             if try directory.remove(transfer.partialName) { hasChanged = true }
             for name in discarded.readyNames where name != transfer.partialName {
-                // A hook's copy, and what the hook made beside it.
+                // A hook's copy, and the files the hook made beside it.
                 if try directory.remove(beginningWith: name) > 0 { hasChanged = true }
             }
-            // Never another file that has come to its name, be it one with its inode number.
+            // Another file with the final name is never deleted, even if it has the same inode number.
             guard discarded.isUndone, let intent = transfer.publishIntent else { continue }
             if try Publisher(directory: directory).isPublished(intent) {
                 hasChanged = try directory.remove(intent.finalName) || hasChanged
@@ -165,12 +165,13 @@ extension TransferManager {
 
     // MARK: Files without rows
 
-    /// Deletes partial files and hooks' copies of this store's that no row names: a crash can leave them, a power cut can
-    /// bring them back, and a hook can make some beside its copy. Other stores' have another tag in their names.
+    /// Deletes partial files and hooks' copies of this store that no row names. They remain after a crash, reappear
+    /// after a power failure, or were made by a hook beside its copy. Files of other stores have another tag in their
+    /// names.
     private func sweepParts() async throws {
         let tag = try await store.read { try $0.partTag() }
         guard !tag.isEmpty else { return }
-        // A part is made after its row: what has a higher number is none of what a former daemon left.
+        // A partial file is created after its row, so a higher number is not from an earlier daemon.
         let last = try await store.read { try $0.lastTransferID() }
         var directories: Set<String> = [settings.downloadDirectory]
         var after: TaskID?
@@ -196,7 +197,7 @@ extension TransferManager {
             do throws(FileError) {
                 return try DirectoryHandle(ofService: path).names(beginningWith: prefix)
             } catch {
-                // An unmounted disk's, or a directory that has gone for good.
+                // The directory's disk is not mounted, or the directory was removed.
                 switch error {
                 case .missing, .notADirectory: return []
                 default: throw error

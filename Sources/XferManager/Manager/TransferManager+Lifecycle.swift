@@ -32,11 +32,11 @@ extension TransferManager {
         await hookQueue.wake()
         await warnOfExpiry()
         schedule()
-        takeCare()
+        maintain()
     }
 
-    /// Puts tasks that the database calls running and that have no run back into the queue: after a crash, a clean stop
-    /// or a time without storage. Answers how many.
+    /// Requeues tasks that are `running` in the database and have no run: after a crash, a clean stop or a time without
+    /// storage. Returns how many.
     func restoreRunning() async throws -> Int {
         var after: TaskID?
         var count = 0
@@ -61,10 +61,10 @@ extension TransferManager {
         }
     }
 
-    /// Ends the service; afterwards nothing is written any more.
+    /// Ends the service. Afterwards nothing is written any more.
     ///
-    /// - `suspend` checkpoints what runs and leaves it to the next start.
-    /// - `drain` first lets what runs finish; nothing new starts and adds are refused.
+    /// - `suspend` checkpoints live runs and leaves their tasks to the next start.
+    /// - `drain` first lets live runs finish; nothing new starts and adds are refused.
     /// - `cancel` first cancels every unfinished task.
     public func shutdown(_ mode: ShutdownMode) async {
         await prepareShutdown(mode)
@@ -83,10 +83,10 @@ extension TransferManager {
         timer.arm(for: nil, now: now) { _ in }
         expiryTimer.arm(for: nil, now: now) { _ in }
         rateTimer.arm(for: nil, now: now) { _ in }
-        abandonment.timer.arm(for: nil, now: now) { _ in }
+        remoteUploadCleanup.timer.arm(for: nil, now: now) { _ in }
         await hookQueue.shutdown()
         await services.engine.shutdown()
-        await abandonment.task?.value
+        await remoteUploadCleanup.task?.value
         do {
             try store.close()
         } catch {
@@ -108,12 +108,12 @@ extension TransferManager {
                 logger.report("cancelling all tasks failed", error, at: .error)
             }
             await runsEnded()
-            // Here there is time for it.
+            // Unlike `shutdown`, this part may wait for deletions.
             await discarding?.value
         }
     }
 
-    /// From now on nothing starts and adds are refused.
+    /// From now on no task starts, and adds are refused.
     public func beginShutdown() { scheduler.holds.insert(.shuttingDown) }
 
     private func runsEnded() async {

@@ -4,9 +4,9 @@ import XferCurl
 public import XferModel
 import XferStore
 
-/// Holding the queue back, and its limits: what the configuration says, unless it was told otherwise over RPC.
+/// Pauses the queue and sets its limits. Limits set over RPC take precedence over the configuration.
 extension TransferManager {
-    /// Holds starts back; with `stopsRunning` also pauses what runs. Survives a restart.
+    /// Pauses the queue, over restarts too. With `stopsRunning` running tasks are paused, too.
     public func pauseQueue(stopsRunning: Bool) async throws {
         scheduler.holds.insert(.pausedByOperator)
         try await translatingStoreErrors {
@@ -23,7 +23,7 @@ extension TransferManager {
         schedule()
     }
 
-    /// Limits that beat the configuration until set to nil; they survive a restart.
+    /// Sets limits that take precedence over the configuration until set to nil. They survive a restart.
     public func setLimits(_ change: @Sendable (inout LimitOverrides) -> Void) async throws {
         var changed = overrides
         change(&changed)
@@ -43,7 +43,7 @@ extension TransferManager {
         schedule()
     }
 
-    /// What an earlier daemon was told over RPC.
+    /// Loads what was set over RPC in an earlier daemon.
     func loadOverrides() async throws {
         let (isPaused, loaded) = try await store.read { reader in
             func number<Number: LosslessStringConvertible>(_ key: String) throws -> Number? {
@@ -75,7 +75,7 @@ extension TransferManager {
 
     // MARK: Rates
 
-    /// Bytes per second over all transfers as they hold now: set over RPC, else by the timetable, else by the configuration.
+    /// Bytes per second over all transfers now: as set over RPC, else by the timetable, else by the configuration.
     var rateLimits: BandwidthLimits {
         var limits = settings.bandwidth
         if let zone = zones.rules(named: nil), let entry = settings.timetable.limits(at: clock(), in: zone) {
@@ -86,8 +86,8 @@ extension TransferManager {
         return limits
     }
 
-    /// Puts in force what the transfers of the service, of groups and of profiles are held to together now, and wakes when
-    /// the timetable says something else.
+    /// Applies the shared limits of the service, of groups and of profiles, and arms the timer for the next change in
+    /// the timetable.
     func applySharedLimits() async {
         var limits = RateLimits()
         var maxActive: [String: Int] = [:]
@@ -123,14 +123,14 @@ extension TransferManager {
     }
 }
 
-/// Limits set over RPC; nil follows the configuration.
+/// Limits set over RPC; nil means the configuration's.
 public struct LimitOverrides: Hashable, Sendable {
     public var maxActive: Int?
     public var maxActivePerHost: Int?
     public var order: QueueOrder?
-    /// Bytes per second over all transfers, 0 is unlimited; beats the timetable, too.
+    /// Bytes per second over all transfers, 0 is unlimited; takes precedence over the timetable.
     public var maxReceiveRate: Int64?
-    /// Bytes of content per second over all transfers, 0 is unlimited; beats the timetable, too.
+    /// Bytes of content per second over all transfers, 0 is unlimited; takes precedence over the timetable.
     public var maxSendRate: Int64?
 
     public init(
@@ -145,7 +145,7 @@ public struct LimitOverrides: Hashable, Sendable {
     }
 }
 
-/// Keys under which the store keeps what was set over RPC.
+/// The keys of settings made over RPC in the store.
 private enum StoredSetting {
     static let queuePaused = "queue.paused"
     static let maxActive = "queue.max_active"

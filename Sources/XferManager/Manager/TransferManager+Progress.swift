@@ -1,16 +1,16 @@
 import XferCore
 public import XferModel
 
-/// Live counters: sampled while something runs, never stored.
+/// Live counters: sampled while tasks run, never stored.
 extension TransferManager {
     private static var tick: Duration { .milliseconds(250) }
 
-    /// Counters of these tasks, those that do not run left out.
+    /// Counters of the running ones among these tasks.
     public func progress(of ids: [TaskID]) -> [TaskID: ProgressSnapshot] {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
     }
 
-    /// Counters of every running task this owner, or everybody (nil), may see, ascending by id.
+    /// Counters of every running task that this owner may see, or of all tasks (nil), ascending by id.
     public func progressOfAll(visibleTo owner: Owner?) -> [ProgressSnapshot] {
         runs.filter { owner == nil || $0.value.owner == owner }.map(snapshot).sorted { $0.taskID < $1.taskID }
     }
@@ -22,7 +22,7 @@ extension TransferManager {
             sent: progress.sent, total: progress.total, rate: live.control.rate)
     }
 
-    /// Samples rates and offers progress while runs live; ends with the last of them, so that an idle daemon sleeps.
+    /// Samples rates and publishes progress while runs live. It ends with the last run, so that an idle daemon sleeps.
     func startTicker() {
         guard ticker == nil else { return }
         ticker = Task {
@@ -34,8 +34,7 @@ extension TransferManager {
         }
     }
 
-    /// Bytes per second of all tasks this owner, or everybody (nil), may see; a transfer that several of them share counts
-    /// once.
+    /// Bytes per second over all tasks that this owner may see, or over all tasks (nil). A shared transfer counts once.
     func rates(visibleTo owner: Owner?) -> Traffic {
         var seen: Set<ObjectIdentifier> = []
         return runs.values.reduce(into: Traffic()) { sum, live in
@@ -56,7 +55,7 @@ extension TransferManager {
             guard var live = runs[id] else { continue }
             metrics.onTraffic(live.control.measure(now))
             let isDue = live.lastProgress.map { $0.duration(to: now) >= live.progressInterval - Self.tick / 2 } ?? true
-            // What was told to stop may have its terminal event behind it, which nothing may follow.
+            // A stopped task may have published its terminal event, which no event may follow.
             if isWanted, isDue, !live.isEnding, !live.control.isStopRequested {
                 live.lastProgress = now
                 due.append(snapshot(id, live))

@@ -3,9 +3,9 @@ import XferCore
 public import XferModel
 import XferStore
 
-/// Reading: nothing here changes anything.
+/// Queries. Nothing here changes anything.
 extension TransferManager {
-    /// A task, if it is there and this caller's to see.
+    /// A task, if it exists and the caller may see it.
     public func task(_ id: TaskID, for principal: Principal) async throws -> TransferTask {
         guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
             throw ManagerError.notFound(id)
@@ -13,7 +13,8 @@ extension TransferManager {
         return task
     }
 
-    /// Whether what is held of these tasks can be continued after a break; those of which that is not known are left out.
+    /// Whether kept bytes of these tasks can be continued after an interruption. Tasks for which that is unknown are
+    /// left out.
     public func resumability(of tasks: [TransferTask]) async throws -> [TaskID: Bool] {
         var known: [TaskID: Bool] = [:]
         var stored: [TransferTask] = []
@@ -32,7 +33,7 @@ extension TransferManager {
         }
     }
 
-    /// What is kept of these downloads, as committed; nothing of those that have ended well.
+    /// The kept segments of these downloads, as committed; none for completed ones.
     public func segments(of tasks: [TransferTask]) async throws -> [TaskID: [Segment]] {
         let kept = tasks.filter { $0.specification.kind == .download && $0.transferID != nil && $0.state != .completed }
         guard !kept.isEmpty else { return [:] }
@@ -94,7 +95,7 @@ extension TransferManager {
         }
     }
 
-    /// How the queue stands.
+    /// The queue's counts, rates and limits.
     public func stats(for principal: Principal) async throws -> QueueStats {
         let owner = principal.visibleOwner
         let counts = try await store.read { try $0.counts(owner: owner) }
@@ -106,13 +107,13 @@ extension TransferManager {
             rates: rateLimits, isPaused: scheduler.holds.contains(.pausedByOperator))
     }
 
-    /// Tasks by state, everybody's.
+    /// Tasks by state, of all owners.
     public func counts() async throws -> [TaskState: Int64] { try await store.read { try $0.counts() } }
 
-    /// Changes with a new database.
+    /// Differs for each new database.
     public nonisolated var storeID: String { store.storeID }
 
-    /// Whether the service is about to stop.
+    /// Whether the service is shutting down.
     public var isShuttingDown: Bool { scheduler.holds.contains(.shuttingDown) }
 
     /// Whether the database cannot be written.
@@ -121,7 +122,7 @@ extension TransferManager {
     /// Why the database cannot be written; nil while it can.
     public nonisolated var degradation: String? { store.degradation }
 
-    /// Events after `seq`, or the oldest that is kept when some in between are gone.
+    /// Events after `seq`; `gap` if some of them have been trimmed.
     public func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
         try await store.read { reader in
             let last = try reader.lastSeq()
@@ -134,27 +135,27 @@ extension TransferManager {
     }
 }
 
-/// How the queue stands; see `TransferManager.stats`.
+/// The queue's counts, rates and limits; see `TransferManager.stats`.
 public struct QueueStats: Sendable {
     public var counts: [TaskState: Int64]
-    /// Bytes per second over all running tasks; what several of them share counts once.
+    /// Bytes per second over all running tasks. A shared transfer counts once.
     public var receiveRate: Int64
     public var sendRate: Int64
     /// Transfers whose bodies are on the way.
     public var activeCount: Int
-    /// Limits in force, those set over RPC included.
+    /// Limits in force, including those set over RPC.
     public var maxActive: Int
     public var maxActivePerHost: Int
     public var order: QueueOrder
-    /// Over all transfers, as the timetable has them now.
+    /// Over all transfers, as the timetable sets them now.
     public var rates: BandwidthLimits
     public var isPaused: Bool
 }
 
-/// An answer to "what happened since".
+/// The result of `events(since:)`.
 public enum EventPage: Sendable {
     case events([Event], lastSeq: Int64)
-    /// Events after the asked number have been trimmed.
+    /// Events after the requested number have been trimmed.
     case gap(firstSeq: Int64, lastSeq: Int64)
 }
 

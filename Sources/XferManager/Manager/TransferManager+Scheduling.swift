@@ -5,9 +5,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Starting runs, and what follows when one ends.
+/// Starts runs, and handles their ends.
 extension TransferManager {
-    /// Starts whatever may start now.
+    /// Starts every task that may start now.
     func schedule() {
         wantsScheduling = true
         guard !isScheduling else { return }
@@ -46,13 +46,14 @@ extension TransferManager {
         for waiter in due { waiter.continuation.resume() }
     }
 
-    /// Waits until no start is under way that was decided on before this.
+    /// Waits until every start decided on before this call has been launched.
     func passEnded() async {
         guard isScheduling else { return }
         await withCheckedContinuation { passWaiters.append((passCount, $0)) }
     }
 
-    /// Starts whatever may start now, and waits until it has. A pass under way may have looked too early: the next one counts.
+    /// Starts every task that may start now, and waits for that. A pass under way may have read the queue too early, so
+    /// the next one counts.
     func scheduleNow() async {
         schedule()
         await withCheckedContinuation { passWaiters.append((passCount + 1, $0)) }
@@ -66,15 +67,15 @@ extension TransferManager {
         discard(orphans)
     }
 
-    /// Picks and starts tasks in one transaction: the row and its transfer exist before the first byte is asked for.
-    /// Answers also when something is to be woken next, from that same transaction.
-    private func startTasks() async throws -> (started: [Starting.Start], wakeUp: Timestamp?) {
-        // While nothing can be written, nothing can be woken either.
+    /// Picks and starts tasks in one transaction, so that a task's row and transfer exist before its first request.
+    /// Also returns the next wake-up, from the same transaction.
+    private func startTasks() async throws -> (started: [SchedulingPass.Start], wakeUp: Timestamp?) {
+        // While the database cannot be written, no task can be woken either.
         guard !scheduler.holds.contains(.degraded) else { return ([], nil) }
         guard scheduler.holds.isEmpty else { return ([], try await store.read { try $0.nextWakeUp() }) }
         scheduler.limits.maxDescriptors = DescriptorRules.budget(
-            limit: Descriptors.limit, clients: settings.mostClients)
-        let starting = Starting(
+            limit: Descriptors.limit, clients: settings.maxClients)
+        let starting = SchedulingPass(
             scheduler: scheduler, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
             zones: zones, inFlight: inFlight, isMetered: network.reachability.isMetered,
             segments: settings.segments, now: clock())
@@ -84,13 +85,13 @@ extension TransferManager {
             return (starting.starts, try tx.nextWakeUp())
         }
         if starts.isIncomplete { wantsScheduling = true }
-        // Held back after everybody was woken.
+        // The network became unmetered during the pass, after the other waiting tasks had been woken.
         if starts.hasHeldOffMetered, !network.reachability.isMetered { wakeWaitingForNetwork() }
         discard(starts.abandoned)
         return (starts.tasks, wakeUp)
     }
 
-    private func launch(_ start: Starting.Start) {
+    private func launch(_ start: SchedulingPass.Start) {
         let transfer = start.transfer
         var task = start.task
         let id = task.id
@@ -108,10 +109,10 @@ extension TransferManager {
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification))
         runs[id]?.allowsMetered = task.specification.request.allowsMetered
-        // Told to stop between the start's commit and here: the run ends before its first byte.
+        // The stop was requested between the start's commit and this point: the run ends before its first byte.
         let isStopped = stopsBeforeLaunch.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || isJudgedOtherwise || scheduler.holds.contains(.shuttingDown) { _ = control.requestStop() }
-        runs[id]?.isJudgedAnew = isJudgedOtherwise
+        runs[id]?.reevaluatesTrust = isJudgedOtherwise
         startTicker()
         noteRunning()
         Task {
@@ -120,19 +121,20 @@ extension TransferManager {
         }
     }
 
-    /// Whether the transfer runs under policies that are not in force any more. It stops; whoever comes begins after that.
+    /// Whether the transfer runs under policies that are no longer in force. It stops; a task that joins it starts
+    /// again afterwards.
     private func isJudgedOtherwise(_ id: TransferID) -> Bool {
         transfers[id]?.trust.isStale(
             under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self), at: clock())
             ?? false
     }
 
-    /// The kind of run that brings this kind of task to its end.
+    /// Creates the run for this kind of task.
     private func makeRun(
         of task: TransferTask, _ transfer: Transfer, control: RunControl, _ live: LiveTransfer
     ) -> any TaskRun {
         let context = context(of: task, transfer.id, control, live.trust)
-        let facts = RunFacts(task, transfer)
+        let facts = RunState(task, transfer)
         if task.specification.kind == .download, let shared = live.shared {
             return DownloadRun(context, facts, shared)
         }
@@ -147,22 +149,22 @@ extension TransferManager {
         var unwanted: [TransferID] = []
         let facts = network.reachability.facts
         do {
-            let isJudgedAnew = isJudgedAnew(id, result)
-            let aftermath = try await commitEnd(of: id, result, isJudgedAnew: isJudgedAnew)
+            let reevaluatesTrust = reevaluatesTrust(id, result)
+            let aftermath = try await commitEnd(of: id, result, reevaluatesTrust: reevaluatesTrust)
             if aftermath.discardsBytes { unwanted.append(result.transferID) }
             removeSpoolFiles(aftermath.spoolFiles)
         } catch {
             logger.report(
                 "a run's end could not be recorded; it goes on from its last checkpoint", error, ["task": "\(id)"])
         }
-        // It may wait for a change that has happened meanwhile.
+        // The task may now wait for a network change that has happened meanwhile.
         if facts != network.reachability.facts { wakeWaitingForNetwork() }
         scheduler.onEnd(id)
         inFlight.leave(id)
         if let live = runs.removeValue(forKey: id) {
             metrics.onTraffic(live.control.measure(Clocks.monotonic()))
             unwanted += leave(live.transfer, id)
-            // It has moved to a transfer of its own.
+            // The task has moved to a transfer of its own.
             if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }
         }
         discard(unwanted, undoing: result.isPublished)
@@ -170,22 +172,22 @@ extension TransferManager {
         noteRunning()
         noteDrained()
         schedule()
-        takeCare()
+        maintain()
     }
 
-    /// Lets those go on who wait for the last run and the last commit.
+    /// Resumes the callers that wait for the last run and the last commit.
     func noteDrained() {
         guard runs.isEmpty, commits.isEmpty else { return }
         for waiter in drainWaiters { waiter.resume() }
         drainWaiters = []
     }
 
-    /// Whether the run ended because the policies or lists it was held to changed meanwhile.
-    private func isJudgedAnew(_ id: TaskID, _ result: RunResult) -> Bool {
+    /// Whether the run ended because its policies or lists have changed.
+    private func reevaluatesTrust(_ id: TaskID, _ result: RunResult) -> Bool {
         guard let live = runs[id] else { return false }
         switch result.end {
         case .stopped:
-            return live.isJudgedAnew
+            return live.reevaluatesTrust
         case .failed(let error)
         where [.trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .rejectedByPolicy].contains(
             error.reason):
@@ -197,15 +199,15 @@ extension TransferManager {
         }
     }
 
-    /// What is to happen to what a run leaves behind, once its end is committed.
+    /// What to clean up once a run's end is committed.
     private struct Aftermath: Sendable {
         var discardsBytes = false
-        /// Files of the spool directory that nothing names any more.
+        /// Files of the spool directory that no row names any more.
         var spoolFiles: [String] = []
     }
 
     private func commitEnd(
-        of id: TaskID, _ result: RunResult, isJudgedAnew: Bool
+        of id: TaskID, _ result: RunResult, reevaluatesTrust: Bool
     ) async throws -> Aftermath {
         let now = clock()
         let retry = settings.retry
@@ -235,7 +237,7 @@ extension TransferManager {
                 }
             case .staged(let size):
                 transition = machine.onStage(size: size)
-            case .failed where isJudgedAnew:
+            case .failed where reevaluatesTrust:
                 transition = machine.onRequeue()
             case .failed(let error):
                 var generator = SeededGenerator(seed: seed)
@@ -248,7 +250,7 @@ extension TransferManager {
                     aftermath.discardsBytes = true
                 }
                 if result.isPartLost, try !tx.isHeld(transfer, but: id) {
-                    // The name of the file may be anybody's by now, and so may its inode number.
+                    // Another file may have the name by now, or the same inode number.
                     try tx.setPublishIntent(nil, of: transfer)
                     try tx.update(resumeData: ResumeData(), of: transfer)
                     machine.onBytesLost()
@@ -262,7 +264,7 @@ extension TransferManager {
                 transition = machine.onRequeue()
             case .stopped, .storageFailed, .overtaken:
                 transition = Self.onStopped(
-                    &machine, result, isJudgedAnew: isJudgedAnew, isShuttingDown: isShuttingDown, at: now)
+                    &machine, result, reevaluatesTrust: reevaluatesTrust, isShuttingDown: isShuttingDown, at: now)
             }
             try tx.update(machine.task, from: task)
             try failedURLs.note(machine.task, in: tx, at: now)
@@ -276,18 +278,19 @@ extension TransferManager {
         }
     }
 
-    /// The task was cancelled, paused or removed while the run went on.
+    /// Handles the end of a run whose task was cancelled, paused or removed meanwhile.
     private static func aftermathOfOvertaken(_ result: RunResult) -> Aftermath {
-        // Unless somebody holds them still.
+        // The bytes are kept if another task holds them.
         var aftermath = Aftermath(discardsBytes: true)
         if let file = result.keptResponse?.file { aftermath.spoolFiles = [file.name] }
         return aftermath
     }
 
-    /// The stop was meant for an earlier run, or its reason is gone: the task goes back to the queue. A stopping daemon
-    /// leaves it to the next start, which takes what it finds running for sent.
+    /// Requeues a stopped task: the stop was meant for an earlier run, or its reason no longer applies. On shutdown the
+    /// task stays `running` for the next start. If its request must not be repeated, the task fails when the request
+    /// was sent and is requeued when it was not, because the next start assumes that a running task has sent it.
     private static func onStopped(
-        _ machine: inout TaskStateMachine, _ result: RunResult, isJudgedAnew: Bool, isShuttingDown: Bool,
+        _ machine: inout TaskStateMachine, _ result: RunResult, reevaluatesTrust: Bool, isShuttingDown: Bool,
         at now: Timestamp
     ) -> TaskTransition? {
         let specification = machine.task.specification
@@ -295,11 +298,11 @@ extension TransferManager {
         if !mayRepeat, result.requestWasSent {
             return machine.onFail(RepetitionRules.outcomeUnknown(after: nil, of: specification.request), at: now)
         }
-        return isShuttingDown && !isJudgedAnew && mayRepeat ? nil : machine.onRequeue()
+        return isShuttingDown && !reevaluatesTrust && mayRepeat ? nil : machine.onRequeue()
     }
 
-    /// Keeps the response of a task that has ended, and lets go of what it was to send. Answers the spool files that
-    /// nothing names any more.
+    /// Stores the response of a task that has ended, and removes the sources of a completed upload. Returns the spool
+    /// files that no row names any more.
     private static func settleSpool(
         _ task: TransferTask, _ kept: KeptResponse?, in tx: StoreTransaction, at now: Timestamp
     ) throws -> [String] {
@@ -322,7 +325,7 @@ extension TransferManager {
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ retry: RetryPolicy,
         _ network: NetworkCondition, in tx: StoreTransaction, at now: Timestamp, using random: inout SeededGenerator
     ) throws -> TaskTransition {
-        // Another host's wish is no reason to leave this one alone.
+        // A `Retry-After` of another host does not apply to the task's host.
         let isOfHost = machine.task.specification.mirrors.isEmpty || error.host == machine.task.host
         if let retryAfter = error.retryAfter, retryAfter > 0, isOfHost {
             let until = now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
@@ -343,7 +346,7 @@ extension TransferManager {
 
     // MARK: Waking up
 
-    /// Waits whose time has come go back to the queue. `target` counts as now when the wall clock was set back.
+    /// Requeues tasks whose wait is over. `target` counts as now if the wall clock was set back.
     private func onTimer(_ target: Timestamp) async {
         timer.onFired()
         let now = max(clock(), target)
@@ -367,7 +370,7 @@ extension TransferManager {
 }
 
 extension StoreReader {
-    /// When the first wait or cooldown is over or a condition is due; long ago when dependents are to be told.
+    /// When the first wait or cooldown ends or a condition is due; in the past if dependents have to be notified.
     fileprivate func nextWakeUp() throws -> Timestamp? {
         if try nextEndedTarget() != nil { return Timestamp(seconds: 0) }
         return [try earliestWaitUntil(), try earliestCooldown(), try earliestCondition()].compactMap(\.self).min()
@@ -375,7 +378,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Appends `queue.idle` when nothing is left that could run; first what has come to its end with that.
+    /// Completes batches, then appends `queue.idle` if no task can run any more.
     func noteIdle(at now: Timestamp) throws {
         try completeBatches()
         guard try !hasAny(in: [.queued, .running, .waiting]) else { return }
@@ -400,7 +403,7 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension TaskStateMachine {
-    /// The counters as a run left them.
+    /// Records the final counters of a run.
     fileprivate mutating func onExchange(_ progress: RunProgress) {
         onExchange(received: progress.received, sent: progress.sent, total: progress.total)
     }

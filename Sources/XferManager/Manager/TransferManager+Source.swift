@@ -3,12 +3,13 @@ import XferCurl
 public import XferModel
 import XferStore
 
-/// Another URL for the same bytes.
+/// Changes the URL of a download.
 extension TransferManager {
-    /// Gives an unfinished download that does not run another URL; what is kept is continued only under the resume rules.
+    /// Gives an unfinished download that does not run another URL. Kept bytes are continued only under the resume
+    /// rules.
     ///
-    /// The task's credential stays with the origin it was for: a new URL never shows it to somebody else. User info in the
-    /// URL replaces it.
+    /// The task's credential stays bound to its origin and is not sent to another server. User info in the new URL
+    /// replaces it.
     /// - Throws: `ManagerError`.
     public func setSource(of id: TaskID, to text: String, for principal: Principal) async throws -> TransferTask {
         let admission = admission(for: principal)
@@ -44,7 +45,7 @@ extension TransferManager {
 }
 
 extension TaskSpecification {
-    /// - Parameter isGuests: whether its owner has no say in what a profile's secrets are shown to.
+    /// - Parameter isGuests: whether the owner is a guest, which may not decide where a profile's secrets are sent.
     fileprivate mutating func take(_ url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
         let origin = request.url.origin
         if isGuests, profile != nil, url.origin != origin { ProfileSecretRules.unbind(&request) }
@@ -58,7 +59,7 @@ extension TaskSpecification {
 }
 
 extension StoreTransaction {
-    /// The first of several sources is another one now: what the old one sent tells nothing of it.
+    /// Forgets that the former first source sent wrong bytes: that says nothing about the new one.
     fileprivate func trustFirstSource(of task: TransferTask) throws {
         guard !task.specification.mirrors.isEmpty, let id = task.transferID, let known = try transfer(id)?.sourceUse
         else { return }

@@ -5,17 +5,17 @@ import XferStore
 
 /// Changing tasks.
 extension TransferManager {
-    /// What a caller wants changed in a task.
+    /// Changes that a caller requests for a task.
     public struct Update: Sendable {
-        /// Applied to what was asked for; has no other effect.
+        /// Applied to the specification; has no other effect.
         public var change: @Sendable (inout TaskSpecification) -> Void
-        /// The first field among the changes that a running task refuses; nil when there is none.
+        /// The first changed field that a running task refuses; nil if there is none.
         public var fieldRefusedWhileRunning: String?
-        /// What stands before a field's name in errors.
+        /// The prefix of field names in errors.
         public var path: String
         /// The field that names the directory, if it changes: `dir` or `output`.
         public var directoryField: String
-        /// Whether the directory is named, be it as it was: a guest's is then looked at anew.
+        /// Whether the request names a directory, even the same one: a guest's is then checked again.
         public var namesDirectory: Bool
 
         public init(
@@ -31,7 +31,7 @@ extension TransferManager {
         }
     }
 
-    /// Changes an unfinished task; one refused field refuses all. A new rate limit takes effect at once.
+    /// Changes an unfinished task. One refused field refuses all changes. A new rate limit takes effect at once.
     ///
     /// - Throws: `ManagerError`.
     public func update(_ id: TaskID, _ update: Update, for principal: Principal) async throws -> TransferTask {
@@ -97,7 +97,7 @@ extension TransferManager {
         return task
     }
 
-    /// What is staged is whole: of how it was fetched, and where it lies, nothing can change any more.
+    /// A staged file is whole, so the fields for fetching it and for its directory can no longer change.
     private static func refuse(
         _ wanted: TaskSpecification, insteadOf task: TransferTask, path: String
     ) throws {
@@ -113,8 +113,8 @@ extension TransferManager {
         }
     }
 
-    /// The changed task, and the transfer it left behind when its directory changed: bytes do not move between
-    /// directories, they are fetched again.
+    /// Returns the changed task, and the transfer it left if its directory changed. Bytes do not move between
+    /// directories; they are fetched again.
     private static func apply(
         _ update: Update, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
         in tx: StoreTransaction, for principal: Principal, at now: Timestamp

@@ -6,11 +6,12 @@ import XferFiles
 public import XferModel
 public import XferStore
 
-/// Owns the service's tasks: restores them, starts what may start, runs what the machines decide, and tells everybody.
+/// Owns the service's tasks: restores them, starts those that may start, carries out the decisions of the state
+/// machines, and publishes events.
 ///
-/// The AFURLSessionManager of this house, and thin as one: it decides nothing that a value in `XferCore` could decide,
-/// and moves no bytes. Every change follows one order: decide within a store transaction, commit, run the action. Events
-/// reach the hub from the commit itself, so nothing is announced that a restart would not know.
+/// It corresponds to AFURLSessionManager. Decisions are made by values in `XferCore`, and it moves no bytes. Every
+/// change follows one order: decide within a store transaction, commit, run the action. The commit itself publishes the
+/// events to the hub, so that no event is announced that a restart would not know.
 public actor TransferManager {
     public nonisolated let hub: EventHub
     public nonisolated let store: TaskStore
@@ -18,71 +19,71 @@ public actor TransferManager {
     nonisolated let directories: DirectoryAdmission
     nonisolated let metrics: ServiceMetrics
     nonisolated let logger: Logger
-    /// Holds the lock: one daemon per state directory.
+    /// Holds the lock that allows one daemon per state directory.
     nonisolated let stateDirectory: StateDirectory
-    /// Tells hooks of tasks that have ended.
+    /// Runs hooks for tasks that have ended.
     nonisolated let hookQueue: HookQueue
     nonisolated let clock: WallClock
-    /// Of this database: see `CoalesceKey`.
+    /// The digest of this database; see `CoalesceKey`.
     nonisolated let digest: KeyedDigest
     let version: String
     nonisolated let zones: TimeZones
-    /// The tasks that a crash would be laid to.
+    /// The tasks that a crash would be attributed to.
     nonisolated let inFlight = InFlightTasks()
 
     var settings: ManagerSettings
-    /// Limits an operator set over RPC: they beat the configuration until set to nil.
+    /// Limits set by an operator over RPC. They take precedence over the configuration until set to nil.
     var overrides = LimitOverrides()
     var scheduler: SchedulerStateMachine
-    /// Live runs only: nothing is kept in memory for a task that is merely queued.
+    /// Live runs only: a queued task takes no memory.
     var runs: [TaskID: LiveRun] = [:]
-    /// The transfers these runs work on.
+    /// The transfers of these runs.
     var transfers: [TransferID: LiveTransfer] = [:]
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
 
-    /// One scheduling pass at a time; a wish that comes meanwhile makes it go round once more.
+    /// One scheduling pass runs at a time; a request during a pass causes another one.
     var isScheduling = false
     var wantsScheduling = false
-    /// Passes that have begun.
+    /// The number of passes that have begun.
     var passCount = 0
-    /// Who waits for the end of which pass.
+    /// The callers that wait for the end of a pass.
     var passWaiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    /// Stops asked for while a pass may have committed a start it has not launched yet: the launch obeys them. The
-    /// transfer is what is to be discarded if there was no such start.
+    /// Stops requested while a pass may have committed a start that is not launched yet; the launch obeys them. The
+    /// transfer is discarded if there was no such start.
     var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
     /// Receive limits changed meanwhile, for the same launches.
     var ratesBeforeLaunch: [TaskID: (receive: Int64, send: Int64)] = [:]
     /// Where a fatal signal is recorded; open as long as the process lives.
     var crashFile: CrashFile?
     var timer = WakeTimer()
-    /// Wakes when the timetable says something else.
+    /// Wakes at the next change in the timetable.
     var rateTimer = WakeTimer()
     /// Wakes for warnings before a policy's expiry.
     var expiryTimer = WakeTimer()
-    /// Tells servers of uploads that nobody will continue.
-    var abandonment = Abandonment()
-    nonisolated let policyGate = Turnstile()
-    /// Threads for looking at servers and key files, which may hang.
+    /// Tells servers of uploads that will not be continued.
+    var remoteUploadCleanup = RemoteUploadCleanup()
+    nonisolated let policyGate = AsyncLock()
+    /// Threads for reading servers' certificates and key files, which may block.
     nonisolated let inspections = BlockingPool("xferd-inspect", threadCount: 2)
     var ticker: Task<Void, Never>?
     var activity = ActivityDebouncer()
     var activityTimer: Task<Void, Never>?
-    /// What is known of the network, and what follows from it.
+    /// The state of the network, and what the service derives from it.
     var network = NetworkFollowing()
-    /// The wall clock's distance from the one that is never set, as of the last look.
+    /// The difference between the wall clock and the monotonic clock at the last check.
     var clockOffset: Duration
-    var lastCare: MonotonicInstant?
-    /// Deletes bytes nobody holds; nil while there are none.
+    var lastMaintenance: MonotonicInstant?
+    /// Deletes bytes that no task holds; nil while it does not run.
     var discarding: Task<Void, Never>?
-    /// The service goes down and has two seconds: what is left to delete, the next start finds.
+    /// Whether the service is shutting down and has two seconds. The next start deletes the rest.
     var isEnding = false
-    /// Transfers that may have no task any more, and whether what they published is taken back.
+    /// Transfers that may have no task any more, and whether their published files are to be deleted.
     var unwanted: [TransferID: Bool] = [:]
-    /// Whether a start has still to look for what the last daemon left.
+    /// Whether orphans of the last daemon have still to be searched for.
     var seeksOrphans = false
     /// Resumed when that run has ended.
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Staged tasks that are being published, and those who wait for that.
+    /// Staged tasks that are being published, with the callers that wait for that.
     var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run or commit has ended.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
@@ -96,33 +97,33 @@ public actor TransferManager {
         let trust: RunTrust
         let owner: Owner
         let progressInterval: Duration
-        /// Whether it can be stopped and made again later.
+        /// Whether it can be stopped and repeated later.
         let mayStop: Bool
-        /// Its policies were changed: it stops, and goes back to the queue.
-        var isJudgedAnew = false
+        /// Whether its policies have changed, so that it stops and is queued again.
+        var reevaluatesTrust = false
         var lastProgress: MonotonicInstant?
-        /// Whether it may go on over links that cost money.
+        /// Whether it may use metered networks.
         var allowsMetered = true
         let begunAt = Clocks.monotonic()
-        /// The run is over, and its end is being committed.
+        /// Whether the run has ended and its end is being committed.
         var isEnding = false
     }
 
-    /// Locks the state directory, opens the database in it and readies the engine. Nothing starts before `start`.
+    /// Locks the state directory, opens the database in it and prepares the engine. Nothing starts before `start`.
     ///
     /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
     /// - Parameters:
-    ///   - reader: makes objects of response bodies.
-    ///   - describe: makes what hooks read of a task.
-    ///   - accounts: which groups the owners of tasks are in.
-    ///   - clocks: what retention is told by; nil is `clock` and the machine's uptime.
+    ///   - reader: parses response bodies.
+    ///   - describe: makes the description of a task that hooks read.
+    ///   - accounts: finds the groups of tasks' owners.
+    ///   - clocks: the clocks for retention; nil is `clock` and the machine's uptime.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
         reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
         accounts: @escaping AccountLookup = { _ in nil }, clock: @escaping WallClock = Clocks.wall,
         clocks: ClockReader? = nil
     ) async throws -> TransferManager {
-        // What needs a person is refused before anything is written, the lock's file included.
+        // An error that a person must resolve is thrown before anything is written, including the lock file.
         try PolicyChanges.check(settings.policies)
         try TaskStore.refuseOthers(at: StateDirectory.databasePath(in: path))
         let stateDirectory = try StateDirectory(path: path)
@@ -141,7 +142,7 @@ public actor TransferManager {
                 onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
                 describe: describe))
         let digest: SecretDigest
-        let policies: PolicyBook
+        let policies: PolicyRegistry
         let ages: RetentionAges
         do {
             hub.begin(after: try await store.read { try $0.lastSeq() })
@@ -193,7 +194,7 @@ public actor TransferManager {
         let manager = TransferManager(
             hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
             digest: { digest.digest($0) }, version: version)
-        // Ends with the store, which ends with the manager: neither is kept by what waits for news of the other.
+        // Both loops end with the store, which ends with the manager; neither retains the manager or the queue.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         Task { [weak queue = manager.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
         return manager
@@ -222,10 +223,10 @@ public actor TransferManager {
         scheduler = SchedulerStateMachine(limits: settings.scheduler)
     }
 
-    /// Takes new settings of the configuration file; what runs goes on under the old ones, but for trust policies, which
-    /// stop what they concern.
+    /// Applies new settings of the configuration file. Live runs continue under the old ones, except for trust
+    /// policies, which stop the runs they concern.
     ///
-    /// - Throws: when the trust policies cannot be taken over; nothing of the settings is in force then.
+    /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
     public func reload(_ settings: ManagerSettings) async throws {
         try await takeConfiguredPolicies(settings.policies)
         await takeAuthorities()
@@ -243,8 +244,8 @@ public actor TransferManager {
         await lookAtConditionsAgain()
     }
 
-    /// The database can, or cannot, be written. Nothing starts while it cannot; afterwards tasks whose runs could not
-    /// record their end go on from their last checkpoint.
+    /// Called when the database becomes writable or stops being so. Nothing starts while it is not. Afterwards, tasks
+    /// whose runs could not record their end continue from their last checkpoint.
     private func onDegradedChange(_ reason: String?) async {
         if let reason {
             logger.error(

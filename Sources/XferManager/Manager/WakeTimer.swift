@@ -1,15 +1,15 @@
 import XferModel
 
-/// The one timer of the service: wakes the manager when the earliest wait is over, and otherwise never.
+/// A timer that wakes the manager at one point in time, such as the end of the earliest wait.
 struct WakeTimer {
     private var armed: (target: Timestamp, task: Task<Void, Never>)?
 
-    /// Arms the timer for `target`, replacing what it was armed for; nil disarms it.
+    /// Arms the timer for `target`, replacing an earlier target; nil disarms it.
     ///
-    /// It sleeps on a clock that is never set, for the length the wait has now: setting the wall clock back does not
-    /// make a wait longer.
+    /// It sleeps on a clock that is never set, for the time left until `target`: setting the wall clock back does not
+    /// prolong a wait.
     mutating func arm(for target: Timestamp?, now: Timestamp, _ fire: @escaping @Sendable (Timestamp) async -> Void) {
-        // One that should have fired by now was armed under another wall clock.
+        // A target that has passed was armed under another wall clock.
         if let armed, let target, armed.target == target, target > now, !armed.task.isCancelled { return }
         armed?.task.cancel()
         armed = nil
@@ -22,12 +22,12 @@ struct WakeTimer {
         armed = (target, task)
     }
 
-    /// The wall clock was set: the next `arm` computes the length anew, for the same target too.
+    /// The wall clock was set: the next `arm` computes the time left again, even for the same target.
     mutating func disarm() {
         armed?.task.cancel()
         armed = nil
     }
 
-    /// The timer has fired: the next `arm` starts anew.
+    /// The timer has fired: the next `arm` starts a new sleep.
     mutating func onFired() { armed = nil }
 }

@@ -1,20 +1,20 @@
 import XferCore
 import XferNetwork
 
-/// What the manager keeps of the network; nothing of it for each task.
+/// What the manager knows of the network. It keeps nothing per task.
 struct NetworkFollowing {
     var reachability = Reachability()
-    /// Nil while nobody looks.
+    /// Nil while the network is not monitored.
     var monitor: NetworkMonitor?
-    /// Hears the monitor.
+    /// Receives the monitor's reports.
     var listener: Task<Void, Never>?
-    /// Until changes have settled.
+    /// Waits until changes have settled.
     var settling: Task<Void, Never>?
-    /// Tasks that wait for the network are to go on, and have not all been told yet.
+    /// Whether tasks that wait for the network have still to be woken.
     var isWakeDue = false
     var waking: Task<Void, Never>?
-    /// A change could not be recorded.
+    /// Whether a change could not be recorded.
     var isUntold = false
-    /// Looks for connections that have died without a word.
+    /// Detects connections that are dead without an error.
     var stallWatch: Task<Void, Never>?
 }

@@ -2,18 +2,18 @@ import XferCore
 public import XferModel
 import XferNetwork
 
-/// How the network is, for whoever asks.
+/// The state of the network, for clients and operators.
 public struct NetworkReport: Hashable, Sendable {
     public struct Interface: Hashable, Sendable {
         public let link: NetworkFacts.Link
-        /// Whether the configuration says that it costs money.
+        /// Whether the configuration lists it as metered.
         public let isMetered: Bool
-        /// Whether a default route leads over it.
+        /// Whether it has a default route.
         public let hasDefaultRoute: Bool
         public let addresses: [NetworkFacts.Address]
     }
 
-    /// What was told last.
+    /// The state published last.
     public let state: NetworkState
     public let isMonitored: Bool
     /// By index.
@@ -36,11 +36,11 @@ public struct NetworkReport: Hashable, Sendable {
         }
     }
 
-    /// The interface that has this address.
+    /// The interface with this address.
     public func interface(having address: IPAddress) -> Interface? {
         interfaces.first { $0.addresses.contains { $0.address == address } }
     }
 
-    /// The address this machine would speak from to `destination`; nil when there is no route. Nothing is sent.
+    /// This machine's source address for `destination`; nil if there is no route. Nothing is sent.
     public static func source(to destination: IPAddress) -> IPAddress? { RouteProbe.source(to: destination) }
 }

@@ -5,17 +5,17 @@ public import XferModel
 import XferNetwork
 import XferStore
 
-/// Following the network: tells of changes, and does what follows from them.
+/// Follows the network: publishes changes, and carries out what follows from them.
 extension TransferManager {
-    /// What `network.changed` said last.
+    /// The state that the last `network.changed` reported.
     public var networkState: NetworkState { network.reachability.told }
 
-    /// How the network is.
+    /// The current state of the network.
     public func networkReport() -> NetworkReport { NetworkReport(network.reachability) }
 
     // MARK: Looking
 
-    /// Answers the first state.
+    /// Starts the monitor and returns the first state.
     func beginFollowingNetwork() -> NetworkState {
         let facts = startMonitor()
         network.reachability = Reachability(facts: facts, metered: settings.meteredInterfaces)
@@ -27,7 +27,7 @@ extension TransferManager {
         for task in [network.settling, network.waking, network.stallWatch] { task?.cancel() }
     }
 
-    /// The configuration was read again.
+    /// Applies changed settings of the network.
     func followNetworkSettings() {
         if settings.monitorsNetwork != (network.monitor != nil) {
             stopMonitor()
@@ -59,13 +59,13 @@ extension TransferManager {
         network.monitor = nil
     }
 
-    /// From a monitor that may have been stopped meanwhile.
+    /// Called by a monitor, which may have been stopped meanwhile.
     private func onNews(_ facts: NetworkFacts?) {
         guard !Task.isCancelled else { return }
         onFacts(facts)
     }
 
-    /// The network is as these facts say; nil when nobody knows.
+    /// Handles new facts about the network; nil if they are unknown.
     func onFacts(_ facts: NetworkFacts?) {
         settle(at: network.reachability.onFacts(facts, at: Clocks.monotonic()))
     }
@@ -92,7 +92,7 @@ extension TransferManager {
         if change.wakes { wakeWaitingForNetwork() }
     }
 
-    /// In order: what could not be recorded is made up for by the newest.
+    /// Publishes changes in order. If one could not be recorded, the newest is published later instead.
     private func tellOfNetwork() async {
         guard network.isUntold else { return }
         network.isUntold = false
@@ -105,7 +105,7 @@ extension TransferManager {
         }
     }
 
-    /// The database can be written again.
+    /// Called when the database can be written again.
     func catchUpWithNetwork() async {
         await tellOfNetwork()
         if network.isWakeDue { wakeWaitingForNetwork() }
@@ -113,10 +113,11 @@ extension TransferManager {
 
     // MARK: Waking
 
-    /// Many machines notice at once that their network is back: none comes before a moment of its own within this.
+    /// Each machine waits a random time up to this, because many machines notice at once that their network is back.
     private static let longestJitter = Duration.seconds(2)
 
-    /// Lets what waits for the network go on, all at one moment and in the order of the queue, whose limits spread them.
+    /// Wakes the tasks that wait for the network, all at one moment and in the order of the queue, whose limits spread
+    /// them.
     func wakeWaitingForNetwork() {
         network.isWakeDue = true
         guard network.waking == nil else { return }
@@ -130,7 +131,7 @@ extension TransferManager {
     private func wake() async {
         guard !isShuttingDown else { return }
         network.isWakeDue = false
-        // What starts meanwhile would overtake what has not been reached yet.
+        // Tasks that start meanwhile would overtake those not woken yet.
         scheduler.holds.insert(.waking)
         let isMetered = network.reachability.isMetered
         let now = clock()
@@ -148,7 +149,7 @@ extension TransferManager {
                 }
             } while after != nil
         } catch {
-            // Made up for when the database can be written again.
+            // Repeated when the database can be written again.
             network.isWakeDue = true
             logger.report("waking tasks that wait for the network failed", error)
         }
@@ -160,21 +161,22 @@ extension TransferManager {
 
     // MARK: Metered links
 
-    /// Whether this run may not go on over the network as it is.
+    /// Whether this run must not continue over the current, metered network.
     func isKeptOffMetered(_ id: TaskID) -> Bool {
         guard network.reachability.isMetered, let live = runs[id], !live.allowsMetered, live.mayStop else {
             return false
         }
-        // Its bytes have come already.
+        // In other phases the bytes have arrived already.
         return [.connecting, .transferring].contains(live.control.progress.phase)
     }
 
-    /// What runs and is not for a metered link stops at its next checkpoint and goes back to the queue, where it is held back.
+    /// Stops runs that may not use a metered network at their next checkpoint. Their tasks return to the queue and wait
+    /// there.
     private func leaveMeteredLinks() async {
         for (id, live) in runs where isKeptOffMetered(id) { await stop(live) }
     }
 
-    /// The task was changed.
+    /// Called when a task was changed.
     func keepOffMetered(_ task: TransferTask) async {
         let (id, allowsMetered) = (task.id, task.specification.request.allowsMetered)
         if runs[id] != nil {
@@ -185,13 +187,13 @@ extension TransferManager {
         }
     }
 
-    // MARK: Connections that do not know that they are dead
+    // MARK: Dead connections
 
-    /// How long a transfer may be silent after its link or address went away.
+    /// How long a transfer may move no byte after its link or address was lost.
     private static let patience = Duration.seconds(5)
 
-    /// A link or an address is gone. Nothing new goes over connections of before; transfers over them that get no byte from
-    /// now on are made anew, unless that would lose what they have.
+    /// Called when a link or an address was lost. New requests use no older connections. Transfers on them that move no
+    /// byte from now on are started again, unless that would lose their bytes.
     private func doubtConnections() async {
         await services.engine.retireSessions { _ in true }
         guard network.stallWatch == nil, !runs.isEmpty else { return }

@@ -4,8 +4,7 @@ import XferStore
 extension Logger {
     /// Logs that background work failed.
     ///
-    /// Work that goes on beside the end of the service finds the database closed. The next start does it again, so
-    /// that is not worth a warning.
+    /// Work during the shutdown may find the database closed. The next start repeats it, so that this is not a warning.
     func report(
         _ message: Logger.Message, _ error: any Error, at level: Logger.Level = .warning, _ metadata: Metadata = [:]
     ) {

@@ -1,7 +1,7 @@
 import Metrics
 import XferModel
 
-/// What the service counts for its operators (`GET /metrics`).
+/// The service's counters for its operators (`GET /metrics`).
 struct ServiceMetrics: Sendable {
     private let added: Counter
     private let received: Counter
@@ -24,7 +24,7 @@ struct ServiceMetrics: Sendable {
 
     func onRunning(_ count: Int) { running.record(count) }
 
-    /// Durable events tell everything else; bytes come from the runs, while they move.
+    /// Counts durable events. Bytes are counted by the runs while they move.
     func onCommit(_ events: [Event]) {
         for event in events {
             switch event.payload {

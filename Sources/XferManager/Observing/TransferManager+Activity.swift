@@ -2,11 +2,11 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Tells whether transfers are going on, debounced.
+/// Publishes whether transfers are running, debounced.
 extension TransferManager {
     public var isActive: Bool { activity.isActive }
 
-    /// The number of running transfers has changed.
+    /// Called when the number of running transfers has changed.
     func noteRunning() {
         metrics.onRunning(scheduler.runningCount)
         activityTimer?.cancel()

@@ -6,19 +6,19 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Following the contents of the authorities' file (`trust.ca_file`): who was believed by an authority that is gone is judged
-/// anew, as after an edit of a policy.
+/// Follows the contents of the authorities' file (`trust.ca_file`). Servers that a removed authority vouched for are
+/// judged again, as after a change of a policy.
 enum AuthoritiesChange {
     private static let key = "trust.authorities"
 
-    /// What was in force when the last service ran.
+    /// The contents in force when the last service ran.
     static func last(in reader: StoreReader) throws -> String? { try reader.setting(key) }
 
-    /// Takes over what the file holds now. Bytes of which nobody recorded who sent them, because nothing but the built-in
-    /// default judged, are doubted: they came while other authorities were in force.
+    /// Applies the current contents of the file. If only the built-in default judged kept bytes, their servers were not
+    /// recorded; such bytes are doubted, because they arrived under other authorities.
     ///
-    /// - Parameter found: nil when the file cannot be read: what was in force stays so.
-    /// - Returns: what is in force.
+    /// - Parameter found: nil if the file cannot be read; then nothing changes.
+    /// - Returns: the contents in force.
     static func take(_ found: String?, in tx: StoreTransaction) throws -> String {
         let stored = try tx.setting(key)
         guard let found, found != stored else { return stored ?? "" }
@@ -29,7 +29,7 @@ enum AuthoritiesChange {
 }
 
 extension TransferManager {
-    /// Reads the authorities' file again. Stops what runs over connections that other contents judged.
+    /// Reads the authorities' file again. Stops runs over connections that other contents judged.
     func takeAuthorities() async {
         let file = settings.authoritiesFile
         let known = services.policies.withLockedValue(\.authorities)
@@ -52,12 +52,12 @@ extension TransferManager {
                 let taken = try await store.write { try AuthoritiesChange.take(found, in: $0) }
                 services.policies.withLockedValue { $0.authorities = taken }
             } catch {
-                // In force all the same: the next start compares with what was written last.
+                // They are in force all the same: the next start compares with the contents recorded last.
                 logger.warning("the new authorities could not be recorded", metadata: ["error": "\(error)"])
                 services.policies.withLockedValue { $0.authorities = found }
             }
             logger.notice("the certificate authorities have changed: what runs over TLS is judged anew")
-            tooLate = await judgeAnew(retiringAll: true)
+            tooLate = await reevaluateTrust(retiringAll: true)
         }
         for id in tooLate { await runEnded(id) }
     }

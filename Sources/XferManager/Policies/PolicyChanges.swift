@@ -4,18 +4,18 @@ import XferStore
 
 /// Changes of the stored policies, each decided and written within one transaction.
 enum PolicyChanges {
-    /// Takes over what the configuration file says now: what is the same keeps its version, what is gone is removed.
+    /// Applies the policies of the configuration file: an unchanged one keeps its version, a missing one is removed.
     ///
-    /// - Throws: `TrustPolicyError` when the file's policies make no sense, or not beside what operators wrote.
+    /// - Throws: `TrustPolicyError` if the file's policies are invalid, or conflict with those of operators.
     static func takeConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
-    ) throws -> PolicyBook {
+    ) throws -> PolicyRegistry {
         let earlier = try tx.policies()
         for policy in configured {
             let old = earlier.first { $0.policy.name == policy.name }
             if let old, !old.isConfigured { throw TrustPolicyError(policy.name, .duplicateName) }
             if let old, old.policy.withoutVersion == policy.withoutVersion {
-                // Time has gone on since it was written: what expired meanwhile is no reason not to start.
+                // A policy that expired since it was written must not prevent a start.
                 try TrustPolicyRules.check(policy, at: nil)
                 continue
             }
@@ -27,27 +27,27 @@ enum PolicyChanges {
             try tx.noteInvalidated(old.policy, at: now)
             try tx.removePolicy(named: old.policy.name)
         }
-        return try PolicyBook(try tx.policies())
+        return try PolicyRegistry(try tx.policies())
     }
 
-    /// What is wrong with the configuration file's policies whatever the database holds.
+    /// Checks the configuration file's policies, whatever the database contains.
     ///
     /// - Throws: `TrustPolicyError`.
     static func check(_ configured: [TrustPolicy]) throws {
         for policy in configured { try TrustPolicyRules.check(policy, at: nil) }
-        _ = try PolicyBook(configured.map { StoredPolicy(policy: $0, isConfigured: true) })
+        _ = try PolicyRegistry(configured.map { StoredPolicy(policy: $0, isConfigured: true) })
     }
 
-    static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyBook {
+    static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
         if let old = try tx.policy(named: policy.name) {
             guard !old.isConfigured else { throw ManagerError.policyIsConfigured(policy.name) }
             try tx.noteInvalidated(old.policy, at: now)
         }
         _ = try tx.setPolicy(policy, isConfigured: false)
-        return try PolicyBook(try tx.policies())
+        return try PolicyRegistry(try tx.policies())
     }
 
-    static func remove(_ name: String, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyBook {
+    static func remove(_ name: String, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
         guard let old = try tx.policy(named: name) else { throw ManagerError.policyNotFound(name) }
         guard !old.isConfigured else { throw ManagerError.policyIsConfigured(name) }
         if let task = try tx.unfinishedTasks(namingPolicy: name, limit: 1).first {
@@ -55,7 +55,7 @@ enum PolicyChanges {
         }
         try tx.noteInvalidated(old.policy, at: now)
         try tx.removePolicy(named: name)
-        return try PolicyBook(try tx.policies())
+        return try PolicyRegistry(try tx.policies())
     }
 }
 

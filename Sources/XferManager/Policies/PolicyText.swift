@@ -3,9 +3,9 @@ import XferCore
 import XferCurl
 public import XferModel
 
-/// Parts of trust policies as people write them.
+/// Reads and writes the parts of trust policies as text.
 public enum PolicyText {
-    /// `sha256/BASE64`, or PEM text of certificates. The error never repeats what was given.
+    /// `sha256/BASE64`, or PEM text of certificates. The error never repeats the input.
     public static func pins(in text: String) throws(PolicyTextError) -> [Pin] {
         do throws(PolicyReadingError) {
             return try PolicyReading.pins(inText: text)
@@ -43,7 +43,7 @@ public enum PolicyText {
         }
     }
 
-    /// Whether certificate and key can be read, fit each other, and nobody but the key's owner can read it.
+    /// Whether certificate and key can be read and fit each other, and only the key's owner can read the key.
     public static func check(_ files: ClientCertificateFiles) throws(PolicyTextError) {
         do throws(PolicyReadingError) {
             try PolicyReading.check(files)
@@ -52,8 +52,9 @@ public enum PolicyText {
         }
     }
 
-    /// Whether the policy makes sense by itself.
-    /// - Parameter now: refuses also what has passed; nil leaves time aside, which goes on after a policy was written.
+    /// Whether the policy is valid by itself.
+    /// - Parameter now: an expiry before this is refused, too; nil ignores time, because a valid policy may expire
+    ///   after it was written.
     public static func check(_ policy: TrustPolicy, at now: Timestamp? = nil) throws(PolicyTextError) {
         do throws(TrustPolicyError) {
             try TrustPolicyRules.check(policy, at: now)

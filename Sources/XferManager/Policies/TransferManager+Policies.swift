@@ -6,8 +6,8 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// Reading and writing trust policies. A change is in force for every hop that begins after it was committed; what runs
-/// under another judgement by then stops at its next safe point and is judged anew.
+/// Reads and writes trust policies. A change applies to every hop that begins after its commit. A run that was judged
+/// otherwise stops at its next safe point and is judged again.
 extension TransferManager {
     /// All policies by name, with the default.
     public nonisolated var policies: [PolicyEntry] { services.policies.withLockedValue(\.entries) }
@@ -20,9 +20,9 @@ extension TransferManager {
         return entry
     }
 
-    /// Writes a policy, replacing the one of that name, and answers it with its version.
+    /// Writes a policy, replacing the one of that name, and returns it with its version.
     ///
-    /// - Parameter path: what stands before a field's name in errors.
+    /// - Parameter path: the prefix of field names in errors.
     /// - Throws: `ManagerError`; nothing is stored then.
     public func setPolicy(_ policy: TrustPolicy, path: String = "") async throws -> PolicyEntry {
         let now = clock()
@@ -54,21 +54,22 @@ extension TransferManager {
         try await changePolicies { tx in try PolicyChanges.remove(name, in: tx, at: now) }
     }
 
-    /// Takes over the configuration file's policies.
+    /// Applies the configuration file's policies.
     func takeConfiguredPolicies(_ configured: [TrustPolicy]) async throws {
         let now = clock()
         try await changePolicies { tx in try PolicyChanges.takeConfigured(configured, in: tx, at: now) }
     }
 
-    /// Whether the configuration's trust policies make no sense, or not beside what operators wrote.
+    /// Whether the error is about the configuration's trust policies: they are invalid, or conflict with those of
+    /// operators.
     public static func isPolicyFault(_ error: any Error) -> Bool { error is TrustPolicyError }
 
     // MARK: Changing
 
-    /// One change at a time, so that what is in force is always what was committed last. When this returns, nothing is
-    /// published any more under what was in force before.
+    /// Makes one change at a time, so that the policies in force are always those committed last. When this returns, no
+    /// file is published under earlier policies any more.
     private func changePolicies(
-        _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyBook
+        _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
     ) async throws {
         await policyGate.enter()
         let tooLate: [TaskID]
@@ -80,40 +81,43 @@ extension TransferManager {
                 present = book
                 present.authorities = authorities
             }
-            tooLate = await judgeAnew()
+            tooLate = await reevaluateTrust()
             await warnOfExpiry()
         }
         for id in tooLate { await runEnded(id) }
     }
 
-    /// Retires the connections that the policies in force did not judge, and stops the runs they would judge otherwise.
-    /// Answers which of those are past stopping: their files get their names at this moment.
+    /// Retires the connections that the policies in force did not judge, and stops the runs whose judgement would
+    /// change. Returns those runs that can no longer be stopped, because their files are getting their names.
     ///
-    /// - Parameter retiringAll: the authorities changed, which judged every connection.
-    func judgeAnew(retiringAll: Bool = false) async -> [TaskID] {
+    /// - Parameter retiringAll: whether the authorities changed, which judged every connection.
+    func reevaluateTrust(retiringAll: Bool = false) async -> [TaskID] {
         let book = services.policies.withLockedValue(\.self)
         let rules = services.admission.withLockedValue(\.self)
         let versions = book.versions
-        // On the loop: a hop began before this, and is known to its run, or finds the new policies.
+        // Runs on the engine's loop: a hop either began before this and is recorded by its run, or uses the new
+        // policies.
         await services.engine.retireSessions {
             retiringAll || !versions.isSuperset(of: $0.key.trustVersions) || $0.admission != rules
         }
         let now = clock()
-        // Tried again by the policies and lists in force.
-        for run in abandonment.runs.values where run.trust.isStale(under: book, rules, at: now) { await run.stop() }
-        // Nobody joins what is under way under the old judgement.
+        // They are tried again under the policies and lists in force.
+        for run in remoteUploadCleanup.runs.values where run.trust.isStale(under: book, rules, at: now) {
+            await run.stop()
+        }
+        // No task joins a transfer under the old judgement.
         for (id, transfer) in transfers where transfer.trust.isStale(under: book, rules, at: now) {
             transfers[id]?.key = nil
         }
         var tooLate: [TaskID] = []
         var seen: Set<TaskID> = []
-        // A request that cannot be made again was judged when it went out: stopping it would help nobody. Who is started
-        // meanwhile counts, too.
+        // A request that must not be repeated was judged when it was sent, and stopping it has no use. A run that
+        // starts meanwhile is stopped, too.
         while let (id, live) = runs.first(where: {
             $1.mayStop && !seen.contains($0) && $1.trust.isStale(under: book, rules, at: now)
         }) {
             seen.insert(id)
-            runs[id]?.isJudgedAnew = true
+            runs[id]?.reevaluatesTrust = true
             await stop(live)
             if live.control.isPublishing { tooLate.append(id) }
         }
@@ -125,18 +129,19 @@ extension TransferManager {
         await withCheckedContinuation { endWaiters[id, default: []].append($0) }
     }
 
-    /// Takes over which URLs may be loaded. Connections were judged when they were made: other lists, other pools.
+    /// Applies the rules for which URLs may be loaded. Connections were judged when they were made, so different rules
+    /// need different pools.
     func takeAdmissionLists() async {
         let rules = AdmissionRules(settings.admission)
         guard services.admission.withLockedValue({ $0 != rules }) else { return }
         services.admission.withLockedValue { $0 = rules }
-        // What is past stopping has its bytes: they came while they were allowed to.
-        _ = await judgeAnew()
+        // A run that cannot be stopped any more got its bytes while they were allowed.
+        _ = await reevaluateTrust()
     }
 
     // MARK: Expiry
 
-    /// Says what is due, and arms the timer for what comes next.
+    /// Publishes due warnings, and arms the timer for the next.
     func warnOfExpiry() async {
         let now = clock()
         var next: Timestamp?
@@ -157,8 +162,8 @@ extension TransferManager {
         await policyGate.enter()
         defer { policyGate.leave() }
         await warnOfExpiry()
-        // What has expired is the ordinary check from now on, also for what runs.
-        _ = await judgeAnew()
+        // An expired policy is replaced by the default check, for live runs, too.
+        _ = await reevaluateTrust()
     }
 
     private func warn(of policy: TrustPolicy, _ due: ExpiryWarning, _ expiresAt: Timestamp, at now: Timestamp) async {
@@ -191,7 +196,7 @@ extension ManagerError {
             path: path + error.field, reason: error.description, expected: "a trust policy that a server can satisfy")
     }
 
-    /// - Parameter path: what stands before the names of a task's fields.
+    /// - Parameter path: the prefix of the names of a task's fields.
     init(_ error: PolicyResolutionError, path: String, urlField: String = "url") {
         switch error {
         case .policyMissing, .policyDoesNotMatch:

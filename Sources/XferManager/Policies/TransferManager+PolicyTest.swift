@@ -4,9 +4,9 @@ import XferCurl
 import XferFiles
 public import XferModel
 
-/// Looking at a server's certificates without transferring anything.
+/// Inspects a server's certificates without transferring anything.
 extension TransferManager {
-    /// What a server showed and what the policies say to it.
+    /// What a server sent in its handshake, and how the policies judge it.
     public struct ServerReport: Hashable, Sendable {
         public struct Certificate: Hashable, Sendable {
             public var subject: String
@@ -23,14 +23,14 @@ extension TransferManager {
         public struct Opinion: Hashable, Sendable {
             public var policy: String
             public var version: Int64
-            /// Why it refuses; nil accepts.
+            /// Why the policy refuses; nil accepts.
             public var failure: TrustFailure?
-            /// What it would refuse if it were not `report_only`.
+            /// What the policy would refuse if it were not `report_only`.
             public var violation: TrustFailure?
             public var isExpired: Bool
         }
 
-        /// What is looked at one after the other.
+        /// The stages of a judgement, in order.
         public enum Stage: String, Sendable, CaseIterable {
             case chain, name, dates, revocation, pins
         }
@@ -47,13 +47,13 @@ extension TransferManager {
         public var chain: [Certificate]
         public var stages: [StageVerdict]
         public var opinions: [Opinion]
-        /// All policies accept and the handshake succeeded.
+        /// Whether all policies accept and the handshake succeeded.
         public var isAccepted: Bool
-        /// Why there was nothing to judge, or why the handshake failed for another reason than trust.
+        /// Why there was nothing to judge, or why the handshake failed for a reason other than trust.
         public var failure: String?
     }
 
-    /// Shakes hands with the URL's server under the policies a task would be held to.
+    /// Makes a handshake with the URL's server under the policies of a task.
     ///
     /// - Throws: `ManagerError`.
     public func testPolicies(url text: String, policy: String?) async throws -> ServerReport {
@@ -79,7 +79,7 @@ extension TransferManager {
         return try await inspect(url.origin, applied, rules, path: "url")
     }
 
-    /// Shows a server's certificates after the ordinary check: whoever pins what it shows trusts the network once.
+    /// Shows a server's certificates after the default check. A user that pins them trusts the network once.
     ///
     /// - Throws: `ManagerError`.
     public func showPins(host: String, port: UInt16) async throws -> ServerReport {
@@ -94,7 +94,7 @@ extension TransferManager {
         return try await inspect(url.origin, .ordinary, rules, path: "host")
     }
 
-    /// The lists, once they let the host be asked at all.
+    /// The rules in force, if they allow the host.
     private func admissionRules(for origin: Origin, path: String) throws -> AdmissionRules {
         let rules = services.admission.withLockedValue(\.self)
         if let refusal = rules.refusal(ofHost: origin.host, port: origin.port) {

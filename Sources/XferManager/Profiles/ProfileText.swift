@@ -2,9 +2,9 @@ import XferCore
 import XferCurl
 public import XferModel
 
-/// Parts of profiles as people write them, and whether the whole makes sense.
+/// Reads the parts of profiles from text, and checks whole profiles.
 public enum ProfileText {
-    /// A base URL: its path gets a slash at its end where it has none, so that relative URLs go below it, as
+    /// A base URL. A slash is appended to its path if there is none, so that relative URLs are resolved below it, as
     /// AFHTTPSessionManager does it.
     public static func baseURL(_ text: String) throws(ProfileTextError) -> HTTPURL {
         let parsed: CurlURL.Parsed
@@ -24,7 +24,7 @@ public enum ProfileText {
         return HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target)
     }
 
-    /// Whether the profile makes sense by itself.
+    /// Whether the profile is valid by itself.
     public static func check(_ profile: Profile) throws(ProfileTextError) {
         do throws(RequestFault) {
             try ProfileRules.check(profile)
@@ -35,9 +35,9 @@ public enum ProfileText {
     }
 }
 
-/// Why a profile cannot be what it is meant to be.
+/// Why a profile is invalid.
 public struct ProfileTextError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The field at fault: `credential.secret`.
+    /// The invalid field, such as `credential.secret`.
     public let field: String
     public let description: String
 

@@ -5,8 +5,8 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// Reading and changing profiles. Tasks that exist keep what they took over; the credential, the client certificate and
-/// the cookies are looked up by the profile's name at every attempt.
+/// Reads and changes profiles. Existing tasks keep the values they were added with; the credential, the client
+/// certificate and the cookies are looked up by the profile's name at every attempt.
 extension TransferManager {
     /// All profiles by name.
     ///
@@ -25,7 +25,7 @@ extension TransferManager {
 
     /// Writes a profile, replacing the one of that name.
     ///
-    /// - Parameter path: what stands before a field's name in errors.
+    /// - Parameter path: the prefix of field names in errors.
     /// - Throws: `ManagerError`; nothing is stored then.
     public func setProfile(_ profile: Profile, path: String = "") async throws -> ProfileEntry {
         do throws(RequestFault) {
@@ -44,7 +44,7 @@ extension TransferManager {
         return ProfileEntry(profile: profile, isConfigured: false)
     }
 
-    /// Forgets a profile and its cookies; tasks that use its credential fail at their next attempt.
+    /// Removes a profile and its cookies. Tasks that use its credential fail at their next attempt.
     ///
     /// - Throws: `ManagerError`.
     public func removeProfile(named name: String) async throws {
@@ -58,7 +58,7 @@ extension TransferManager {
         await applySharedLimits()
     }
 
-    /// Takes over the configuration file's profiles.
+    /// Applies the configuration file's profiles.
     func takeConfiguredProfiles() async {
         let configured = settings.profiles
         do {
@@ -81,10 +81,10 @@ extension TransferManager {
     }
 }
 
-/// A profile and who wrote it.
+/// A profile and its origin.
 public struct ProfileEntry: Hashable, Sendable {
     public var profile: Profile
-    /// Written in the configuration file: can be changed there only.
+    /// Whether it is written in the configuration file and can be changed there only.
     public var isConfigured: Bool
 
     init(profile: Profile, isConfigured: Bool) {
@@ -97,9 +97,9 @@ public struct ProfileEntry: Hashable, Sendable {
     }
 }
 
-/// The configuration file's profiles: they win over those of the same names, which operators wrote.
+/// The configuration file's profiles. They take precedence over those of operators with the same names.
 enum ConfiguredProfiles {
-    /// The names of those that are gone.
+    /// Writes the profiles of the file. Returns the names of those that are no longer in it.
     @discardableResult
     static func take(_ configured: [Profile], in tx: StoreTransaction) throws(StoreError) -> [String] {
         let earlier = try tx.profiles()
@@ -116,7 +116,7 @@ enum ConfiguredProfiles {
 }
 
 extension StoreTransaction {
-    /// Whether there is such a profile.
+    /// Returns whether there is such a profile.
     ///
     /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
     @discardableResult
@@ -128,7 +128,7 @@ extension StoreTransaction {
 }
 
 extension ManagerError {
-    /// - Parameter path: what stands before a field's name.
+    /// - Parameter path: the prefix of field names.
     init(_ fault: RequestFault, path: String) {
         if let expected = fault.expected {
             self = .invalidField(path: path + fault.field, reason: fault.reason, expected: expected)

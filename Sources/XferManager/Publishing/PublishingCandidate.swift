@@ -2,38 +2,38 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A file that is whole and right, and what it is to become.
+/// A whole, verified file and how it is to be published.
 struct PublishingCandidate: Sendable {
     enum Outcome: Sendable {
-        /// It has this name.
+        /// The file has the name in this intent.
         case published(PublishIntent)
-        /// A file has the name, and the policy is to leave it at that.
+        /// Another file has the name, and the policy is to keep that one.
         case skipped
-        /// The run was told to stop before anything was committed.
+        /// The run was asked to stop before anything was committed.
         case stopped
     }
 
     let file: PartialFile
-    /// The name it is to have; which one it gets is for `policy` to say.
+    /// The requested name. `policy` may lead to another one.
     let name: String
     let policy: ConflictPolicy
     let control: RunControl
-    /// What the file gets before it is made durable. Nil when it is, mode and times included.
+    /// Set before the file is made durable. Nil if it is durable already, mode and times included.
     let attributes: Publisher.Attributes?
-    /// Of its content, where it was verified.
+    /// The digest of its content, if it was verified.
     let digest: Checksum?
-    /// Opens its directory's path again, beneath a root of the owner's. Blocks.
+    /// Opens its directory by path again, beneath a root of the owner's. Blocks.
     let reopen: @Sendable () throws -> DirectoryHandle
-    /// Writes down the intent, which of two says whether it replaces a file, and what a restart has to know besides. False, and
-    /// nothing is written, when another task holds the name.
+    /// Commits the intent, whether it replaces a file, and what else a restart has to know. Returns false and writes
+    /// nothing if another task holds the name.
     let commit: @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool
-    /// Is told once that is committed. It is committed again, with another intent, when somebody takes the name meanwhile.
+    /// Called after each such commit. There is another one, with a new intent, if the name is taken meanwhile.
     let onIntent: @Sendable () -> Void
 }
 
-/// Whether a directory's path still leads to the directory.
+/// Checks whether a directory's path still leads to the directory.
 enum DirectoryPath {
-    /// Throws when it does not: whoever looked for a file there would not find it.
+    /// Throws if it does not: a client that looks for the file under its path would not find it.
     ///
     /// - Parameter reopen: opens the path again, beneath a root.
     /// - Throws: `destinationChanged` of `name`.
@@ -45,7 +45,7 @@ enum DirectoryPath {
             if try reopen().identity == directory.identity { return }
             problem = "another directory is there now"
         } catch FileError.notWritable, FileError.system {
-            // Which directory it is can be seen all the same.
+            // The identity of the directory can be compared all the same.
             if directory.isSame(asPath: directory.path) { return }
             problem = "another directory is there now"
         } catch FileError.missing {

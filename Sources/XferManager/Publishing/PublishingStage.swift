@@ -3,32 +3,34 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Gives whole files their final names, many at a time: what arrives for a directory while a round of it is under way forms
-/// the next, and a round visits the pool, the log and the directory once for all its files.
+/// Gives whole files their final names, many at a time. Files that arrive for a directory during a round form the next
+/// round, and a round uses the pool, the commit and the directory's sync once for all its files.
 ///
-/// For each file the order is the house's: its bytes and attributes are durable, the intent is committed, the name is given,
-/// the name is durable. Its task's completion is for the run's end to commit. Rounds of a directory follow each other, so that
-/// nobody chooses a name that another one is about to take; those of other directories go on meanwhile.
+/// For each file the order is: its bytes and attributes are durable, the intent is committed, the name is given, the
+/// name is durable. The run's end commits the task's completion. Rounds of one directory follow each other, so that no
+/// file gets a name that another is about to take; different directories run in parallel.
 actor PublishingStage {
-    /// Files in one round at most: bounds how long those wait who come next.
+    /// The highest number of files in one round. It limits how long the next round waits.
     private static let largestRound = 256
-    /// Files that take the name away between choosing and renaming, more often than anybody would by accident.
-    private static let mostNameRaces = 1000
-    /// Parts of a round whose files are made durable at the same time, each of them this large at least.
-    private static let mostParts = 4
+    /// The highest number of names that a file may lose to others before it fails; by accident that does not happen so
+    /// often.
+    private static let maxNameRaces = 1000
+    /// The number of parts of a round whose files are made durable at the same time. Each has at least `smallestPart`
+    /// files.
+    private static let maxParts = 4
     private static let smallestPart = 4
 
     private let store: TaskStore
     private let pool: BlockingPool
-    /// By directory with a round under way: who waits for the next one.
+    /// The files that wait for the next round, by directory. A directory is a key while a round is under way.
     private var waiting: [FileIdentity: [Entry]] = [:]
 
     private struct Entry {
         let candidate: PublishingCandidate
         let answer: CheckedContinuation<PublishingCandidate.Outcome, any Error>
-        /// Names that others took, or hold.
+        /// Names that other tasks or files have.
         var taken: Set<String> = []
-        /// What the file has to get first; nil once it has.
+        /// Attributes still to be set; nil once they are.
         var attributes: Publisher.Attributes?
     }
 
@@ -37,9 +39,9 @@ actor PublishingStage {
         self.pool = pool
     }
 
-    /// Returns when the file has its final name, durably, or is not going to have one.
+    /// Returns when the file durably has its final name, or will not get one.
     ///
-    /// - Throws: `FileError`, `TransferError`, `StoreError`, what the candidate's commit throws.
+    /// - Throws: `FileError`, `TransferError`, `StoreError`, and the errors of the candidate's commit.
     func publish(_ candidate: PublishingCandidate) async throws -> PublishingCandidate.Outcome {
         let directory = candidate.file.directory
         return try await withCheckedThrowingContinuation { answer in
@@ -65,7 +67,7 @@ actor PublishingStage {
 
     // MARK: One round
 
-    /// Answers those whose names were taken meanwhile.
+    /// Returns the files whose names were taken meanwhile.
     private func carryOut(_ round: [Entry]) async -> [Entry] {
         let (chosen, rivals) = await choose(round)
         let (intended, refused) = await commit(chosen)
@@ -83,11 +85,11 @@ actor PublishingStage {
     private typealias Chosen = (entry: Entry, name: String, facts: FileFacts, isReplacing: Bool)
     private typealias Intended = (entry: Entry, intent: PublishIntent, isReplacing: Bool)
 
-    /// Makes the files ready and finds a name for each. Those who have to see first what becomes of another one in this round
-    /// are answered apart.
+    /// Prepares the files and chooses a name for each. `rivals` are files that must wait for another file of this round
+    /// to be published.
     private func choose(_ round: [Entry]) async -> (chosen: [Chosen], rivals: [Entry]) {
         let names = NIOLockedValueBox<Set<String>>([])
-        let size = max(Self.smallestPart, (round.count + Self.mostParts - 1) / Self.mostParts)
+        let size = max(Self.smallestPart, (round.count + Self.maxParts - 1) / Self.maxParts)
         let parts = stride(from: 0, to: round.count, by: size).map { round[$0..<min($0 + size, round.count)] }
         let choices = await withTaskGroup(of: (Int, [NameChoice]).self) { [pool] group in
             for (index, part) in parts.enumerated() {
@@ -100,7 +102,7 @@ actor PublishingStage {
         for (entry, choice) in zip(round, choices.joined()) {
             switch choice {
             case .success((.publish(let name, let isReplacing), let facts)?):
-                // The last moment at which a wish to stop counts.
+                // The last check for a request to stop.
                 if entry.candidate.control.beginPublishing() {
                     chosen.append((entry, name, facts, isReplacing))
                 } else {
@@ -117,11 +119,11 @@ actor PublishingStage {
         return (chosen, rivals)
     }
 
-    /// The name, and what the file is like. Nil where another one in the round is about to take the name, which settles the
-    /// matter.
+    /// The name and the file's metadata. Nil if another file of the round is about to take the name, so that this file
+    /// must wait for it.
     private typealias NameChoice = Result<(Publisher.NameChoice, FileFacts)?, FileError>
 
-    /// - Parameter names: those that the round has found so far.
+    /// - Parameter names: the names chosen in this round so far.
     private static func choose(
         _ part: ArraySlice<Entry>, besides names: NIOLockedValueBox<Set<String>>
     ) -> [NameChoice] {
@@ -139,7 +141,8 @@ actor PublishingStage {
         }
     }
 
-    /// Nothing is committed about a file that is not in its place, or not in the place its task is about.
+    /// Checks that the file is under its name, and that the task's path leads to its directory. Otherwise nothing is
+    /// committed.
     private static func requireInPlace(_ candidate: PublishingCandidate) throws(FileError) -> FileFacts {
         try candidate.file.requireInPlace()
         try DirectoryPath.requireLeading(to: candidate.file.directory, for: candidate.name, candidate.reopen)
@@ -167,7 +170,7 @@ actor PublishingStage {
         }
     }
 
-    /// Those whose names turned out to be held by other tasks are answered apart.
+    /// Commits the intents. `refused` are files whose names are held by other tasks.
     private func commit(_ chosen: [Chosen]) async -> (intended: [Intended], refused: [Entry]) {
         guard !chosen.isEmpty else { return ([], []) }
         let files = chosen.map { entry, name, facts, isReplacing in
@@ -192,7 +195,7 @@ actor PublishingStage {
         return (intended, refused)
     }
 
-    /// Gives the names, and makes them durable.
+    /// Gives the files their names and makes the names durable.
     private func rename(_ files: [Intended]) async -> [Result<Publisher.RenameOutcome, FileError>] {
         guard let directory = files.first?.entry.candidate.file.directory else { return [] }
         let moves = files.map { file in
@@ -228,8 +231,8 @@ actor PublishingStage {
         let isReplacing: Bool
     }
 
-    /// Whoever is told that a file is published finds it under its path. If not, the file gives its name back, so that its bytes are
-    /// kept as those of any task that fails; where it replaced another file, it stays.
+    /// Checks that a published file can be found under its path. If not, the file gets its partial name back, so that
+    /// its bytes are kept as after any failure. A file that replaced another one stays.
     private static func requirePublished(_ move: Move, by publisher: Publisher) throws(FileError) {
         do throws(FileError) {
             try DirectoryPath.requireLeading(
@@ -241,12 +244,12 @@ actor PublishingStage {
         }
     }
 
-    /// A name turned out to be another one's.
+    /// Returns the file for another try without a name that is taken; fails it after too many tries.
     private func lost(_ name: String, _ entry: Entry) -> [Entry] {
         var entry = entry
         entry.attributes = nil
         entry.taken.insert(name)
-        guard entry.taken.count < Self.mostNameRaces else {
+        guard entry.taken.count < Self.maxNameRaces else {
             let path = entry.candidate.file.directory.path
             entry.answer.resume(
                 throwing: TransferError(
@@ -258,7 +261,7 @@ actor PublishingStage {
 }
 
 extension ConflictPolicy {
-    /// Whether another file of the round that is about to take the name has to be published first: it ends the matter, or is
-    /// replaced once it was seen to be in its place.
+    /// Whether a file with the same name in this round has to be published first. That file then decides the conflict,
+    /// or is replaced once it has the name.
     fileprivate var waitsForOthers: Bool { self != .rename }
 }

@@ -1,8 +1,8 @@
 import XferFiles
 import XferStore
 
-/// A response on its way into the database, with the file it lies in if it is large: that stays the run's until the
-/// database names it.
+/// A response that is to be committed, with its file if it is large. The file belongs to the run until the row is
+/// committed.
 struct KeptResponse: Sendable {
     var result: StoredResult
     var file: SpoolFile?

@@ -1,23 +1,23 @@
 public import XferModel
 
-/// Makes an object of a response's body. Given to the manager by whoever owns the readers of the formats.
+/// Parses a response's body. `TransferManager.open` gets the function from its caller.
 ///
 /// - Returns: the object as JSON text.
 public typealias ResponseReader =
     @Sendable (_ body: [UInt8], _ parser: ResponseParser, _ stripsNulls: Bool) throws(UnreadableResponse) -> String
 
-/// Why a body is not what a parser reads.
+/// Why a parser could not read a body.
 public struct UnreadableResponse: Error, Hashable, Sendable {
-    /// Half a sentence; holds nothing of the body.
+    /// The end of a sentence; contains nothing of the body.
     public var problem: String
 
     public init(_ problem: String) { self.problem = problem }
 }
 
 extension ResponseHandling {
-    /// What the first parser that succeeds makes of the body; nil when none is asked for.
+    /// Parses the body with the first parser that succeeds; nil if there are no parsers.
     ///
-    /// - Throws: `parseFailed` with each one's problem.
+    /// - Throws: `parseFailed` with the problem of each parser.
     func object(of body: [UInt8], _ reader: ResponseReader) throws(TransferError) -> String? {
         guard !parsers.isEmpty else { return nil }
         // AFJSONResponseSerializer: Rails answers `head :ok` with a single space.

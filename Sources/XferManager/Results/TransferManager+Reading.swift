@@ -2,32 +2,32 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// A stretch of a task's bytes.
+/// A range of a task's bytes.
 public struct BytePage: Hashable, Sendable {
     public var bytes: [UInt8]
-    /// Of the first byte.
+    /// The offset of the first byte.
     public var offset: Int64
-    /// Bytes that can be read now.
+    /// The number of bytes that can be read now.
     public var length: Int64
-    /// Whether nothing follows these bytes, now or later.
+    /// Whether no bytes will follow these.
     public var isLast: Bool
     public var state: TaskState
-    /// Tells these bytes from those of another version of the source: pages of different versions are of different files.
-    /// Nil of a kept response, which never changes.
+    /// Identifies the version of the source: pages of different versions belong to different files. Nil for a kept
+    /// response, which never changes.
     public var version: String?
 }
 
-/// `task.read`: bytes while they arrive, and after they have arrived.
+/// `task.read`: reads bytes while they arrive and afterwards.
 extension TransferManager {
-    /// Up to `length` bytes of a task from `offset` on, of what can be relied on now: what a download has committed, what is
-    /// staged, the file that was published, the response that is kept. None at the end of that, or beyond.
+    /// Returns up to `length` bytes of a task from `offset` on, as far as they are reliable: a download's committed
+    /// bytes, the staged file, the published file, or the kept response. None at the end of these or beyond.
     ///
-    /// - Throws: `ManagerError`: `notFound`; `noBytes`, `noResult` when there is nothing to be read, or not any more.
+    /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or not any more.
     public func read(
         _ id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> BytePage {
         let wanted = min(length, Self.largestResultPage)
-        for _ in 0..<Self.mostReadings {
+        for _ in 0..<Self.maxReadings {
             let source = try await byteSource(of: id, for: principal)
             guard source.task.specification.kind == .download else {
                 return try await response(of: source.task, offset: offset, length: wanted, for: principal)
@@ -36,15 +36,16 @@ extension TransferManager {
             do {
                 bytes = try await read(source, offset: offset, length: wanted)
             } catch FileError.missing(let path) {
-                // It may just have been given its name.
+                // The file may just have got its final name.
                 guard try await byteSource(of: id, for: principal).isSame(as: source) else { continue }
                 guard source.task.state == .running else {
                     throw ManagerError.noBytes(id, source.task.state, reason: "\(path) is gone")
                 }
-                // The completion is yet to be committed.
+                // The completion is not committed yet.
                 bytes = []
             }
-            // What is read is right only if it was not given up meanwhile: that is committed before a byte is overwritten.
+            // The bytes read are valid only if they were not dropped meanwhile. Dropping is committed before a byte is
+            // overwritten.
             guard
                 try await byteSource(of: id, for: principal).isWhole(
                     source, upTo: offset.addingSaturated(Int64(bytes.count)))
@@ -58,14 +59,14 @@ extension TransferManager {
                 state: source.task.state,
                 version: source.version)
         }
-        // It changes faster than it can be read: nothing of it is right for long.
+        // The bytes change faster than they can be read, so none are returned.
         let source = try await byteSource(of: id, for: principal)
         return BytePage(
             bytes: [], offset: offset, length: source.length, isLast: false, state: source.task.state,
             version: source.version)
     }
 
-    private static var mostReadings: Int { 8 }
+    private static var maxReadings: Int { 8 }
 
     private func response(
         of task: TransferTask, offset: Int64, length: Int, for principal: Principal
@@ -78,13 +79,13 @@ extension TransferManager {
             bytes: page.bytes, offset: page.offset, length: page.length, isLast: page.isLast, state: task.state)
     }
 
-    // MARK: Where they are
+    // MARK: Byte sources
 
-    /// Where a task's bytes lie, as the database says at one moment.
+    /// Where a task's bytes are, according to one read of the database.
     private struct ByteSource: Sendable {
         let task: TransferTask
         var transfer: Transfer?
-        /// Nil of a published file.
+        /// Nil for a published file.
         var name: String?
         var published: PublishedFile?
         var length: Int64 = 0
@@ -94,7 +95,7 @@ extension TransferManager {
             task.state == other.task.state && name == other.name && version == other.version
         }
 
-        /// Whether what `earlier` told of is still so, as far as `end`.
+        /// Whether the bytes of `earlier` are still valid up to `end`.
         func isWhole(_ earlier: ByteSource, upTo end: Int64) -> Bool {
             version == earlier.version && length >= min(end, earlier.length)
         }
@@ -129,7 +130,7 @@ extension TransferManager {
                 guard let transferID = task.transferID, let transfer = try reader.transfer(transferID) else { break }
                 source.transfer = transfer
                 source.name = transfer.partialName
-                // What only a digest holds together with the bytes before is nothing yet.
+                // Bytes that only a digest can verify are not reliable before it has been checked.
                 source.length = min(transfer.resumeData.committedPrefix, transfer.sourceUse.unprovenFrom ?? .max)
                 source.version = try reader.byteVersion(of: transferID)
             }
@@ -142,7 +143,7 @@ extension TransferManager {
         guard count > 0 else { return [] }
         let (id, state) = (source.task.id, source.task.state)
         do {
-            // A run stops by itself when what it is held to changes.
+            // A run stops itself when its policies change.
             if let transfer = source.transfer, state != .running {
                 try await requireBelieved(source.task, transfer)
             }
@@ -152,7 +153,7 @@ extension TransferManager {
                 let (mark, isPart) = (transfer.resumeData.part?.mark, name == transfer.partialName)
                 return try await services.pool.run {
                     let file = try ReadableFile(in: directory, named: name)
-                    // Under the name of a part that was replaced lies a file that may not be the caller's to read.
+                    // If a part was replaced, the file under its name may be one that the caller may not read.
                     if isPart, let mark, mark.isCertain, try !mark.isSame(as: file.facts().mark) {
                         throw FileError.missing(path: directory.path(of: name))
                     }
@@ -190,7 +191,7 @@ extension TransferManager {
 }
 
 extension ResumeData {
-    /// Durable bytes from the beginning on without a gap.
+    /// The length of the durable bytes from the beginning without a gap.
     fileprivate var committedPrefix: Int64 {
         var end: Int64 = 0
         for segment in segments.sorted(by: { $0.start < $1.start }) {

@@ -3,27 +3,27 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// A stretch of a kept response.
+/// A range of a kept response.
 public struct ResultPage: Hashable, Sendable {
     public var bytes: [UInt8]
-    /// Of the first byte.
+    /// The offset of the first byte.
     public var offset: Int64
-    /// Bytes of the whole response.
+    /// The length of the whole response, in bytes.
     public var length: Int64
-    /// Whether nothing follows.
+    /// Whether these bytes are the last.
     public var isLast: Bool
-    /// JSON text of the object that was made of the whole body; only with offset 0.
+    /// The JSON text of the object parsed from the whole body; only with offset 0.
     public var object: String?
 }
 
-/// Handing out kept responses.
+/// Reads kept responses.
 extension TransferManager {
-    /// Most bytes of one page.
+    /// The highest length of a page, in bytes.
     public static let largestResultPage = 1 << 20
 
-    /// Up to `length` bytes of a task's response from `offset` on; none at its end or beyond.
+    /// Returns up to `length` bytes of a task's response from `offset` on; none at its end or beyond.
     ///
-    /// - Throws: `ManagerError`: `notFound`, `noResult` when nothing was kept, or not any more.
+    /// - Throws: `ManagerError`: `notFound`, or `noResult` if no response is kept, or not any more.
     public func result(
         of id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> ResultPage {
@@ -55,7 +55,7 @@ extension TransferManager {
             object: offset == 0 ? stored.object : nil)
     }
 
-    /// The row says what is not there: somebody emptied the spool directory.
+    /// Removes the row of a response whose file was deleted from the spool directory by another process.
     private func forgetResult(of id: TaskID, inFile name: String) async throws {
         logger.warning("a kept response is gone from the spool directory", metadata: ["task": "\(id)"])
         try await translatingStoreErrors {

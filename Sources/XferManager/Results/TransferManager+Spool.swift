@@ -3,9 +3,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Keeping the spool directory tidy: files go when no row names them any more.
+/// Removes files from the spool directory when no row names them any more.
 extension TransferManager {
-    /// Deletes files that no row names any more. What fails is deleted by a later sweep.
+    /// Deletes files that no row names any more. A file that cannot be deleted is left to a later sweep.
     func removeSpoolFiles(_ names: [String]) {
         guard !names.isEmpty else { return }
         let spool = services.spool
@@ -18,7 +18,7 @@ extension TransferManager {
         }
     }
 
-    /// Deletes what a crash left in the spool directory: files without a row.
+    /// Deletes the files without a row that a crash left in the spool directory.
     func sweepSpool() {
         let (spool, pool) = (services.spool, services.pool)
         Task {
@@ -33,7 +33,7 @@ extension TransferManager {
         }
     }
 
-    /// Forgets responses that were kept long enough.
+    /// Removes responses whose retention is over.
     func trimResults(olderThan time: Timestamp) async throws {
         while true {
             let files = try await store.write(.bulky) { tx in
@@ -46,7 +46,7 @@ extension TransferManager {
         }
     }
 
-    /// Forgets what failed tasks would have sent again.
+    /// Removes the spooled sources of failed tasks.
     func trimSpooledSources(olderThan time: Timestamp) async throws {
         while true {
             let names = try await store.write(.bulky) { tx in

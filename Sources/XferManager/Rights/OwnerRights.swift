@@ -2,16 +2,17 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-/// What the owners of tasks may open, now: each its own roots, with its own rights on every directory on the way.
+/// The directories that owners of tasks may use now: each owner's roots, with the owner's rights on every directory of
+/// a path.
 ///
-/// Asked at each opening, whoever has the task opened: what an owner may do is nothing that a task keeps.
+/// It is evaluated at each opening, because an owner's rights are not stored with a task.
 final class OwnerRights: Sendable {
     private struct State {
         var settings: ManagerSettings
         var accounts: [UInt32: (account: Account?, seenAt: MonotonicInstant)] = [:]
     }
 
-    /// How long what the account database said counts.
+    /// How long a result of the account database is valid.
     private static let moment = Duration.seconds(60)
 
     private let lookUp: AccountLookup
@@ -22,10 +23,10 @@ final class OwnerRights: Sendable {
         state = NIOLockedValueBox(State(settings: settings))
     }
 
-    /// Takes new settings; accounts are looked up anew.
+    /// Applies new settings. Accounts are looked up again.
     func take(_ settings: ManagerSettings) { state.withLockedValue { $0 = State(settings: settings) } }
 
-    /// Where an owner's files may go. May block.
+    /// The directories for an owner's files. May block.
     func roots(of owner: Owner) -> AllowedRoots {
         let settings = state.withLockedValue(\.settings)
         let forbidden = settings.forbiddenDirectories
@@ -35,7 +36,8 @@ final class OwnerRights: Sendable {
             roots: settings.grants.roots(of: user.uid, in: user.groups ?? []), forbidden: forbidden, users: [user])
     }
 
-    /// Where a caller's files may go: as of its owner, and as the process that calls could do it itself. May block.
+    /// The directories for a caller's files: both its owner's account and the calling process must have the rights. May
+    /// block.
     func roots(of principal: Principal) -> AllowedRoots {
         let forbidden = state.withLockedValue(\.settings.forbiddenDirectories)
         guard !principal.isOperator else { return AllowedRoots(roots: principal.roots, forbidden: forbidden) }
@@ -47,10 +49,10 @@ final class OwnerRights: Sendable {
         return AllowedRoots(roots: principal.roots, forbidden: forbidden, users: users)
     }
 
-    /// Which files an owner may have sent. May block.
+    /// The files that an owner may send. May block.
     func sources(of owner: Owner) -> SourceAdmission { Self.sources(roots(of: owner)) }
 
-    /// As of an owner, and as the process that calls could do it itself. May block.
+    /// As for an owner; the calling process must have the rights, too. May block.
     func sources(of principal: Principal) -> SourceAdmission { Self.sources(roots(of: principal)) }
 
     private static func sources(_ roots: AllowedRoots) -> SourceAdmission {

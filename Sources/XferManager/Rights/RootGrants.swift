@@ -1,4 +1,4 @@
-/// Directories beneath which those who are no operators may write and read, by user and by group.
+/// Directories beneath which users that are not operators may write and read, by user and by group.
 public struct RootGrants: Hashable, Sendable {
     /// By uid; absolute paths.
     public var users: [UInt32: [String]]
@@ -10,7 +10,7 @@ public struct RootGrants: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// A grant to the user itself stands alone; otherwise those of all its groups are united.
+    /// A grant to the user replaces those of its groups; otherwise the grants of all its groups are combined.
     func roots(of uid: UInt32, in groups: Set<UInt32>) -> [String] {
         if let own = users[uid] { return own }
         return groups.sorted().flatMap { self.groups[$0] ?? [] }.reduce(into: []) { roots, root in
@@ -19,11 +19,11 @@ public struct RootGrants: Hashable, Sendable {
     }
 }
 
-/// A user as the system's account database has it.
+/// A user's groups, according to the system's account database.
 public struct Account: Hashable, Sendable {
-    /// Its own group.
+    /// Its primary group.
     public var gid: UInt32
-    /// All groups it is in.
+    /// All its groups.
     public var groups: [UInt32]
 
     public init(gid: UInt32, groups: [UInt32]) {
@@ -32,5 +32,5 @@ public struct Account: Hashable, Sendable {
     }
 }
 
-/// Looks a user up; nil when nobody knows it. May block, on the network too.
+/// Looks up a user; nil if the account database does not have it. May block, also on the network.
 public typealias AccountLookup = @Sendable (_ uid: UInt32) -> Account?

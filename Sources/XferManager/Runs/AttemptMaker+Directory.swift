@@ -7,7 +7,7 @@ extension AttemptMaker {
         try await DestinationDirectory.open(location, for: specification.owner, settings, services)
     }
 
-    /// The directory that a transfer's bytes lie in, which another holder's task may have named.
+    /// Opens the directory of a transfer's bytes, which another holder's task may have named.
     func openDirectory(of transfer: Transfer) async throws -> DirectoryHandle {
         try await DestinationDirectory.open(transfer, for: specification, settings, services)
     }

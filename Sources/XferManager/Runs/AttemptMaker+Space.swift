@@ -3,7 +3,7 @@ import XferFiles
 import XferModel
 
 extension AttemptMaker {
-    /// Waits for space, with `insufficient_space`, when so many bytes more are known not to fit; else they are the transfer's.
+    /// Claims bytes of the file system for a transfer, or throws `insufficientSpace` if they are known not to fit.
     func claim(
         _ remaining: Int64, by id: TransferID, in directory: DirectoryHandle, for purpose: String
     ) async throws {

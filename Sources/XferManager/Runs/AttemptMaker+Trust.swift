@@ -3,9 +3,9 @@ import XferCore
 import XferModel
 import XferStore
 
-/// What operators are told about how an attempt's connections were judged.
+/// Reports to operators how an attempt's connections were judged.
 extension AttemptMaker {
-    /// Says at once what `report_only` policies would have refused. Refusals are in the outcome.
+    /// Reports at once what `report_only` policies would have refused. Refusals are part of the outcome.
     func report(_ verdict: TrustVerdict) async throws {
         guard !verdict.violations.isEmpty else { return }
         for violation in verdict.violations {
@@ -24,7 +24,7 @@ extension AttemptMaker {
         }
     }
 
-    /// Whoever loosened trust is to be reminded of it.
+    /// Reminds operators of policies with `allow_invalid_certificates` that were used.
     func logLaxTrust() {
         for use in trust.takeLax() {
             services.logger.warning(

@@ -3,22 +3,22 @@ import XferCurl
 import XferModel
 import XferStore
 
-/// Whoever makes requests for a task: what is one attempt is the same for all of them.
+/// An actor that makes requests for a task. The steps of an attempt are the same for all of them.
 protocol AttemptMaker: Actor {
     nonisolated var context: RunContext { get }
-    var course: AttemptCourse { get set }
-    /// What is durable of the bytes received, should an attempt end in a failure of ours.
+    var course: AttemptState { get set }
+    /// Received bytes that are durable, for the case that this service's own error ends an attempt.
     var keptByteCount: Int64 { get }
     /// The tasks the attempts are made for.
     var audience: [TaskID] { get }
 
-    /// The counters of an attempt as it left them.
+    /// Called with the final counters of an attempt.
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot)
 }
 
 extension AttemptMaker {
     nonisolated var taskID: TaskID { context.taskID }
-    // Lent, not copied: every step looks at a part of it.
+    // Yields a reference instead of a copy, because every step reads a part of it.
     nonisolated var specification: TaskSpecification { _read { yield context.specification } }
     nonisolated var services: RunServices { context.services }
     nonisolated var settings: ManagerSettings { context.settings }
@@ -36,16 +36,17 @@ extension AttemptMaker {
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {}
 
-    /// Makes a request of this task and hears it out: asks for its secrets, tells it limits that change while it starts, notes
-    /// who answers and keeps the cookies it was given.
+    /// Makes a request of this task and handles its events: resolves the secrets, applies limits that change while the
+    /// attempt starts, records which servers answer and saves the cookies.
     ///
     /// - Parameters:
-    ///   - request: the task's own, or one that was made of it.
-    ///   - origin: what it receives counts from this offset on; see `RunControl.begin`.
-    ///   - tellsRedirects: whether they become events of the task.
-    ///   - configure: what else this kind of run asks of the engine.
-    ///   - onEvent: is told everything but the end. What it throws stops the attempt, and is thrown when that has ended.
-    /// - Throws: `TransferError`, `StoreError`, what `onEvent` throws.
+    ///   - request: the task's own, or one derived from it.
+    ///   - origin: the offset from which received bytes count; see `RunControl.begin`.
+    ///   - tellsRedirects: whether redirects become events of the task.
+    ///   - configure: sets what this kind of run needs of the engine.
+    ///   - onEvent: is called with every event but the last. An error it throws stops the attempt, and is thrown when
+    ///     that has ended.
+    /// - Throws: `TransferError`, `StoreError`, and the errors of `onEvent`.
     func attempt(
         _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64 = 0,
         tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
@@ -62,11 +63,12 @@ extension AttemptMaker {
             session: access.sessions(heldTo: trust),
             onServer: { [trust] in trust.note($0) })
         configure(&attempt)
-        // Until the engine says otherwise.
+        // Assumed until the engine reports otherwise.
         course.requestWasSent = true
         let handle = await services.engine.start(attempt)
         if !control.begin(handle, countingFrom: origin) { await services.engine.stop(handle.id) }
-        // Changed while the attempt was being started, when nobody could be told; or others have to give way.
+        // The limits changed while the attempt was being started and had no id yet, or other attempts must get a
+        // smaller share.
         if rates != ratesOfEach() || rates != course.maxRates { await shareRates() }
 
         var ended: AttemptOutcome?
@@ -109,13 +111,13 @@ extension AttemptMaker {
     /// Bytes per second, 0 is unlimited; takes effect on the live attempt at once.
     func setMaxRates(receive: Int64, send: Int64) async { await setOwnMaxRates(receive: receive, send: send) }
 
-    /// As `setMaxRates`, for whoever makes the attempts itself.
+    /// The default implementation of `setMaxRates`, for a type that makes the attempts itself.
     func setOwnMaxRates(receive: Int64, send: Int64) async {
         course.maxRates = BandwidthLimits(receive: receive, send: send)
         await shareRates()
     }
 
-    /// Live attempts have equal parts of what the task may receive.
+    /// Divides the task's limits equally among its live attempts.
     func shareRates() async {
         let rates = ratesOfEach()
         for attempt in control.attempts {
@@ -138,7 +140,7 @@ extension AttemptEvent {
 }
 
 extension TaskSpecification {
-    /// The limits on rates that its requests share with others'.
+    /// The scopes whose rate limits the task's requests share with other tasks.
     fileprivate var rateScopes: [RateScope] {
         [.service] + (group.map { [.group(GroupKey(owner: owner, name: $0))] } ?? [])
             + (profile.map { [.profile($0)] } ?? [])

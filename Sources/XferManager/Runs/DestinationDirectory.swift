@@ -2,11 +2,11 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Opening the directory that a transfer's bytes lie in: beneath its owner's roots, with its owner's rights.
+/// Opens the directory of a transfer's bytes, beneath its owner's roots and with the owner's rights.
 enum DestinationDirectory {
-    /// The directory of the add, or `destinationUnavailable`.
+    /// Opens the directory named when the task was added, or throws `destinationUnavailable`.
     ///
-    /// - Parameter owner: whose task named it.
+    /// - Parameter owner: the owner of the task that named it.
     static func open(
         _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices,
         _ purpose: AllowedRoots.Purpose = .writing
@@ -34,7 +34,8 @@ enum DestinationDirectory {
         }
     }
 
-    /// As above, of whoever named the directory and holds the transfer: a task may share one in another owner's directory.
+    /// As above, with the rights of the owner whose task named the directory: a task may share a transfer in another
+    /// owner's directory.
     static func open(
         _ transfer: Transfer, for task: TaskSpecification, _ settings: ManagerSettings, _ services: RunServices,
         _ purpose: AllowedRoots.Purpose = .writing
@@ -60,7 +61,8 @@ enum DestinationDirectory {
             .destinationUnavailable, "the bytes that are shared with another task lie where they cannot be used now")
     }
 
-    /// Opens a directory's path again, as somebody who looks for the file there would find it. What it answers blocks.
+    /// Returns a closure that opens the directory by its path again, as another process would find it. The closure
+    /// blocks.
     static func reopening(
         _ directory: DirectoryHandle, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
     ) -> @Sendable () throws -> DirectoryHandle {
@@ -81,16 +83,16 @@ enum DestinationDirectory {
         return try await services.pool.run { try directories.open(path, beneath: roots) }
     }
 
-    /// The same inode on another device number is the same directory after a reboot, an operator's other inode on the same
-    /// device was made anew; neither is an unmounted disk. What lies in a guest's hands has to be that very directory: made
-    /// anew it may be anything that the guest has put there.
+    /// Whether the found directory counts as the recorded one. For an operator, the same inode on another device number
+    /// is the same directory after a reboot, and another inode on the same device was created anew; neither is an
+    /// unmounted disk. A guest's directory must be identical: a new one may hold anything the guest has put there.
     private static func isAdmitted(_ found: FileIdentity, as recorded: FileIdentity, isOperators: Bool) -> Bool {
         found == recorded || (isOperators && (found.device == recorded.device || found.inode == recorded.inode))
     }
 }
 
 extension TransferTask {
-    /// Whether it is a reason to keep a transfer in this directory.
+    /// Whether the task named this directory and still needs the transfer.
     fileprivate func holds(_ directory: String) -> Bool {
         state != .cancelled && specification.destination.directory == directory
     }

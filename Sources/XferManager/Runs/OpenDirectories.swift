@@ -2,10 +2,11 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-/// The directories that runs have open: ten thousand files for one directory need not walk to it ten thousand times.
+/// The directories that runs have open, so that ten thousand files for one directory do not walk its path ten thousand
+/// times.
 ///
-/// A directory is given out again only while its path leads to that very one, and only under the roots that allowed it. What was
-/// looked at a moment ago is taken for as it was: nobody can tell whether a path changed just before a look or just after it.
+/// A directory is reused only while its path leads to it, and only under the roots that allowed it. A check stays valid
+/// for 200 ms: a path may change right after any check, so a moment more makes no difference.
 final class OpenDirectories: Sendable {
     private struct Key: Hashable {
         let path: String
@@ -14,18 +15,18 @@ final class OpenDirectories: Sendable {
 
     private struct Entry {
         weak var directory: DirectoryHandle?
-        /// When its path was seen to lead to it.
+        /// When its path was last seen to lead to it.
         var seenAt: MonotonicInstant
         /// When it was opened beneath its roots.
         var openedAt: MonotonicInstant
     }
 
-    /// How long a look counts.
+    /// How long a check stays valid.
     private static let moment = Duration.milliseconds(200)
 
     private let entries = NIOLockedValueBox<[Key: Entry]>([:])
 
-    /// The directory if it was opened or looked at a moment ago.
+    /// The directory if it was opened or checked a moment ago.
     func justSeen(_ path: String, beneath roots: AllowedRoots) -> DirectoryHandle? {
         let now = Clocks.monotonic()
         return entries.withLockedValue { entries in
@@ -53,8 +54,8 @@ final class OpenDirectories: Sendable {
         return opened
     }
 
-    /// As `open`, but looks at the path now, and opens it beneath its roots unless that was done a moment ago: it may lead to the
-    /// same directory by a way outside them. Blocks.
+    /// As `open`, but always checks the path, and opens it beneath its roots unless that was done a moment ago: the
+    /// path may now lead to the same directory from outside the roots. Blocks.
     func reopen(_ path: String, beneath roots: AllowedRoots) throws(FileError) -> DirectoryHandle {
         let key = Key(path: path, roots: roots)
         let now = Clocks.monotonic()

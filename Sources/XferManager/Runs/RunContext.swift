@@ -1,8 +1,8 @@
 import XferCurl
 import XferModel
 
-/// What a run is told when it is made. A class, because it is asked for something at every step: copies would retain all
-/// of a task's specification each time.
+/// The inputs of a run. A class, because every step reads it: each copy of a struct would retain the parts of the
+/// specification.
 final class RunContext: Sendable {
     let taskID: TaskID
     let specification: TaskSpecification
@@ -12,7 +12,7 @@ final class RunContext: Sendable {
     let trust: RunTrust
     /// The task's tries since its last progress, this run's included.
     let tries: Int
-    /// Called once when the last byte is there and the run needs no slot any more.
+    /// Called once when the last byte has arrived and the run needs no slot any more.
     let onBodyEnd: @Sendable () async -> Void
 
     init(
@@ -30,25 +30,25 @@ final class RunContext: Sendable {
     }
 }
 
-/// What a run learns and changes on its way.
-struct RunFacts: Sendable {
+/// What a run learns and changes.
+struct RunState: Sendable {
     var transfer: Transfer
-    /// Facts about the response and what was made of it, committed with whatever is committed next.
+    /// Facts about the response and the file, committed with the next commit.
     var outcome: TaskOutcome
-    var course: AttemptCourse
+    var course: AttemptState
 
     init(_ task: TransferTask, _ transfer: Transfer) {
         self.transfer = transfer
         outcome = task.outcome
-        course = AttemptCourse(
+        course = AttemptState(
             maxRates: BandwidthLimits(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
     }
 }
 
-/// What attempts leave to the one that made them.
-struct AttemptCourse: Sendable {
+/// What an attempt leaves to the `AttemptMaker`.
+struct AttemptState: Sendable {
     var maxRates = BandwidthLimits()
-    /// Events that had no commit of their own yet, in order.
+    /// Events that are not committed yet, in order.
     var pendingEvents: [EventPayload] = []
     /// Whether the server may have begun to act on the last request.
     var requestWasSent = false

@@ -3,30 +3,30 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// The manager's hold on a run: asks it to stop, and reads how far it is.
+/// Lets `TransferManager` stop a run and read its progress.
 ///
-/// The run may be between two attempts when it is asked to stop, so the wish is kept until the run looks.
+/// The run may be between two attempts when it is asked to stop, so the request is kept until the run checks it.
 final class RunControl: Sendable {
     private struct State {
         var isStopRequested = false
         var isPublishing = false
         var phase: TaskPhase = .connecting
-        /// Several only of a download in segments.
+        /// More than one only for a download in segments.
         var attempts: [LiveAttempt] = []
-        /// Of the hook that works on the file.
+        /// The hook that works on the file.
         var hook: HookStop?
         var received: Int64 = 0
-        /// What the server has from earlier attempts, or from earlier requests of this one.
+        /// What the server has from earlier attempts, or from earlier requests of this attempt.
         var sent: Int64 = 0
         var total: Int64?
         var isResumable: Bool?
-        /// Of a download in segments: what was received of it but by live attempts.
+        /// For a download in segments: the bytes received, without those of live attempts.
         var receivedElsewhere: Int64?
-        /// Who knows how far it is.
+        /// The control of the transfer that fetches the body, while the run waits for it.
         var followed: RunControl?
-        /// What attempts that have ended moved over the network.
+        /// Network traffic of attempts that have ended.
         var endedTraffic = Traffic()
-        /// What `measure` has told already.
+        /// Traffic that `measure` has returned already.
         var countedTraffic = Traffic()
         var receiveMeter = RateMeter()
         var sendMeter = RateMeter()
@@ -38,7 +38,7 @@ final class RunControl: Sendable {
 
     private struct LiveAttempt {
         let handle: AttemptHandle
-        /// What it receives counts from this offset on.
+        /// Received bytes count from this offset on.
         let origin: Int64
 
         var received: Int64 { max(0, handle.progress.snapshot.offset.subtractingSaturated(origin)) }
@@ -51,9 +51,9 @@ final class RunControl: Sendable {
 
     var isStopRequested: Bool { state.withLockedValue(\.isStopRequested) }
 
-    /// Measures how fast bytes move. Answers what moved over the network since this was called last.
+    /// Samples the rates. Returns the network traffic since the last call.
     ///
-    /// Several tasks may follow one transfer: of calls with the same instant the first one answers what moved.
+    /// Several tasks may follow one transfer: of calls with the same instant, the first one returns the traffic.
     func measure(_ now: MonotonicInstant) -> Traffic {
         state.withLockedValue { state in
             let traffic = state.traffic
@@ -64,24 +64,24 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Bytes per second, as `measure` has seen them. What was kept, and what a cache had, never counts.
+    /// Bytes per second, as `measure` has sampled them. Kept bytes and bytes from a cache never count.
     var rates: Traffic {
         state.withLockedValue { Traffic(received: $0.receiveMeter.rate, sent: $0.sendMeter.rate) }
     }
 
-    /// What has moved over the network so far.
+    /// The network traffic so far.
     var traffic: Traffic { state.withLockedValue(\.traffic) }
 
-    /// Who makes the requests: this one, or the transfer it follows.
+    /// The control whose run makes the requests: this one, or that of the transfer it follows.
     var mover: RunControl { followed ?? self }
 
     /// Bytes per second in the task's own direction.
     var rate: Int64 { kind == .upload ? mover.rates.sent : mover.rates.received }
 
-    /// Whether what is held can be continued after a break, nil while that is not known.
+    /// Whether kept bytes can be continued after an interruption; nil while that is not known.
     var isResumable: Bool? { followed?.isResumable ?? state.withLockedValue(\.isResumable) }
 
-    /// The live attempts: none, one, or, of a download in segments, several.
+    /// The live attempts; more than one only for a download in segments.
     var attempts: [AttemptHandle] { state.withLockedValue { $0.attempts.map(\.handle) } }
 
     /// The latest phase and counters, from any thread.
@@ -95,13 +95,14 @@ final class RunControl: Sendable {
             progress.phase = live.isTransferring ? .transferring : .connecting
             progress.received = state.attempts.reduce(state.receivedElsewhere ?? 0) { $0 + $1.received }
             progress.sent += live.sent
-            // A request of an upload that goes on has only the rest to send.
+            // A request that continues an upload has only the rest to send.
             progress.total = kind == .upload ? state.total ?? live.sendTotal : live.total ?? state.total
             return progress
         }
     }
 
-    /// Notes the hook that works on the file now; nil when it has ended. It is told of wishes to stop, earlier ones too.
+    /// Sets the hook that works on the file; nil when it has ended. It is stopped if the run is asked to stop, or was
+    /// before.
     func note(_ hook: HookStop?) {
         state.withLockedValue { state in
             state.hook = hook
@@ -111,7 +112,7 @@ final class RunControl: Sendable {
 
     private var followed: RunControl? { state.withLockedValue(\.followed) }
 
-    /// From now on somebody else tells how far it is: the transfer it waits for. Nil ends that.
+    /// Takes the progress from another control from now on: that of the transfer the run waits for. Nil ends that.
     func follow(_ other: RunControl?) {
         let last = other == nil ? followed?.progress : nil
         state.withLockedValue { state in
@@ -121,10 +122,10 @@ final class RunControl: Sendable {
         }
     }
 
-    /// What was to stop may go on.
+    /// Withdraws a request to stop.
     func withdrawStop() { state.withLockedValue { $0.isStopRequested = false } }
 
-    /// Keeps the wish; the live attempts are for the caller to stop.
+    /// Records a request to stop. Returns the live attempts, which the caller has to stop.
     func requestStop() -> [AttemptHandle] {
         state.withLockedValue { state in
             state.isStopRequested = true
@@ -133,7 +134,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// The last moment at which a wish to stop counts: false when there is one. What follows ends within moments.
+    /// Checks for a request to stop for the last time; false if there is one. Otherwise the run ends within moments.
     func beginPublishing() -> Bool {
         state.withLockedValue { state in
             if !state.isStopRequested { state.isPublishing = true }
@@ -141,14 +142,14 @@ final class RunControl: Sendable {
         }
     }
 
-    /// It was too late to stop: the file gets its final name now.
+    /// Whether it is too late to stop, because the file gets its final name now.
     var isPublishing: Bool { state.withLockedValue(\.isPublishing) }
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 
-    /// Notes an attempt that runs now; false when the run was asked to stop meanwhile.
+    /// Adds a live attempt; false if the run was asked to stop meanwhile.
     ///
-    /// - Parameter origin: what it receives counts from this offset on; 0 counts what was kept before it, too.
+    /// - Parameter origin: received bytes count from this offset on; 0 includes the bytes kept before.
     func begin(_ attempt: AttemptHandle, countingFrom origin: Int64 = 0) -> Bool {
         state.withLockedValue { state in
             state.attempts.append(LiveAttempt(handle: attempt, origin: origin))
@@ -156,7 +157,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// The attempt has ended; it was the only one with this many bytes kept, or one of several.
+    /// Removes an attempt that has ended. Without segments, `received` is the number of bytes kept.
     func end(_ attempt: AttemptHandle, received: Int64) {
         state.withLockedValue { state in
             guard let index = state.attempts.firstIndex(where: { $0.handle.id == attempt.id }) else { return }
@@ -168,15 +169,14 @@ final class RunControl: Sendable {
         }
     }
 
-    /// From now on several attempts may bring parts of the whole, of which so much is there but for what live ones brought.
-    /// Nil ends that.
+    /// Begins counting segments, with the bytes received so far without those of live attempts. Nil ends that.
     func noteSegments(receivedElsewhere: Int64?) {
         state.withLockedValue { $0.receivedElsewhere = receivedElsewhere }
     }
 
     func note(isResumable: Bool?) { state.withLockedValue { $0.isResumable = isResumable } }
 
-    /// Bytes that are kept, and the complete length as far as known.
+    /// Sets the number of kept bytes, and the complete length if known.
     func note(received: Int64, total: Int64?) {
         state.withLockedValue { state in
             state.received = received
@@ -184,7 +184,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Bytes the server has, and how many there are to send.
+    /// Sets the number of bytes the server has, and how many there are to send.
     func note(sent: Int64, total: Int64?) {
         state.withLockedValue { state in
             state.sent = sent
@@ -193,7 +193,7 @@ final class RunControl: Sendable {
     }
 }
 
-/// Bytes of bodies that went over the network, or bytes per second: what was thrown away counts, what was kept before not.
+/// Network traffic of bodies, in bytes or bytes per second. Discarded bytes count; bytes kept before do not.
 struct Traffic: Hashable, Sendable {
     var received: Int64 = 0
     var sent: Int64 = 0
@@ -214,12 +214,12 @@ extension Traffic {
     }
 }
 
-/// How far a run is.
+/// A run's progress.
 struct RunProgress: Hashable, Sendable {
     let kind: TaskKind
     var phase: TaskPhase
     var received: Int64
     var sent: Int64
-    /// Of an upload what there is to send, else what there is to receive; nil while unknown.
+    /// For an upload the length to send, otherwise the length to receive; nil while unknown.
     var total: Int64?
 }

@@ -1,7 +1,7 @@
 import XferModel
 import XferStore
 
-/// How a run came to its end; the manager turns it into the task's next state.
+/// How a run ended. `TransferManager` derives the task's next state from it.
 enum RunEnd: Sendable {
     /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)
@@ -9,25 +9,26 @@ enum RunEnd: Sendable {
     case staged(size: Int64)
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
-    /// The bytes were wrong and are given up; another source is to be asked for them at once. It was no try.
+    /// The bytes were wrong and are dropped; another source is asked at once. This does not count as a try.
     case again
     /// The run was asked to stop, and its bytes are checkpointed.
     case stopped
-    /// The database cannot be written: nothing that happened since the last commit counts.
+    /// The database cannot be written. Nothing since the last commit counts.
     case storageFailed
-    /// The task is no longer running in the database: it was cancelled or paused while nobody could be asked to stop.
+    /// The task is no longer running in the database: it was cancelled or paused when there was no run that could be
+    /// stopped.
     case overtaken
 }
 
-/// A run's end together with the facts that go into the task's row with it.
+/// A run's end together with the facts committed with it.
 struct RunResult: Sendable {
     var end: RunEnd
-    /// The transfer whose bytes it left.
+    /// The transfer that holds the run's bytes.
     var transferID: TransferID
     var outcome: TaskOutcome
     /// Whether the task is to get a transfer of its own with its next try.
     var leavesTransfer = false
-    /// Events that had no commit of their own yet, in order.
+    /// Events that are not committed yet, in order.
     var pendingEvents: [EventPayload]
     /// What was kept of the response, also of one that was refused.
     var keptResponse: KeptResponse?
@@ -35,12 +36,12 @@ struct RunResult: Sendable {
     var requestWasSent = false
     /// Whether a later try can go on from here.
     var isResumable = false
-    /// Whether its partial file is not there any more as it was.
+    /// Whether the partial file was lost or changed.
     var isPartLost = false
-    /// The counters as they stood last.
+    /// The final counters.
     var progress: RunProgress
 
-    /// Whether a file has its final name; a cancel that overtook it takes that back.
+    /// Whether a file has its final name. A cancellation at the same time removes it again.
     var isPublished: Bool {
         guard case .completed = end else { return false }
         return !outcome.skipped && !outcome.notModified

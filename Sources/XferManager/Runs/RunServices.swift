@@ -6,15 +6,15 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// Makes a text of a task for those outside. Given to the manager by whoever owns the wire's forms; without secrets.
+/// Describes a task in text, without secrets. Hooks read it; `TransferManager.open` gets the function from its caller.
 public typealias TaskDescriber = @Sendable (TransferTask) -> String
 
-/// What every run shares: where bytes come from, where they go, and where it is written down.
+/// The services that all runs share.
 struct RunServices: Sendable {
     let store: TaskStore
     let engine: TransferEngine
     let pool: BlockingPool
-    /// Threads of their own for digests, which take minutes where files are large: checkpoints never wait for them.
+    /// A separate pool for digests, which take minutes for large files, so that checkpoints never wait for them.
     let digests: BlockingPool
     let durability: DurabilityGroup
     let publishing: PublishingStage
@@ -23,18 +23,18 @@ struct RunServices: Sendable {
     let spool: SpoolDirectory
     let reader: ResponseReader
     let space: NIOLockedValueBox<SpaceLedger>
-    let policies: NIOLockedValueBox<PolicyBook>
-    /// Which URLs may be loaded at all.
+    let policies: NIOLockedValueBox<PolicyRegistry>
+    /// The rules for which URLs may be loaded.
     let admission: NIOLockedValueBox<AdmissionRules>
-    /// What an attempt shows and which way it takes.
+    /// Resolves an attempt's credentials and proxy.
     let access: AccessResolver
     let cookies: CookieJars
     let cache: ResponseCache
     let hooks: HookRunner
-    /// A task as its hooks are told of it.
+    /// Makes the description of a task that its hooks get.
     let describe: TaskDescriber
     let clock: WallClock
-    /// What tells whether something is old enough to be deleted.
+    /// Decides whether something is old enough to be deleted.
     let ages: RetentionAges
     let logger: Logger
 }

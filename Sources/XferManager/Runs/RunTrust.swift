@@ -3,12 +3,13 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// What a run's connections are held to: resolves every hop by the policies and lists in force at that moment, and remembers
-/// who was believed by which of them, so that a change of them can tell whether it concerns this run and its bytes.
+/// The trust rules for a run's connections. Resolves every hop by the policies and lists in force at that moment, and
+/// records by which of them each server was trusted, so that a later change can be checked against this run and its
+/// bytes.
 final class RunTrust: Sendable {
     private struct Hop: Hashable {
         var origin: Origin
-        /// An `https` proxy is judged as a host of its own; the task's policy is none of its.
+        /// An `https` proxy is judged as a host of its own; the task's policy does not apply to it.
         var isProxy = false
     }
 
@@ -17,17 +18,18 @@ final class RunTrust: Sendable {
         var admission: AdmissionRules?
         /// The authorities in force when the first `https` hop was resolved.
         var authorities: String?
-        /// Hops whose use of a policy with `allow_invalid_certificates` was told, since the attempt began.
+        /// Hops whose use of a policy with `allow_invalid_certificates` was reported, since the attempt began.
         var toldLax: Set<LaxUse> = []
         var lax: [LaxUse] = []
-        /// Who sent the bytes of earlier attempts.
+        /// The servers that sent the bytes of earlier attempts.
         var kept: [SourceEvidence]
-        /// Who answered in this attempt.
+        /// The servers that answered in this attempt.
         var answering: [SourceEvidence] = []
-        /// What the database knows.
+        /// The servers that the database has.
         var recorded: [SourceEvidence]
 
-        /// Everybody, earlier ones first. More than are kept become somebody nobody believes when it is asked again.
+        /// All servers, earlier ones first. Overflow is replaced by a sentinel that every policy rejects when it is
+        /// judged again.
         var sources: [SourceEvidence] {
             let all = kept + answering.filter { !kept.contains($0) }
             guard all.count > SourceEvidence.maxCount else { return all }
@@ -45,16 +47,16 @@ final class RunTrust: Sendable {
         var host: String
     }
 
-    private let policies: NIOLockedValueBox<PolicyBook>
+    private let policies: NIOLockedValueBox<PolicyRegistry>
     private let admission: NIOLockedValueBox<AdmissionRules>
     private let taskPolicy: String?
     let authoritiesFile: String?
     private let clock: WallClock
     private let state: NIOLockedValueBox<State>
 
-    /// - Parameter kept: who sent the bytes that earlier runs left.
+    /// - Parameter kept: the servers that sent the bytes of earlier runs.
     init(
-        policies: NIOLockedValueBox<PolicyBook>, admission: NIOLockedValueBox<AdmissionRules>, taskPolicy: String?,
+        policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>, taskPolicy: String?,
         authoritiesFile: String?, kept: [SourceEvidence], clock: @escaping WallClock
     ) {
         self.policies = policies
@@ -67,8 +69,8 @@ final class RunTrust: Sendable {
 
     // MARK: Hops
 
-    /// The rules in force, once they let the hop and its proxy be asked. Called on the engine's loop, before a hop and again
-    /// in its handshake.
+    /// Returns the rules in force if they allow the hop and its proxy. Called on the engine's loop, before a hop and
+    /// again in its handshake.
     func admit(_ url: HTTPURL, through proxy: ProxyServer?) throws(TransferError) -> AdmissionRules {
         let rules = admission.withLockedValue { rules in
             state.withLockedValue { $0.admission = rules }
@@ -83,7 +85,7 @@ final class RunTrust: Sendable {
         return rules
     }
 
-    /// What the hop's server is held to, and its proxy if that is spoken to over TLS. Called as `admit`.
+    /// The policies for the hop's server, and for its proxy if the connection to that uses TLS. Called as `admit`.
     func policies(
         for url: HTTPURL, through proxy: ProxyServer?
     ) throws(TransferError) -> (origin: AppliedPolicies, proxy: AppliedPolicies?) {
@@ -95,7 +97,8 @@ final class RunTrust: Sendable {
         return (origin, own)
     }
 
-    /// Resolving and noting it are one step: whoever puts other policies into force afterwards finds it with `isStale`.
+    /// Resolves a hop and records the result under the registry's lock, so that a later change of the policies finds it
+    /// with `isStale`.
     private func resolve(_ hop: Hop) throws(TransferError) -> AppliedPolicies {
         let now = clock()
         let result = policies.withLockedValue { book -> Result<AppliedPolicies, PolicyResolutionError> in
@@ -118,14 +121,14 @@ final class RunTrust: Sendable {
     }
 
     private func resolve(
-        _ hop: Hop, _ book: PolicyBook, at now: Timestamp
+        _ hop: Hop, _ book: PolicyRegistry, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         try book.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
-    /// Whether some hop, or somebody who sent kept bytes, would be judged otherwise now. The lists judge addresses nobody
-    /// remembers: any change of them counts, and so does any change of the authorities.
-    func isStale(under book: PolicyBook, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
+    /// Whether some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that
+    /// the lists judged are not recorded, so any change of the lists counts; so does any change of the authorities.
+    func isStale(under book: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
         let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
         if let judged, judged != rules { return true }
         if let authorities, authorities != book.authorities { return true }
@@ -144,7 +147,7 @@ final class RunTrust: Sendable {
         }
     }
 
-    /// Uses since the last call, for the log: once for each host and attempt, whether its connection is new or not.
+    /// Uses since the last call, for the log. A host is reported once per attempt, even if its connection is reused.
     func takeLax() -> [LaxUse] {
         state.withLockedValue { state in
             defer { state.lax = [] }
@@ -152,9 +155,9 @@ final class RunTrust: Sendable {
         }
     }
 
-    // MARK: Who sent the bytes
+    // MARK: Evidence of the servers
 
-    /// What earlier runs left is looked at anew.
+    /// Starts a new run on the transfer, with the servers recorded for its kept bytes.
     func beginAnew(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept, recorded: kept) } }
 
     func beginAttempt() {
@@ -165,7 +168,7 @@ final class RunTrust: Sendable {
         }
     }
 
-    /// Somebody answers in this attempt. Called on the engine's loop.
+    /// Records a server that answers in this attempt. Called on the engine's loop.
     func note(_ source: SourceEvidence) {
         state.withLockedValue { state in
             var source = source
@@ -174,7 +177,7 @@ final class RunTrust: Sendable {
         }
     }
 
-    /// The kept bytes are dropped; what comes now is of this attempt.
+    /// Forgets the servers of dropped bytes; only those of this attempt remain.
     func forgetKept() {
         state.withLockedValue { state in
             state.kept = []
@@ -184,8 +187,8 @@ final class RunTrust: Sendable {
 
     var hasRecordedSources: Bool { state.withLockedValue { !$0.recorded.isEmpty } }
 
-    /// What is to be committed with the next offset; nil when the database knows it. Where only the built-in default judged,
-    /// nothing is written while the run goes on.
+    /// The servers to commit with the next offset; nil if the database has them. If only the built-in default applied,
+    /// nothing is written until the run ends.
     func unrecordedSources(isLast: Bool) -> [SourceEvidence]? {
         state.withLockedValue { state in
             let sources = state.sources
@@ -199,11 +202,11 @@ final class RunTrust: Sendable {
 
     func noteRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
 
-    /// Why bytes that earlier runs kept may not be used any more; nil when everybody who sent them is believed by the
-    /// policies in force. May read the authorities' file.
+    /// Why bytes of earlier runs may not be used any more; nil if the policies in force trust every server that sent
+    /// them. May read the authorities' file.
     ///
-    /// - Parameter urls: where they came from if nothing is recorded: under the built-in default then.
-    /// - Throws: `policyMissing`: the bytes can wait until the task's policy is back.
+    /// - Parameter urls: the origins to check if no server is recorded. They were trusted under the built-in default.
+    /// - Throws: `policyMissing` if the task's policy does not exist; the bytes are kept until it does.
     func refusalOfKept(from urls: [HTTPURL]) throws(TransferError) -> String? {
         var kept = state.withLockedValue(\.kept)
         if let refusal = try judge(&kept, from: urls) { return refusal }
@@ -211,16 +214,16 @@ final class RunTrust: Sendable {
         return nil
     }
 
-    /// As `refusalOfKept`, of bytes that the cache keeps.
+    /// As `refusalOfKept`, for bytes in the cache.
     func refusal(of sources: [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
         var sources = sources
         return try judge(&sources, from: urls)
     }
 
-    /// Everybody who had a part in what the run received.
+    /// All servers that sent bytes to this run, or to earlier runs whose bytes are kept.
     var sources: [SourceEvidence] { state.withLockedValue(\.sources) }
 
-    /// Notes in `kept` by which policies who is believed.
+    /// Judges the servers in `kept` again, and records the policies that trust each of them.
     private func judge(_ kept: inout [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
         let authorities = policies.withLockedValue(\.authorities)
         do throws(TransferError) {
@@ -248,8 +251,8 @@ final class RunTrust: Sendable {
     }
 }
 
-/// By what a server was believed: the policies' versions, and the contents of the authorities' file. Rows of earlier programs
-/// have the versions only: they are judged once more.
+/// The basis on which a server was trusted: the policies' versions and the contents of the authorities' file. Rows of
+/// earlier program versions lack the authorities: their servers are judged again.
 struct Judgement {
     let policies: String
     let authorities: String

@@ -3,10 +3,10 @@ import XferModel
 import XferStore
 
 extension TaskRun {
-    /// Commits a change of this run together with the events that wait, if the task is still this run's. Of a task that was
-    /// cancelled meanwhile the end has been told, and nothing more is: what has to be known to clear up is still written.
+    /// Commits a change of this run together with the pending events, if the task still belongs to this run. The events
+    /// of a task that has ended meanwhile are not appended; what clean-up has to know is still written.
     ///
-    /// - Throws: `Overtaken`, `StoreError`, what `change` throws.
+    /// - Throws: `Overtaken`, `StoreError`, and the errors of `change`.
     func commit<Answer: Sendable>(
         _ urgency: Urgency,
         _ change: @escaping @Sendable (StoreTransaction, inout TaskStateMachine) throws -> Answer

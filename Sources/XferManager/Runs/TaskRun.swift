@@ -4,30 +4,30 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One task on its way from `running` to whatever comes next; there is one kind of run for each way bytes go.
+/// One task from `running` to its next state. There is one kind of run for each way to transfer bytes.
 ///
-/// The order is the house's: what a restart has to know is committed before it is done. A run commits what it learns on its
-/// way itself; the task's next state is the manager's to commit.
+/// A run commits what a restart has to know before it acts. It commits facts and offsets itself; `TransferManager`
+/// commits the task's next state.
 protocol TaskRun: AttemptMaker {
-    var facts: RunFacts { get set }
-    /// What was kept of the response, committed with the task's end.
+    var facts: RunState { get set }
+    /// What was kept of the response. It is committed with the task's end.
     var keptResponse: KeptResponse? { get }
-    /// Whether a later try can go on from what this one achieved, so that its transfer stays when the task fails.
+    /// Whether a later try can continue from this run, so that the transfer is kept when the task fails.
     var isResumable: Bool { get }
 
-    /// Whether the next try should be made on a transfer of its own.
+    /// Whether the next try should use a new transfer.
     var leavesTransfer: Bool { get }
 
-    /// Whose claims to space end with the run.
+    /// The transfer whose claims to disk space end with the run; nil if the run has none.
     var claimant: TransferID? { get }
 
-    /// Asks it to stop at the next safe point.
+    /// Asks the run to stop at the next safe point.
     func stop() async
 
-    /// Bytes per second, 0 is unlimited; takes effect at once.
+    /// Sets the limits in bytes per second, 0 is unlimited. Takes effect at once.
     func setMaxRates(receive: Int64, send: Int64) async
 
-    /// Runs to the end. What is thrown is how it ended, too.
+    /// Runs to the end. A thrown error is also an end of the run.
     func run() async throws -> RunEnd
 }
 
@@ -40,7 +40,7 @@ extension TaskRun {
         get { facts.outcome }
         set { facts.outcome = newValue }
     }
-    var course: AttemptCourse {
+    var course: AttemptState {
         get { facts.course }
         set { facts.course = newValue }
     }
@@ -54,7 +54,7 @@ extension TaskRun {
     }
     var isResumable: Bool { control.progress.received > 0 }
 
-    /// Runs to the end; never throws: every end is a value.
+    /// Runs to the end and converts every thrown error to a value.
     func execute() async -> RunResult {
         let end: RunEnd
         var isPartLost = false
@@ -68,7 +68,7 @@ extension TaskRun {
         } catch let error as TransferError {
             end = .failed(error.explainedByDescriptors)
         } catch is StoreError {
-            // Without descriptors no further reader can be opened, which says nothing of the disk.
+            // When descriptors run out, SQLite cannot open another reader; the storage itself may be sound.
             end =
                 Descriptors.areScarce
                 ? .failed(TransferError(.internalError, "the database cannot be read").explainedByDescriptors)
@@ -89,7 +89,7 @@ extension TaskRun {
 }
 
 extension FileError {
-    /// Whether the partial file is not there any more as it was: neither its bytes nor an intent to publish them count.
+    /// Whether the partial file was lost or changed, so that neither its bytes nor an intent to publish it are valid.
     fileprivate var isOfLostPart: Bool {
         switch self {
         case .partChanged, .publishLost: true
@@ -98,5 +98,5 @@ extension FileError {
     }
 }
 
-/// The task's row is no longer running: whatever the run was about to do must not happen.
+/// The task's row is no longer running for this run, so that the run must not continue.
 struct Overtaken: Error {}

@@ -4,9 +4,10 @@ import XferCore
 import XferFiles
 import XferModel
 
-/// The time zones that windows name, read once and looked at again when their file has changed.
+/// The time zones of tasks' windows. Each is read once, and again when its file has changed.
 ///
-/// A zone whose file goes away or is damaged later keeps the rules that were read before, as long as this process lives.
+/// If a zone's file is removed or damaged later, the rules that were read before stay in force as long as this process
+/// lives.
 final class TimeZones: Sendable {
     private struct Entry {
         var rules: TimeZoneRules?
@@ -18,7 +19,7 @@ final class TimeZones: Sendable {
     private let logger: Logger
     private let entries = NIOLockedValueBox<[String?: Entry]>([:])
 
-    /// How long a file is taken to be as it was when it was looked at last.
+    /// How long a file is assumed to be unchanged since the last check.
     private static let patience = Duration.seconds(60)
 
     init(files: ZoneFiles, logger: Logger) {
@@ -26,7 +27,7 @@ final class TimeZones: Sendable {
         self.logger = logger
     }
 
-    /// Why a zone cannot be had.
+    /// Why a zone is not available.
     enum Fault: Error, CustomStringConvertible {
         case noName
         case missing
@@ -41,10 +42,10 @@ final class TimeZones: Sendable {
         }
     }
 
-    /// A window's zone; nil when it cannot be read. Without a window UTC, which nobody looks at.
+    /// The zone of a window; nil if it cannot be read. UTC if there is no window; it is not used then.
     ///
-    /// May read a small local file, once a minute and zone at most: it is called where a task's conditions are decided,
-    /// which is within a transaction.
+    /// May read a small local file, at most once a minute for each zone. It is called within the transaction that
+    /// decides a task's conditions.
     func rules(for schedule: TaskSchedule) -> TimeZoneRules? {
         guard let window = schedule.window else { return .utc }
         return rules(named: window.zone)
@@ -59,14 +60,14 @@ final class TimeZones: Sendable {
         return renew(name, now)
     }
 
-    /// Forgets when files were looked at: each is looked at again when it is needed next.
+    /// Makes each file be checked again when it is needed next.
     func lookAgain() {
         entries.withLockedValue { entries in
             for name in entries.keys { entries[name]?.lookedAt = MonotonicInstant(nanoseconds: .min / 2) }
         }
     }
 
-    /// Reads the zone for somebody who names it; what is none is not remembered.
+    /// Checks a zone that a client names. A name that is no zone is not cached.
     ///
     /// - Throws: `Fault`.
     func check(_ name: String?) throws(Fault) {
@@ -101,7 +102,7 @@ final class TimeZones: Sendable {
     private func load(_ name: String?) throws(Fault) -> TimeZoneRules {
         let found: (bytes: [UInt8], stamp: ZoneFiles.Stamp)?
         do throws(FileError) { found = try files.read(name) } catch { throw .unreadable(error.description) }
-        // localtime(5): without the file it is UTC.
+        // localtime(5): without the file the zone is UTC.
         guard let found else { if name == nil { return .utc } else { throw .missing } }
         do throws(TimeZoneFile.Fault) {
             return try TimeZoneFile.read(found.bytes)

@@ -3,18 +3,18 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Conditions that tasks have of their own: the calendar, and other tasks.
+/// The conditions of tasks: the calendar, and other tasks.
 ///
-/// They are looked at when a task comes or is changed, whenever it comes back to the queue, when they are due, and at the
-/// latest when it is about to start.
+/// They are evaluated when a task is added or changed, when it returns to the queue, when they are due, and before it
+/// starts.
 extension TransferManager {
-    /// Tasks looked at in one transaction.
+    /// The highest number of tasks evaluated in one transaction.
     static let conditionStep = 200
 
-    /// Brings a task into the state that its conditions demand and commits it with its event; an `Effect` when its run has
-    /// to stop.
+    /// Puts a task into the state that its conditions demand and commits it with its event. Returns an `Effect` if its
+    /// run has to stop.
     ///
-    /// - Parameter machine: may hold changes that are not written yet; what is written here includes them.
+    /// - Parameter machine: may hold changes that are not written yet; they are written, too.
     @discardableResult
     static func applyConditions(
         to machine: inout TaskStateMachine, _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
@@ -22,7 +22,8 @@ extension TransferManager {
         let task = machine.task
         let schedule = task.specification.schedule
         guard !task.state.isTerminal else { return nil }
-        // A suspect's are not looked at before somebody resumes it: that may be what crashes.
+        // A suspect's conditions are not evaluated before a client resumes the task: the evaluation may be what
+        // crashes.
         guard task.state != .staged, task.wait?.reason != .suspect else {
             try tx.setCondition(of: task.id, due: nil)
             return nil
@@ -36,7 +37,7 @@ extension TransferManager {
             transition = machine.onConditionsMet()
             due = until
         case .closed(let wait, let again):
-            // What is being published, or could not be begun again, goes on to its end.
+            // A task that is being published, or that could not begin again, continues to its end.
             let goesOn = try tx.isPublishing(task) || tx.mayHaveBegun(task)
             transition = goesOn ? .unchanged : machine.onHold(wait)
             due = again
@@ -59,7 +60,7 @@ extension TransferManager {
         return Effect(task: task.id, transfer: task.transferID, action: .stopAttempt)
     }
 
-    /// Whether a task that was picked may start; if not, it was made to wait or ended.
+    /// Whether a picked task may start. Otherwise it has been made to wait, or has ended.
     static func mayStart(
         _ task: TransferTask, _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
     ) throws -> Bool {
@@ -69,8 +70,8 @@ extension TransferManager {
         return machine.task.state == .queued
     }
 
-    /// Looks at the conditions that are due and tells dependents of tasks that ended, one step of each; the timer comes back
-    /// at once for what is left.
+    /// Evaluates due conditions and notifies dependents of ended tasks, one step of each. The timer fires again at once
+    /// for the rest.
     func settleConditions() async throws {
         let now = clock()
         let (zones, inFlight) = (zones, inFlight)
@@ -89,7 +90,7 @@ extension TransferManager {
         await perform(effects)
     }
 
-    /// As `recomputeConditions`; what fails is logged, and looked at when it is due.
+    /// As `recomputeConditions`. An error is logged, and the conditions are evaluated when they are due.
     func lookAtConditionsAgain() async {
         do {
             try await recomputeConditions()
@@ -99,7 +100,7 @@ extension TransferManager {
         }
     }
 
-    /// Computes every condition of the calendar anew: the wall clock was set, or zones may have changed.
+    /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed.
     public func recomputeConditions() async throws {
         zones.lookAgain()
         let (zones, inFlight) = (zones, inFlight)
@@ -127,7 +128,7 @@ extension TransferManager {
 }
 
 extension StoreReader {
-    /// How the tasks stand that have to complete before this one starts.
+    /// The states of the tasks that must complete before this one starts.
     fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
         guard !task.specification.schedule.after.isEmpty, task.state != .running else { return .met }
         let standing = try dependencies(of: task.id)

@@ -4,12 +4,12 @@ import XferStore
 
 /// `after`: tasks that start when others have completed.
 extension TransferManager {
-    /// Tasks looked at for a circle at most; a longer chain is not changed.
+    /// The highest number of tasks checked for a cycle. A longer chain cannot be changed.
     private static let longestChain = 100_000
 
-    /// Whether the tasks to be waited for are there, and this caller's to see.
+    /// Throws unless the tasks named in `after` exist and the caller may see them.
     ///
-    /// - Parameter field: what names them in errors, `tasks[3].after`.
+    /// - Parameter field: the field's name in errors, such as `tasks[3].after`.
     static func requireTargets(
         _ targets: [TaskID], for principal: Principal, field: String, in tx: StoreTransaction
     ) throws {
@@ -18,9 +18,9 @@ extension TransferManager {
         }
     }
 
-    /// Notes whom a task that was changed waits for now.
+    /// Records which tasks a changed task waits for.
     ///
-    /// - Parameter field: what names them in errors, `after`.
+    /// - Parameter field: the field's name in errors, such as `after`.
     static func setDependencies(
         of task: TransferTask, for principal: Principal, field: String, in tx: StoreTransaction
     ) throws {
@@ -36,7 +36,8 @@ extension TransferManager {
         try tx.setDependencies(of: task.id, on: targets)
     }
 
-    /// Refuses changed dependencies that would make tasks wait for each other; those of a new task cannot, nobody knows it yet.
+    /// Refuses changed dependencies that would make tasks wait for each other. A new task cannot cause that, because no
+    /// task waits for it yet.
     static func requireNoCircle(through task: TaskID, field: String, in tx: StoreTransaction) throws {
         guard let circle = try circle(through: task, in: tx) else { return }
         let named = circle.map(\.description).joined(separator: " → ")
@@ -44,7 +45,7 @@ extension TransferManager {
             path: field, reason: "tasks would wait for each other: \(named)", expected: "no circle")
     }
 
-    /// The tasks from `start` back to it along what they wait for; nil when there is no way.
+    /// The tasks on the way from `start` back to it along the dependencies; nil if there is no such way.
     private static func circle(through start: TaskID, in tx: StoreTransaction) throws -> [TaskID]? {
         var cameFrom: [TaskID: TaskID] = [:]
         var pending = [start]
@@ -72,12 +73,12 @@ extension TransferManager {
         return way.reversed()
     }
 
-    /// Tells a step's worth of dependents how tasks ended. A failure goes on along a chain link by link: each dependent that
-    /// fails is a target that ended.
+    /// Notifies one step of dependents how tasks ended. A failure passes along a chain link by link: each dependent
+    /// that fails is an ended task for its own dependents.
     static func tellDependents(_ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp) throws {
         var left = conditionStep
         while left > 0, let ended = try tx.nextEndedTarget() {
-            // Tried again before everybody was told: who is left goes on waiting for it.
+            // The task was retried before all dependents were notified: the rest continues to wait for it.
             if let target = try tx.task(ended.id), !target.state.isTerminal {
                 try tx.removeEndedTarget(ended.id)
                 left -= 1

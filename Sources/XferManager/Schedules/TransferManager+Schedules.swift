@@ -2,9 +2,9 @@ import XferCore
 import XferModel
 import XferStore
 
-/// A task's conditions when it comes, and when they are changed.
+/// Checks a task's conditions when it is added and when they are changed.
 extension TransferManager {
-    /// Judges the conditions of a task that is about to be inserted.
+    /// Checks the conditions of a task that is about to be inserted.
     static func requireChance(
         of schedule: TaskSchedule, for principal: Principal, path: String, _ zones: TimeZones, in tx: StoreTransaction,
         at now: Timestamp
@@ -23,7 +23,8 @@ extension TransferManager {
         try applyConditions(to: &machine, zones, in: tx, at: now)
     }
 
-    /// Judges changed conditions, and brings the task into the state they demand; an effect when its run has to stop.
+    /// Checks changed conditions, and puts the task into the state they demand. Returns an effect if its run has to
+    /// stop.
     static func reschedule(
         _ machine: inout TaskStateMachine, from earlier: TaskSchedule, for principal: Principal, path: String,
         _ zones: TimeZones, in tx: StoreTransaction, at now: Timestamp
@@ -42,7 +43,7 @@ extension TransferManager {
         return try applyConditions(to: &machine, zones, in: tx, at: now)
     }
 
-    /// A task that would fail before it could start is a mistake.
+    /// Refuses conditions under which the task would fail before it could start.
     private static func requireChance(
         of schedule: TaskSchedule, path: String, _ zones: TimeZones, at now: Timestamp
     ) throws {
@@ -54,7 +55,7 @@ extension TransferManager {
 }
 
 extension AdmittedTask {
-    /// With ids in place of what counts back to the tasks that were added before it in the same call.
+    /// Replaces negative references to tasks added earlier in the same call by their ids.
     func resolvingReferences(to added: [TransferManager.Added]) throws -> AdmittedTask {
         guard specification.schedule.after.contains(where: { $0.rawValue < 0 }) else { return self }
         var specification = specification

@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferStore
 
-/// With whom tasks share, under the settings of the moment.
+/// Determines which tasks share a transfer, under the current settings.
 struct CoalesceKeys: Sendable {
     let digest: KeyedDigest
     let isSharedBetweenOwners: Bool
@@ -11,8 +11,9 @@ struct CoalesceKeys: Sendable {
         SharingRules.key(of: specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
     }
 
-    /// What the task asks for was changed. When it is about other bytes now than those it shared, it leaves them to the
-    /// others; bytes that are its own alone stay and are continued under the resume rules. Answers whether it left.
+    /// Updates the key of a task whose request was changed. If the task then needs other bytes than those it shares, it
+    /// leaves the transfer. Bytes that only it holds stay and are continued under the resume rules. Returns whether it
+    /// left.
     @discardableResult
     func renew(_ machine: inout TaskStateMachine, in tx: StoreTransaction) throws -> Bool {
         let key = key(of: machine.task.specification)

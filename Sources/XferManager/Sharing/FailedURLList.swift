@@ -2,17 +2,17 @@ import XferCore
 import XferModel
 import XferStore
 
-/// The failed-URL list as one transaction sees it: under the settings of the moment.
+/// The list of failed URLs within one transaction, under the current settings.
 struct FailedURLList: Sendable {
     let digest: KeyedDigest
     let isSharedBetweenOwners: Bool
-    /// Seconds, 0 turns the list off.
+    /// In seconds; 0 turns the list off.
     let timeToLive: Int64
 
-    /// Whether it can refuse anything.
+    /// Whether it may refuse any task.
     func hasEntries(in tx: StoreTransaction) throws -> Bool { try timeToLive > 0 && tx.hasFailedURLs() }
 
-    /// Why a new task is not to be tried; nil when it may be.
+    /// Why a new task is not to be tried; nil if it may be.
     func refusal(
         of specification: TaskSpecification, in tx: StoreTransaction, at now: Timestamp
     ) throws -> TransferError? {
@@ -24,7 +24,7 @@ struct FailedURLList: Sendable {
             until: entry.failedAt.advanced(by: .seconds(timeToLive)))
     }
 
-    /// Takes notice of how a run ended, in the transaction that commits the end.
+    /// Records how a run ended, in the transaction that commits the end.
     func note(_ task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws {
         switch task.state {
         case .failed:

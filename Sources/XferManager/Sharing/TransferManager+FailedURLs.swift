@@ -3,9 +3,9 @@ import XferCurl
 public import XferModel
 import XferStore
 
-/// `failed_url.*`: what an owner sees and removes is its own; an operator everybody's.
+/// `failed_url.*`: an owner sees and removes its own entries; an operator all owners'.
 extension TransferManager {
-    /// What of the failed-URL list is to be removed.
+    /// The entries to remove.
     public enum FailedURLSelection: Sendable {
         case ids([FailedURLID])
         /// All entries about this URL, as a client writes it.
@@ -17,7 +17,7 @@ extension TransferManager {
             digest: digest, isSharedBetweenOwners: settings.sharesBetweenOwners, timeToLive: settings.negativeTTL)
     }
 
-    /// One page of the entries that count now, and for how many seconds each does.
+    /// One page of the entries in force, and for how many seconds each still is.
     public func failedURLs(
         ascending: Bool, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> (page: FailedURLPage, timeToLive: Int64) {
@@ -36,7 +36,7 @@ extension TransferManager {
         }
     }
 
-    /// Removes entries, so that their URLs are asked for again. Answers which were there.
+    /// Removes entries, so that their URLs are requested again. Returns the ids that were found.
     public func removeFailedURLs(
         _ selection: FailedURLSelection, for principal: Principal
     ) async throws -> [FailedURLID] {
@@ -55,7 +55,7 @@ extension TransferManager {
         }
     }
 
-    /// Empties the list in small steps. Answers how many entries there were.
+    /// Empties the list in small steps. Returns the number of entries removed.
     public func clearFailedURLs(for principal: Principal) async throws -> Int {
         let owner = principal.visibleOwner
         return try await translatingStoreErrors {
@@ -63,14 +63,14 @@ extension TransferManager {
         }
     }
 
-    /// Lets go of entries whose time is over, all of them where the list is turned off.
+    /// Removes expired entries, or all of them if the list is turned off.
     func trimFailedURLs(at now: Timestamp?) async throws {
         guard settings.negativeTTL <= 0 || now != nil else { return }
         let times = failedURLs.window(at: now ?? clock())
         _ = try await repeating { try $0.trimFailedURLs(keeping: times) }
     }
 
-    /// Runs a step in writes of its own until it changes nothing; answers the sum.
+    /// Runs a step in separate writes until it changes nothing. Returns the sum.
     private func repeating(_ step: @escaping @Sendable (StoreTransaction) throws -> Int) async throws -> Int {
         var sum = 0
         while true {

@@ -2,14 +2,14 @@ import XferCore
 public import XferModel
 import XferStore
 
-/// `slot.*`: places of an owner that one task at a time is in.
+/// `slot.*`: named slots of an owner. At most one unfinished task is in a slot.
 extension TransferManager {
     /// The task in this slot of the caller's; nil when it is empty.
     public func task(inSlot slot: String, for principal: Principal) async throws -> TransferTask? {
         try await store.read { try $0.holder(ofSlot: slot, of: principal.owner) }
     }
 
-    /// Takes the task out of its slot and leaves it alone otherwise. Answers it; nil when the slot was empty.
+    /// Removes the task from its slot and changes nothing else. Returns it; nil if the slot was empty.
     public func detach(fromSlot slot: String, for principal: Principal) async throws -> TransferTask? {
         try await translatingStoreErrors {
             try await store.write { tx in
@@ -22,7 +22,7 @@ extension TransferManager {
         }
     }
 
-    /// Cancels the task in this slot. Answers it; nil when the slot was empty.
+    /// Cancels the task in this slot. Returns it; nil if the slot was empty.
     public func cancel(inSlot slot: String, for principal: Principal) async throws -> TransferTask? {
         let now = clock()
         let (task, effects) = try await translatingStoreErrors {
@@ -36,9 +36,9 @@ extension TransferManager {
         return task
     }
 
-    /// Ends whoever else is in the slot that `task` has just joined. Answers what to do after the commit.
+    /// Ends the other tasks in the slot that `task` has just joined. Returns the effects to perform after the commit.
     ///
-    /// The newcomer is in the slot before anybody leaves it, so that what both are about always has a task.
+    /// The new task joins before the others leave, so that whatever they share always has a task.
     static func supersede(by task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws -> [Effect] {
         guard let slot = task.specification.slot else { return [] }
         let found = try tx.tasks(inSlot: slot, of: task.owner)

@@ -2,10 +2,10 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Whose files a task may replace.
+/// Decides which files a task may replace.
 enum ReplacingRules {
-    /// A caller that is no operator replaces only what it owns or one of its own tasks published, and that very file: another
-    /// one may have come to its name.
+    /// A caller that is not an operator may replace only files it owns, or the file that one of its tasks published;
+    /// another file under that name does not count.
     static func requireReplaceable(
         _ name: String, in directory: DirectoryHandle, by owner: Owner, _ services: RunServices,
         _ settings: ManagerSettings

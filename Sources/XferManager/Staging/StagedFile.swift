@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A staged file on its way to its final name, step by step; between the steps the manager commits what comes next.
+/// Publishes a staged file step by step. Between the steps `TransferManager` commits the next one.
 struct StagedFile: Sendable {
     let task: TransferTask
     let transfer: Transfer
@@ -12,11 +12,11 @@ struct StagedFile: Sendable {
     let directory: DirectoryHandle
     let file: PartialFile
     let length: Int64
-    /// What the file is like, once it is known to be the one that was staged.
+    /// The file's metadata, once it is known to be the staged file.
     private var facts: FileFacts
-    /// Names another task, or another program, has taken since this began.
+    /// Names that another task or program has taken since this began.
     private var taken: Set<String> = []
-    /// What the file is to be called; set by `choose`.
+    /// The final name; set by `choose`.
     private(set) var choice: Publisher.NameChoice = .skip
 
     var taskID: TaskID { task.id }
@@ -33,9 +33,9 @@ struct StagedFile: Sendable {
         return isReplacing
     }
 
-    /// Opens the file and looks whether it is what was staged.
+    /// Opens the file and checks that it is the staged one.
     ///
-    /// - Throws: `TransferError`, `FileError`: it cannot be published now.
+    /// - Throws: `TransferError`, `FileError`: the file cannot be published now.
     init(
         _ task: TransferTask, _ transfer: Transfer, _ ready: ReadyFile, in directory: DirectoryHandle,
         _ services: RunServices, _ settings: ManagerSettings
@@ -55,7 +55,7 @@ struct StagedFile: Sendable {
         facts = try await services.pool.run { [file] () throws(FileError) in try file.facts() }
     }
 
-    /// Length first, then the rest of what is cheap; if any of that differs, the digest decides.
+    /// Compares the length first, then the other metadata. If metadata differs, the digest decides.
     private func requireSame(_ services: RunServices, _ settings: ManagerSettings) async throws {
         guard let facts = ready.facts else { throw FileError.publishLost(path: file.path) }
         guard length == facts.length else {
@@ -81,7 +81,7 @@ struct StagedFile: Sendable {
         }
     }
 
-    /// Decides the final name by what is in the directory now.
+    /// Chooses the final name by the current contents of the directory.
     mutating func choose(_ services: RunServices, _ settings: ManagerSettings) async throws {
         let (directory, name, policy) = (directory, finalName, task.specification.destination.onConflict)
         let taken = taken
@@ -92,12 +92,12 @@ struct StagedFile: Sendable {
         try await ReplacingRules.requireReplaceable(name, in: directory, by: task.owner, services, settings)
     }
 
-    /// The name went to somebody else: choose again.
+    /// Excludes a name that was taken meanwhile from the next choice.
     mutating func onNameTaken() {
         if let intent { taken.insert(intent.finalName) }
     }
 
-    /// Carries out the intent, which is committed; false when somebody took the name meanwhile.
+    /// Renames the file as the committed intent says; false if the name was taken meanwhile.
     func rename(_ services: RunServices, _ settings: ManagerSettings) async throws -> Bool {
         guard let intent else { return true }
         let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)

@@ -4,21 +4,21 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// `task.commit`: publishing what is staged.
+/// `task.commit`: publishes staged tasks.
 ///
-/// The order is that of every publish: the intent is committed, the file gets its name, the completion is committed. A
-/// task is `staged` until then, whatever happens: `settleCommits` looks afterwards how far a commit came.
+/// The order is that of every publish: the intent is committed, the file gets its name, the completion is committed.
+/// Until then the task is `staged`; after an interruption `settleCommits` determines how far a commit got.
 extension TransferManager {
-    /// Publishes these staged tasks; all of them are looked at before the first gets its name, and their completions are
+    /// Publishes these staged tasks. All of them are checked before the first gets its name, and their completions are
     /// one transaction.
     ///
-    /// - Throws: `ManagerError`: `notCommitted` when one of them cannot be published now: it stays staged.
+    /// - Throws: `ManagerError`: `notCommitted` if one of them cannot be published now; it stays staged.
     public func commit(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
         try requireRunning()
         let ids = ids.reduce(into: [TaskID]()) { if !$0.contains($1) { $0.append($1) } }
-        // In one order for all, so that two calls never wait for each other.
+        // A fixed order, so that two calls never wait for each other.
         for id in ids.sorted() { await beginCommit(id) }
-        // A cancel that finds a commit under way leaves the bytes to it: looked at once no commit is.
+        // A cancellation during a commit leaves the bytes to the commit, so they are checked after it.
         var touched: [TransferID] = []
         defer {
             for id in ids { endCommit(id) }
@@ -27,7 +27,7 @@ extension TransferManager {
         return try await translatingStoreErrors { try await publish(ids, for: principal, touching: &touched) }
     }
 
-    /// As above, of every staged task that matches and exists at the call, each by itself.
+    /// As above, for every staged task that matches and exists at the call, each by itself.
     ///
     /// - Throws: `notCommitted` for the first that could not be published, after all were tried.
     public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
@@ -63,7 +63,7 @@ extension TransferManager {
 
     // MARK: One at a time
 
-    /// Waits until nobody else commits this task.
+    /// Waits until no other call is committing this task.
     private func beginCommit(_ id: TaskID) async {
         while commits[id] != nil {
             await withCheckedContinuation { commits[id, default: []].append($0) }
@@ -95,7 +95,7 @@ extension TransferManager {
                 continue
             }
             do {
-                // A commit that was interrupted may have got through.
+                // An interrupted commit may have been complete.
                 if try await settle(id) {
                     outcome.changed.append(id)
                 } else {
@@ -116,19 +116,19 @@ extension TransferManager {
             }
         }
         if let refusal = published.refusal { throw refusal }
-        takeCare()
+        maintain()
         return outcome
     }
 
-    /// What came of naming: a refusal leaves the rest staged.
+    /// The result of naming the files. After a refusal the rest stays staged.
     private struct Named {
         var files: [StagedFile] = []
-        /// They failed after their files had got their names, and are completed.
+        /// Tasks that failed after their files had got their names; they are completed.
         var settled: Set<TaskID> = []
         var refusal: ManagerError?
     }
 
-    /// Looks at a staged task's file, and chooses its name.
+    /// Opens and checks a staged task's file, and chooses its name.
     private func open(_ task: TransferTask) async throws -> StagedFile {
         let (id, transferID) = (task.id, task.transferID)
         let found = try await store.read { reader in
@@ -145,7 +145,7 @@ extension TransferManager {
         return file
     }
 
-    /// Whoever sent the bytes has to be believed now, too.
+    /// Throws unless the policies in force trust the servers that sent the bytes.
     func requireBelieved(_ task: TransferTask, _ transfer: Transfer) async throws {
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
@@ -155,11 +155,11 @@ extension TransferManager {
         if let refusal { throw TransferError(.rejectedByPolicy, "\(refusal)") }
     }
 
-    /// Gives the files their names, each intent committed first. The first that cannot have one ends it.
+    /// Commits each intent and gives the files their names. Ends at the first file that cannot get one.
     private func name(_ staged: [StagedFile]) async throws -> Named {
         var named = Named()
         var waiting = staged
-        for _ in 0..<Self.mostRounds where !waiting.isEmpty {
+        for _ in 0..<Self.maxRounds where !waiting.isEmpty {
             let intended = try await commitIntents(of: waiting)
             var again: [StagedFile] = []
             for var file in waiting {
@@ -191,13 +191,13 @@ extension TransferManager {
         return named
     }
 
-    private static var mostRounds: Int { 1000 }
+    private static var maxRounds: Int { 1000 }
 
     private enum Intended {
         case intended
         /// Another task holds the name.
         case taken
-        /// It is not staged any more.
+        /// The task is not staged any more.
         case gone
     }
 
@@ -227,9 +227,9 @@ extension TransferManager {
         }
     }
 
-    /// Leaves a task staged, unless its file turns out to have its name.
+    /// Leaves a task staged, unless its file turns out to have its final name.
     private func giveUp(_ file: StagedFile, because error: any Error, in named: inout Named) async {
-        // What cannot be seen now is looked at by the next commit, or at the next start.
+        // What cannot be determined now is checked by the next commit, or at the next start.
         if (try? await settle(file.taskID)) == true {
             named.settled.insert(file.taskID)
         } else {
@@ -237,7 +237,7 @@ extension TransferManager {
         }
     }
 
-    /// What the completions came to.
+    /// The result of the completions.
     private struct Ended {
         var completed: Set<TaskID> = []
         /// States of tasks that were cancelled meanwhile.
@@ -258,7 +258,7 @@ extension TransferManager {
             var ended = Ended()
             for file in files {
                 guard let task = try tx.task(file.id), task.transferID == file.transfer, task.state == .staged else {
-                    // A cancel wins, and takes a published file back.
+                    // A cancellation takes precedence, and the published file is deleted.
                     ended.others[file.id] = try tx.task(file.id)?.state
                     continue
                 }
@@ -271,7 +271,8 @@ extension TransferManager {
         }
     }
 
-    /// Completes a staged task whose file has its name, or needs none. True when its transfer's bytes are to be deleted.
+    /// Completes a staged task whose file has its name, or needs none. Returns whether its transfer's bytes are to be
+    /// deleted.
     private static func complete(
         _ task: TransferTask, size: Int64, path: String, isSkipped: Bool, _ failedURLs: FailedURLList,
         in tx: StoreTransaction, at now: Timestamp
@@ -295,7 +296,7 @@ extension TransferManager {
 
     // MARK: After an interruption
 
-    /// Looks how far commits came that a crash or a broken disk interrupted, and ends them one way or the other.
+    /// Determines how far commits got that a crash or a storage failure interrupted, and completes or undoes them.
     func settleCommits() async throws {
         var after: TaskID?
         while true {
@@ -305,7 +306,7 @@ extension TransferManager {
                 do {
                     _ = try await settle(id)
                 } catch {
-                    // Its disk may be away: a commit asks again.
+                    // Its disk may not be mounted: a later commit checks again.
                     logger.report("how far a commit came cannot be seen now", error, ["task": "\(id)"])
                 }
             }
@@ -313,7 +314,7 @@ extension TransferManager {
         }
     }
 
-    /// Completes a staged task whose file has its final name already; false when it has not, and no intent is left.
+    /// Completes a staged task whose file has its final name already. Otherwise returns false, and no intent is left.
     private func settle(_ id: TaskID) async throws -> Bool {
         let found = try await store.read { reader in
             let task = try reader.task(id)

@@ -44,7 +44,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     public static let expected =
         #"a time of day and a rate, such as "08:00 512K", "08:00 2M/64K" (received/sent) or "19:00 off""#
     /// One for every minute of a day.
-    public static let mostEntries = 1440
+    public static let maxEntries = 1440
 
     /// By time of day.
     public let entries: [Entry]
@@ -53,7 +53,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     public init() { entries = [] }
 
     public init(_ entries: [Entry]) throws(Fault) {
-        guard entries.count <= Self.mostEntries else { throw .tooMany(limit: Self.mostEntries) }
+        guard entries.count <= Self.maxEntries else { throw .tooMany(limit: Self.maxEntries) }
         var seen: Set<TimeOfDay> = []
         for (index, entry) in entries.enumerated() where !seen.insert(entry.start).inserted {
             throw .sameTime(entry.start, index: index)

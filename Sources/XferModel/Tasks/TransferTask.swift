@@ -110,7 +110,7 @@ public struct TaskSpecification: Hashable, Sendable {
     public var completion: TaskCompletion
     /// When it may run, and until when.
     public var schedule = TaskSchedule()
-    /// Further sources of the same bytes, in order of preference after `request.url`; `mostSources` − 1 at most.
+    /// Further sources of the same bytes, in order of preference after `request.url`; `maxSources` − 1 at most.
     public var mirrors: [HTTPURL] = []
     /// How many segments are fetched at the same time; nil is what the service does. Only of downloads with GET.
     public var segments: SegmentCount?
@@ -153,7 +153,7 @@ public struct TaskSpecification: Hashable, Sendable {
 
 extension TaskSpecification {
     /// Sources of one task at most.
-    public static let mostSources = 16
+    public static let maxSources = 16
 
     /// Where the bytes may come from, in order of preference.
     public var sources: [HTTPURL] { [request.url] + mirrors }

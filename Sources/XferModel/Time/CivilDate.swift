@@ -14,12 +14,12 @@ public struct CivilDate: Hashable, Sendable {
     }
 
     /// Beyond these dates are not told apart.
-    private static let mostDays: Int64 = 1 << 50
-    private static let mostYears: Int64 = 1 << 40
+    private static let maxDays: Int64 = 1 << 50
+    private static let maxYears: Int64 = 1 << 40
 
     /// The day that many days after 1970-01-01.
     public init(daysSinceEpoch: Int64) {
-        let shifted = min(max(daysSinceEpoch, -Self.mostDays), Self.mostDays) + 719_468
+        let shifted = min(max(daysSinceEpoch, -Self.maxDays), Self.maxDays) + 719_468
         let era = shifted.flooringQuotient(by: 146_097)
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -31,7 +31,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 
     public var daysSinceEpoch: Int64 {
-        let year = min(max(year, -Self.mostYears), Self.mostYears)
+        let year = min(max(year, -Self.maxYears), Self.maxYears)
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = shiftedYear.flooringQuotient(by: 400)
         let yearOfEra = shiftedYear - era * 400

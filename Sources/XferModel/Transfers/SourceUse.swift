@@ -31,7 +31,7 @@ public struct SourceUse: Hashable, Sendable {
     public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }
 }
 
-/// Positions of a task's sources, 0 … `TaskSpecification.mostSources` − 1.
+/// Positions of a task's sources, 0 … `TaskSpecification.maxSources` − 1.
 public struct SourceSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// One bit for each position, as it is stored.
     public private(set) var bits: UInt16

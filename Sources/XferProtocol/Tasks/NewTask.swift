@@ -260,7 +260,7 @@ public enum TaskLimits {
     /// Characters of a URL.
     public static let urlLength = 16_384
     /// Mirrors of one task.
-    public static let urls = TaskSpecification.mostSources
+    public static let urls = TaskSpecification.maxSources
     /// Bytes of a path (limits.h PATH_MAX without its end).
     public static let pathLength = 4095
     /// Characters of a group, a slot or a client key.

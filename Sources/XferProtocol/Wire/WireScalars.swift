@@ -64,7 +64,7 @@ extension UInt32: WireInteger {}
 
 extension Double: WireValue {
     /// Beyond 2^53 a double need not be the number it was read from.
-    private static let mostWhole = 9_007_199_254_740_992.0
+    private static let maxWhole = 9_007_199_254_740_992.0
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         switch value {
@@ -76,11 +76,11 @@ extension Double: WireValue {
 
     /// Whole numbers are written without a fraction.
     public var wire: JSONValue {
-        guard magnitude <= Self.mostWhole, let whole = Int64(exactly: self) else { return .number(self) }
+        guard magnitude <= Self.maxWhole, let whole = Int64(exactly: self) else { return .number(self) }
         return .integer(whole)
     }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        ["type": "number", "minimum": (-mostWhole).wire, "maximum": mostWhole.wire]
+        ["type": "number", "minimum": (-maxWhole).wire, "maximum": maxWhole.wire]
     }
 }
 

@@ -3,7 +3,7 @@ public import XferModel
 /// What the cache takes up and lets go of. Files are the caller's: those of removed entries go once the removal is committed.
 extension StoreTransaction {
     /// Most responses to one key that differ by what `Vary` names; the oldest go first.
-    static let mostVariants = 16
+    static let maxVariants = 16
 
     /// Keeps a response whose content lies in `blob`, in place of the one with the same key and variant.
     ///
@@ -25,7 +25,7 @@ extension StoreTransaction {
             DELETE FROM cache_entry
             WHERE id IN (SELECT id FROM cache_entry WHERE key = ?1 ORDER BY id DESC LIMIT -1 OFFSET ?2)
             RETURNING id, blob, length, last_used_at
-            """, .blob(key), Value(Self.mostVariants - 1)
+            """, .blob(key), Value(Self.maxVariants - 1)
         ) { CachedBlob($0) }
         try connection.run(
             """

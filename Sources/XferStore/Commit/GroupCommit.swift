@@ -19,7 +19,7 @@ final class GroupCommit: @unchecked Sendable {
 
     private let pool: DatabasePool
     private let configuration: StoreConfiguration
-    private let log: LogKeeper
+    private let log: WALCheckpointer
     let place: DatabasePlace
     private let state = Locked(State())
     private var transaction: StoreTransaction?
@@ -31,7 +31,7 @@ final class GroupCommit: @unchecked Sendable {
         self.pool = pool
         self.configuration = configuration
         do {
-            log = try pool.writeWithoutTransaction { try LogKeeper(configuration, writer: $0) }
+            log = try pool.writeWithoutTransaction { try WALCheckpointer(configuration, writer: $0) }
         } catch {
             throw StoreError(from: error)
         }
@@ -57,7 +57,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Refuses what comes from now on and commits what is there; blocks until that is done.
     ///
-    /// - Returns: whether the log may be emptied; see `LogKeeper.close`.
+    /// - Returns: whether the log may be emptied; see `WALCheckpointer.close`.
     func close() -> Bool {
         perform(
             state.withLock { state in

@@ -23,11 +23,11 @@ public class StoreReader {
 /// A `StoreReader` that can also change the database. One object serves all transactions of the writer.
 public final class StoreTransaction: StoreReader {
     /// How many tasks are queued per host: `host_queue`.
-    private var hosts = Deferred<HostKey>()
+    private var hosts = GatheredCountDeltas<HostKey>()
     /// How many tasks there are per state: `task_count`.
-    private var counts = Deferred<CountKey>()
+    private var counts = GatheredCountDeltas<CountKey>()
     /// How the members of batches stand: `batch_count`.
-    private var batches = Deferred<BatchKey>()
+    private var batches = GatheredCountDeltas<BatchKey>()
     private var events: [Event] = []
     private let tasks = TaskCache()
     /// Of the store's id, which never changes.
@@ -72,9 +72,9 @@ public final class StoreTransaction: StoreReader {
     }
 
     private func forgetGroup() {
-        hosts = Deferred()
-        counts = Deferred()
-        batches = Deferred()
+        hosts = GatheredCountDeltas()
+        counts = GatheredCountDeltas()
+        batches = GatheredCountDeltas()
         events = []
         hasNewHooks = false
     }

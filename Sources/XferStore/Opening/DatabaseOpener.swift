@@ -91,7 +91,7 @@ enum DatabaseOpener {
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             // Debian's SQLite overwrites every deleted byte with zeros, and writes pages only for that.
             try db.execute(sql: "PRAGMA secure_delete = FAST")
-            // While migrations run; then LogKeeper takes over.
+            // While migrations run; then WALCheckpointer takes over.
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
             try db.execute(sql: "PRAGMA journal_size_limit = 33554432")
         }

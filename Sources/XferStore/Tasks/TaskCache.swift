@@ -8,14 +8,14 @@ import XferModel
 /// else writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
     /// Some times as many as run at once; all are forgotten when there are more.
-    private static let mostTasks = 256
+    private static let maxTasks = 256
 
     private var tasks: [TaskID: TransferTask] = [:]
 
     subscript(id: TaskID) -> TransferTask? {
         get { tasks[id] }
         set {
-            if tasks.count >= Self.mostTasks, tasks[id] == nil { tasks.removeAll(keepingCapacity: true) }
+            if tasks.count >= Self.maxTasks, tasks[id] == nil { tasks.removeAll(keepingCapacity: true) }
             tasks[id] = newValue
         }
     }

@@ -42,57 +42,57 @@ struct TaskOptions: Codable, Hashable {
     var mirrors: [HTTPURL]?
     var segments: SegmentCount?
 
-    private static let usual = TaskSpecification(
+    private static let `default` = TaskSpecification(
         owner: Owner(uid: 0),
         request: TransferRequest(url: HTTPURL(scheme: .https, host: "", port: 443, target: "/")),
         destination: Destination(directory: "/"))
 
     /// Nil when everything is as usual.
     init?(_ specification: TaskSpecification) {
-        let (request, usual) = (specification.request, Self.usual)
+        let (request, defaults) = (specification.request, Self.default)
         var isUsual = true
-        func note<T: Equatable>(_ value: T, _ usual: T) -> T? {
-            guard value != usual else { return nil }
+        func note<T: Equatable>(_ value: T, _ defaults: T) -> T? {
+            guard value != defaults else { return nil }
             isUsual = false
             return value
         }
-        method = note(request.method, usual.request.method)
-        headers = note(request.headers, usual.request.headers)
+        method = note(request.method, defaults.request.method)
+        headers = note(request.headers, defaults.request.headers)
         credential = request.credential
-        redirect = note(request.redirect, usual.request.redirect)
-        allowsDowngrade = note(request.allowsDowngrade, usual.request.allowsDowngrade)
-        httpVersion = note(request.httpVersion, usual.request.httpVersion)
-        timeouts = note(request.timeouts, usual.request.timeouts)
-        firstAcceptedStatus = note(request.acceptedStatus.lowerBound, usual.request.acceptedStatus.lowerBound)
-        lastAcceptedStatus = note(request.acceptedStatus.upperBound, usual.request.acceptedStatus.upperBound)
-        onConflict = note(specification.destination.onConflict, usual.destination.onConflict)
+        redirect = note(request.redirect, defaults.request.redirect)
+        allowsDowngrade = note(request.allowsDowngrade, defaults.request.allowsDowngrade)
+        httpVersion = note(request.httpVersion, defaults.request.httpVersion)
+        timeouts = note(request.timeouts, defaults.request.timeouts)
+        firstAcceptedStatus = note(request.acceptedStatus.lowerBound, defaults.request.acceptedStatus.lowerBound)
+        lastAcceptedStatus = note(request.acceptedStatus.upperBound, defaults.request.acceptedStatus.upperBound)
+        onConflict = note(specification.destination.onConflict, defaults.destination.onConflict)
         mode = specification.destination.mode
-        usesRemoteTime = note(specification.destination.usesRemoteTime, usual.destination.usesRemoteTime)
-        retry = note(specification.retry, usual.retry)
-        startsPaused = note(specification.startsPaused, usual.startsPaused)
-        maxReceiveRate = note(specification.maxReceiveRate, usual.maxReceiveRate)
-        progressInterval = note(specification.progressInterval, usual.progressInterval)
-        resumesUnsafely = note(specification.resumesUnsafely, usual.resumesUnsafely)
-        headerRules = note(request.headerRules, usual.request.headerRules)
+        usesRemoteTime = note(specification.destination.usesRemoteTime, defaults.destination.usesRemoteTime)
+        retry = note(specification.retry, defaults.retry)
+        startsPaused = note(specification.startsPaused, defaults.startsPaused)
+        maxReceiveRate = note(specification.maxReceiveRate, defaults.maxReceiveRate)
+        progressInterval = note(specification.progressInterval, defaults.progressInterval)
+        resumesUnsafely = note(specification.resumesUnsafely, defaults.resumesUnsafely)
+        headerRules = note(request.headerRules, defaults.request.headerRules)
         bodySummary = note(request.bodySummary, nil) ?? nil
         let usesBoth = request.usesProfileCredential && request.usesProfileCertificate
         usesProfileCredentials = note(usesBoth, false)
         usesProfileCredential = note(request.usesProfileCredential && !usesBoth, false)
         usesProfileCertificate = note(request.usesProfileCertificate && !usesBoth, false)
         clientCertificate = note(request.clientCertificate, nil) ?? nil
-        usesCookies = note(request.usesCookies, usual.request.usesCookies)
+        usesCookies = note(request.usesCookies, defaults.request.usesCookies)
         proxy = note(request.proxy, nil) ?? nil
-        acceptedTypes = note(request.acceptedTypes, usual.request.acceptedTypes)
-        maxSendRate = note(specification.maxSendRate, usual.maxSendRate)
-        retriesNonIdempotent = note(specification.retriesNonIdempotent, usual.retriesNonIdempotent)
-        upload = note(specification.upload, usual.upload)
-        response = note(specification.response, usual.response)
-        completion = note(specification.completion, usual.completion)
-        coalesces = note(specification.coalesces, usual.coalesces)
-        caching = note(request.caching, usual.request.caching)
-        schedule = note(specification.schedule, usual.schedule)
-        allowsMetered = note(request.allowsMetered, usual.request.allowsMetered)
-        mirrors = note(specification.mirrors, usual.mirrors)
+        acceptedTypes = note(request.acceptedTypes, defaults.request.acceptedTypes)
+        maxSendRate = note(specification.maxSendRate, defaults.maxSendRate)
+        retriesNonIdempotent = note(specification.retriesNonIdempotent, defaults.retriesNonIdempotent)
+        upload = note(specification.upload, defaults.upload)
+        response = note(specification.response, defaults.response)
+        completion = note(specification.completion, defaults.completion)
+        coalesces = note(specification.coalesces, defaults.coalesces)
+        caching = note(request.caching, defaults.request.caching)
+        schedule = note(specification.schedule, defaults.schedule)
+        allowsMetered = note(request.allowsMetered, defaults.request.allowsMetered)
+        mirrors = note(specification.mirrors, defaults.mirrors)
         segments = note(specification.segments, nil) ?? nil
         if isUsual && credential == nil && mode == nil { return nil }
     }

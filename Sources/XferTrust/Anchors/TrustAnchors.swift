@@ -29,10 +29,10 @@ public final class TrustAnchors: Sendable {
 
     /// The first of the usual bundles (Debian, Fedora, Alpine) that exists, else Debian's.
     public static var systemFile: String {
-        let usual = [
+        let bundles = [
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
         ]
-        return usual.first { access($0, R_OK) == 0 } ?? usual[0]
+        return bundles.first { access($0, R_OK) == 0 } ?? bundles[0]
     }
 
     /// Reads the file if it has changed. The number counts what was read, from 1.

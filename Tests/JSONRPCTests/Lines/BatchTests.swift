@@ -55,8 +55,8 @@ import XferTestSupport
             try await client.send(single + Self.batch(count: 100) { _ in "linger" } + single)
             for _ in 0..<21 { _ = try await client.message() }
             #expect(fixture.service.begun.count == 120)
-            #expect(fixture.service.mostRunning <= 4)
-            #expect(fixture.service.mostRunning > 1)
+            #expect(fixture.service.maxRunning <= 4)
+            #expect(fixture.service.maxRunning > 1)
         }
     }
 

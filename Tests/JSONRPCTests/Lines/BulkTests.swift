@@ -22,7 +22,7 @@ import XferTestSupport
             for client in flooding {
                 for _ in 0..<40 { #expect(try await client.message()["result"] == "held") }
             }
-            #expect(service.mostRunning <= 3)
+            #expect(service.maxRunning <= 3)
         }
     }
 

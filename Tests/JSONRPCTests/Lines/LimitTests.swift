@@ -77,7 +77,7 @@ import XferTestSupport
             var ids: Set<Int64> = []
             for _ in 0..<200 { ids.insert(try await client.message()["id"]?.integerValue ?? -1) }
             #expect(ids == Set(0..<200))
-            #expect(fixture.service.mostRunning <= 3)
+            #expect(fixture.service.maxRunning <= 3)
         }
     }
 

@@ -8,9 +8,9 @@ import XferTestSupport
 final class TestService: RPCService {
     private struct State {
         var running = 0
-        var mostRunning = 0
+        var maxRunning = 0
         var begun: [String] = []
-        var mostWaiting = 0
+        var maxWaiting = 0
         var cancelled = 0
         var released = 0
         var connections: [RPCConnection] = []
@@ -36,11 +36,11 @@ final class TestService: RPCService {
     }
 
     /// The most calls that ever ran at the same time.
-    var mostRunning: Int { state.withLockedValue { $0.mostRunning } }
+    var maxRunning: Int { state.withLockedValue { $0.maxRunning } }
     /// The methods called so far.
     var begun: [String] { state.withLockedValue { $0.begun } }
     /// The most bytes that waited for a client when a call began.
-    var mostWaiting: Int { state.withLockedValue { $0.mostWaiting } }
+    var maxWaiting: Int { state.withLockedValue { $0.maxWaiting } }
     /// Calls of `hold` that ended because they were cancelled.
     var cancelled: Int { state.withLockedValue { $0.cancelled } }
     /// Calls of `hold` that ended because the gate was opened.
@@ -94,8 +94,8 @@ final class TestService: RPCService {
         state.withLockedValue { state in
             state.begun.append(method)
             state.running += 1
-            state.mostRunning = max(state.mostRunning, state.running)
-            state.mostWaiting = max(state.mostWaiting, waiting)
+            state.maxRunning = max(state.maxRunning, state.running)
+            state.maxWaiting = max(state.maxWaiting, waiting)
             if !state.connections.contains(where: { $0 === connection }) { state.connections.append(connection) }
         }
     }

@@ -8,8 +8,8 @@ import XferModel
         ProgressLine(style: .plain, bar: Bar(usesUnicode: true), width: width, now: Timestamp(microseconds: 0))
     }
 
-    private var running: TaskGlance {
-        TaskGlance(
+    private var running: TaskSummary {
+        TaskSummary(
             id: 7, name: "debian.iso", state: "running", phase: "transferring", received: 300 << 20, total: 600 << 20,
             rate: 12 << 20, eta: 25)
     }
@@ -59,14 +59,14 @@ import XferModel
     private let text = OutcomeText(style: .plain)
 
     @Test func `a completed task names its file`() {
-        let task = TaskGlance(
+        let task = TaskSummary(
             id: 7, name: "a.iso", state: "completed", received: 10, total: 10, finalPath: "/d/a (1).iso")
         #expect(text.lines(task) == ["#7 completed: a.iso -> /d/a (1).iso (10 B)"])
     }
 
     @Test func `a failed task has reason, message and advice`() {
-        let failure = TaskGlance.Failure(reason: "http_status", message: "the server answered 404 Not Found")
-        let task = TaskGlance(id: 7, name: "a.iso", state: "failed", failure: failure)
+        let failure = TaskSummary.Failure(reason: "http_status", message: "the server answered 404 Not Found")
+        let task = TaskSummary(id: 7, name: "a.iso", state: "failed", failure: failure)
         #expect(
             text.lines(task) == [
                 "#7 failed: a.iso: the server answered 404 Not Found (http_status)",

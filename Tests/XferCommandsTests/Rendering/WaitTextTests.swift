@@ -7,11 +7,11 @@ import XferModel
     private let now = Timestamp(microseconds: 0)
 
     @Test func `a status is named, other causes are said in words`() {
-        let status = TaskGlance.Failure(reason: "http_status", message: "a:80 answered 503 (Service Unavailable)")
+        let status = TaskSummary.Failure(reason: "http_status", message: "a:80 answered 503 (Service Unavailable)")
         let text = WaitText.sentence(
             reason: "retry", until: now.advanced(by: .seconds(3)), failure: status, now: now)
         #expect(text == "next try in 3s after a:80 answered 503 (Service Unavailable)")
-        let lost = TaskGlance.Failure(reason: "connection_lost", message: "long story")
+        let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
         #expect(
             WaitText.sentence(reason: "retry", until: nil, failure: lost, now: now)
                 == "next try soon after connection lost")

@@ -6,8 +6,8 @@ import XferProtocol
 @testable import XferCommands
 
 @Suite struct WatchTests {
-    private func task(_ id: Int64, _ state: String) -> TaskGlance {
-        TaskGlance(id: id, name: "file\(id)", state: state, received: 10, total: 100, rate: 5)
+    private func task(_ id: Int64, _ state: String) -> TaskSummary {
+        TaskSummary(id: id, name: "file\(id)", state: state, received: 10, total: 100, rate: 5)
     }
 
     private func model(running: Int, waiting: Int, recent: Int) -> WatchModel {
@@ -69,17 +69,17 @@ import XferProtocol
 @Suite struct TaskBoardTests {
     @Test func `each end is told once, whether it came as event or listing`() throws {
         var board = TaskBoard(ids: [1, 2, 1])
-        #expect(board.onListed(TaskGlance(id: 1, name: "a", state: "running")) == nil)
-        #expect(board.onListed(TaskGlance(id: 2, name: "b", state: "completed"))?.id == 2)
+        #expect(board.onListed(TaskSummary(id: 1, name: "a", state: "running")) == nil)
+        #expect(board.onListed(TaskSummary(id: 2, name: "b", state: "completed"))?.id == 2)
         #expect(board.onEvent(try EventMessage(lenient: Wire.completed(1)))?.id == 1)
         #expect(board.onEvent(try EventMessage(lenient: Wire.completed(1))) == nil)
-        #expect(board.onListed(TaskGlance(id: 1, name: "a", state: "completed")) == nil)
+        #expect(board.onListed(TaskSummary(id: 1, name: "a", state: "completed")) == nil)
         #expect(board.isFinished && board.status == .done)
     }
 
     @Test func `late progress does not bring an ended task back`() throws {
         var board = TaskBoard(ids: [1])
-        _ = board.onListed(TaskGlance(id: 1, name: "a", state: "failed"))
+        _ = board.onListed(TaskSummary(id: 1, name: "a", state: "failed"))
         _ = board.onEvent(try EventMessage(lenient: Wire.progress(1, received: 1, total: 2)))
         #expect(board.tasks[1]?.state == "failed" && board.rows(limit: 5).isEmpty && board.status == .taskFailed)
     }
@@ -87,7 +87,7 @@ import XferProtocol
     @Test func `running tasks are shown first`() {
         var board = TaskBoard(ids: [1, 2, 3])
         for (id, state) in [(1, "queued"), (2, "running"), (3, "queued")] as [(Int64, String)] {
-            _ = board.onListed(TaskGlance(id: id, name: "", state: state))
+            _ = board.onListed(TaskSummary(id: id, name: "", state: state))
         }
         #expect(board.rows(limit: 2).map(\.id) == [2, 1])
     }
@@ -97,7 +97,7 @@ import XferProtocol
         ("task.cancelled", "cancelled"),
     ])
     func `events move a task`(type: String, state: String) throws {
-        var task = TaskGlance(id: 1, name: "a", state: "waiting", waitReason: "network")
+        var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "network")
         let more: JSONObject = ["received": 1, "attempt": 1, "offset": 5, "terminal": true, "state": "cancelled"]
         task.take(try EventMessage(lenient: Wire.event(type, 1, seq: 1, more)))
         #expect(task.state == state && task.waitReason == nil)

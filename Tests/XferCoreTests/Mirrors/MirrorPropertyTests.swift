@@ -111,14 +111,14 @@ private struct MirrorWorld {
     private enum End { case published, failed, again, wait }
 
     private mutating func run(tries: Int) -> End {
-        var book = MirrorBook(count: mirrors.count, use: use)
+        var book = MirrorSelector(count: mirrors.count, use: use)
         // What a restart finds is what was committed.
         for _ in 0..<200 {
             if !file.isEmpty, Int64(file.count) == kept.totalLength { return finish() }
-            let proof: MirrorBook.Proof =
+            let proof: MirrorSelector.Proof =
                 kept.totalLength == nil
                 ? .none : demandsDigest ? .digest : kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
-            let isPatient = MirrorBook.isPatient(tries: tries, maxRetries: nil)
+            let isPatient = MirrorSelector.isPatient(tries: tries, maxRetries: nil)
             switch book.next(hasBytes: !file.isEmpty, proof: proof, isPatient: isPatient) {
             case .fail(let error):
                 log.append("run fails: \(error.reason) \(error.isRetriable)")
@@ -137,14 +137,14 @@ private struct MirrorWorld {
         guard demandsDigest, file != versions[0] else { return .published }
         file = []
         kept = ResumeData()
-        guard let next = MirrorBook.suspect(use, count: mirrors.count) else { return .failed }
+        guard let next = MirrorSelector.suspect(use, count: mirrors.count) else { return .failed }
         log.append("wrong digest of \(use)")
         use = next
         return .again
     }
 
     /// One attempt; what it fails with, if it does.
-    private mutating func attempt(_ choice: MirrorBook.Choice, _ book: inout MirrorBook) -> TransferError? {
+    private mutating func attempt(_ choice: MirrorSelector.Choice, _ book: inout MirrorSelector) -> TransferError? {
         var asked = choice.way == .anew ? ResumeData() : kept
         asked.segments = file.isEmpty ? [] : [Segment(start: 0, committed: Int64(file.count))]
         if choice.way == .underDigest { asked.validators = Validators() }
@@ -188,7 +188,7 @@ private struct MirrorWorld {
         return TransferError(.rangeMismatch, "contradictions")
     }
 
-    private mutating func drop(_ book: inout MirrorBook) {
+    private mutating func drop(_ book: inout MirrorSelector) {
         file = []
         kept = ResumeData()
         use = use.withoutBytes
@@ -196,7 +196,7 @@ private struct MirrorWorld {
     }
 
     private mutating func store(
-        _ body: [UInt16], _ to: BodyPlan, _ data: ResumeData, _ book: MirrorBook, from source: Int
+        _ body: [UInt16], _ to: BodyPlan, _ data: ResumeData, _ book: MirrorSelector, from source: Int
     ) -> TransferError? {
         use = book.use
         kept = data

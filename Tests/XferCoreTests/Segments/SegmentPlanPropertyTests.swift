@@ -11,7 +11,7 @@ import XferTestSupport
             var world = World(seed: seed, crashes: false)
             try world.run()
             #expect(world.isWhole, "seed \(seed): \(world.summary)")
-            #expect(world.mostFetched == 1, "seed \(seed): \(world.summary)")
+            #expect(world.maxFetched == 1, "seed \(seed): \(world.summary)")
         }
     }
 
@@ -67,7 +67,7 @@ private struct World {
     }
 
     var isWhole: Bool { plan.isWritten && fetched.allSatisfy { $0 > 0 } && plan.committedByteCount == total }
-    var mostFetched: UInt8 { fetched.max() ?? 0 }
+    var maxFetched: UInt8 { fetched.max() ?? 0 }
     var summary: String { "\(total) bytes, \(steps) steps, \(plan)" }
 
     private mutating func startWhole() {

@@ -39,7 +39,7 @@ struct InFlightTests {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         let id = try await fixture.add("/a", as: "a", to: manager)
-        let starting = Starting(
+        let starting = SchedulingPass(
             scheduler: SchedulerStateMachine(limits: SchedulerLimits()), live: [:], isSharedBetweenOwners: false,
             zones: manager.zones, inFlight: manager.inFlight, isMetered: false, segments: .one, now: Clocks.wall())
         await #expect(throws: Undone.self) {

@@ -10,7 +10,7 @@ final class ThreadGate: Sendable {
     /// Occupies every thread of the pool; returns when the gate is open and they are free again.
     func hold(_ pool: BlockingPool) async {
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<BlockingPool.mostThreads { group.addTask { await pool.run { [self] in pass() } } }
+            for _ in 0..<BlockingPool.maxThreads { group.addTask { await pool.run { [self] in pass() } } }
         }
     }
 

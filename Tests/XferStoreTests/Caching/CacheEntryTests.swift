@@ -59,7 +59,7 @@ import XferModel
                 // They are bounded, and the oldest go.
                 for number in 10..<40 {
                     try Self.insert(number, in: tx, key: 9, variant: [HeaderField(name: "a", value: "\(number)")])
-                    #expect(try tx.cacheEntries(key: [9]).count <= StoreTransaction.mostVariants)
+                    #expect(try tx.cacheEntries(key: [9]).count <= StoreTransaction.maxVariants)
                 }
                 #expect(try tx.cacheEntries(key: [9]).first?.blob == "blob39")
             }

@@ -4,18 +4,18 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Responses that are kept: a download may get one without asking the server, or asks whether it is still right.
+/// Kept responses: a download may use one without asking the server, or ask whether it is still current.
 ///
-/// What comes from the cache is a transfer of the task's own: whoever shares the one it was given may be bringing other
-/// bytes there.
+/// Bytes from the cache get a transfer of the task's own, because other tasks may be fetching different bytes into the
+/// shared one.
 extension DownloadRun {
-    /// What the cache says before the server is asked.
+    /// How the cache decides before the server is asked.
     enum Asked {
-        /// The task has ended with what is kept.
+        /// The task has ended with the kept response.
         case known(RunEnd)
-        /// The whole is wanted.
+        /// The whole body is requested.
         case whole
-        /// Word about a kept response will do.
+        /// The kept response is validated with these conditions.
         case about(CacheLease, [HeaderField])
 
         var conditions: [HeaderField] {
@@ -23,9 +23,9 @@ extension DownloadRun {
         }
     }
 
-    /// Looks what is kept; nil when it was damaged, and is forgotten.
+    /// Consults the cache; nil if the kept response was damaged and has been removed.
     func consult(in directory: DirectoryHandle) async throws -> Asked? {
-        // Every byte is here already, or the kept response is not what the server speaks of.
+        // Every byte is here already, or the server's 304 was not about the kept response.
         let bytes = transfer.resumeData.committedByteCount
         guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful else { return .whole }
         switch try await consultCache() {
@@ -40,7 +40,7 @@ extension DownloadRun {
         }
     }
 
-    /// The server says that the kept response is current. Nil when it speaks of another one, or the kept one is damaged.
+    /// Handles the server's 304. Nil if it is about another response, or the kept one is damaged.
     func confirm(_ asked: Asked, _ word: Confirmation, in directory: DirectoryHandle) async throws -> RunEnd? {
         isDistrustful = true
         guard case .about(let lease, _) = asked else { return nil }
@@ -55,7 +55,7 @@ extension DownloadRun {
             with: lease, as: renewed, telling: (isShown ? [] : [hit(renewed)]) + [.taskNotModified], in: directory)
     }
 
-    /// Judges and publishes a kept response as one that has just come; nil when it was damaged.
+    /// Judges and publishes a kept response as a new one; nil if it was damaged.
     private func finish(
         with lease: CacheLease, as response: StoredResponse, telling events: [EventPayload],
         in directory: DirectoryHandle
@@ -83,15 +83,15 @@ extension DownloadRun {
         return end
     }
 
-    /// The kept bytes as a transfer of the task's own.
+    /// Copies the kept bytes to a transfer of the task's own; nil if they were damaged.
     private func portion(
         of lease: CacheLease, _ response: StoredResponse, in directory: DirectoryHandle
-    ) async throws -> Portion? {
+    ) async throws -> OwnedCopy? {
         let (cache, control) = (services.cache, control)
         let described = ResumeData(
             validators: response.head.validators, totalLength: response.length,
             contentEncoding: response.head.contentEncoding, finalURL: response.finalURL)
-        return try await ownPortion(
+        return try await ownedCopy(
             described: described, length: response.length, for: "the kept \(response.length) and the reserve",
             in: directory
         ) { part in
@@ -101,9 +101,9 @@ extension DownloadRun {
         }
     }
 
-    /// Keeps what was received, once it is known to be right, and gives up what the request made doubtful.
+    /// Keeps a verified response, and invalidates what the request made doubtful.
     func keepInCache(_ part: PartialFile, length: Int64) async {
-        // What a mirror sent says nothing of the URL it would be kept under.
+        // A mirror's response must not be kept under the URL of the task.
         guard let received, transfer.sourceUse.senders == SourceUse().senders else { return }
         let (control, url) = (control, received.url ?? specification.request.url)
         await services.cache.keep(

@@ -5,7 +5,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What a download writes down once the bytes are its own.
+/// What a download commits once it has the bytes as its own.
 extension DownloadRun {
     /// Makes the whole body durable and commits it, so that a later run publishes it.
     func keep(_ part: PartialFile, length: Int64) async throws {
@@ -37,8 +37,8 @@ extension DownloadRun {
         control.note(received: 0, total: nil)
     }
 
-    /// The file that was being published is nowhere: its intent and its bytes are given up with it, so that the next try
-    /// fetches it anew. Answers the error, or why that could not be committed.
+    /// If the file that was being published is lost, drops its intent and its bytes, so that the next try fetches them
+    /// again. Returns the error, or why that could not be committed.
     func forgettingLost(_ error: FileError) async -> any Error {
         guard case .publishLost = error else { return error }
         let (id, task) = (transfer.id, taskID)
@@ -55,11 +55,11 @@ extension DownloadRun {
         }
     }
 
-    /// Whoever sent bytes that had the wrong digest is not asked for them again, but for one who went on without a validator:
-    /// that one sends the whole once more. False when nobody is left to be asked.
+    /// Condemns the source of bytes with the wrong digest. If several sources sent them, or one continued without a
+    /// validator, these become suspects, and each may send the whole once more. False if no source is left.
     func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
-        guard let use = MirrorBook.suspect(transfer.sourceUse, count: count) else { return false }
+        guard let use = MirrorSelector.suspect(transfer.sourceUse, count: count) else { return false }
         for (index, url) in specification.sources.enumerated()
         where count > 1 && transfer.sourceUse.senders.contains(index) {
             services.logger.notice(
@@ -75,13 +75,13 @@ extension DownloadRun {
         return true
     }
 
-    /// Writes down what a restart has to know about the publish: every byte is here, and which name they get. See
+    /// Returns the change to commit before publishing: that every byte is here, and the final name. See
     /// `PublishingCandidate.commit`.
     ///
     /// - Parameters:
-    ///   - length: of the partial file; nil when it is not the one that is published.
-    ///   - events: what happened on the way here.
-    ///   - isTold: whether an earlier intent has told them.
+    ///   - length: of the partial file; nil if another file is published.
+    ///   - events: the events to append.
+    ///   - isTold: whether an earlier intent has appended them.
     func intentChange(
         length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
@@ -112,12 +112,12 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the file is ready, and, unless a hook made it, that every byte is here.
+    /// Commits that the file is ready, and that every byte is here unless a hook made the file.
     func commitReady(_ ready: ReadyFile, length: Int64) async throws {
         let resumeData =
             ready.isProcessed ? nil : wholeResumeData(length, in: ready.facts.map { PartRecord(mark: $0.mark) })
         let (id, transferID, now) = (taskID, transfer.id, services.clock())
-        // It may wait long for its publishing, and is judged by whatever holds then.
+        // The file may wait long before it is published; the policies of that time judge its sources.
         let sources = isOriginal ? trust.unrecordedSources(isLast: true) : nil
         try await commit(.gathered) { tx, machine in
             if let resumeData {

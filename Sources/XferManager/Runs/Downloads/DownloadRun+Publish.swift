@@ -6,10 +6,10 @@ import XferStore
 
 /// From the last byte to the final name: verify, make durable, rename, make the name durable.
 extension DownloadRun {
-    /// What is made durable together with others: larger files would keep them waiting.
+    /// Files up to this length, in bytes, are made durable together. Larger ones would make the others wait.
     private static var largestGathered: Int64 { 1 << 20 }
 
-    /// The name the file is to have: the client's, else the server's, else the URL's.
+    /// The final name of the file: the client's, else the server's, else the URL's.
     var finalName: String {
         if let name = specification.destination.name { return name }
         if let suggestedName { return suggestedName }
@@ -18,14 +18,14 @@ extension DownloadRun {
         return FileName.fromURL(url)
     }
 
-    /// Publishes the whole, checkpointed or not, part.
+    /// Verifies and publishes the whole part, checkpointed or not.
     func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
         do {
             try await verify(part, length: length)
         } catch FileError.cancelled {
             return .stopped
         }
-        // The response as it came, whatever a hook makes of it.
+        // The cache keeps the response as received, before a hook changes the file.
         await keepInCache(part, length: length)
         guard let hook = specification.completion.postProcess else {
             return try await finish(part, length: length, in: directory)
@@ -35,9 +35,9 @@ extension DownloadRun {
         return try await finish(processed.file, length: processed.length, isProcessed: true, in: directory)
     }
 
-    /// Stages the file that is whole and right, or gives it its final name.
+    /// Stages the verified file, or gives it its final name.
     ///
-    /// - Parameter isProcessed: whether it is what a hook left: then it is ready already.
+    /// - Parameter isProcessed: whether a hook made the file; then it is ready already.
     func finish(
         _ file: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
     ) async throws -> RunEnd {
@@ -80,7 +80,7 @@ extension DownloadRun {
                 pendingEvents.removeFirst(news.count)
                 isTold.withLockedValue { $0 = false }
             }
-            // Its bytes are whole, wherever their directory is now.
+            // The bytes stay valid, wherever their directory is now.
             if !isProcessed { try await keep(file, length: length) }
             throw FileError.destinationChanged(path: path, problem: problem)
         }
@@ -96,7 +96,7 @@ extension DownloadRun {
         }
     }
 
-    /// Looks what became of a publish that a crash or an error interrupted. Nil when the run has to go on as usual.
+    /// Checks the result of a publish that a crash or an error interrupted. Nil if the run has to continue normally.
     func finishPublishing(_ ready: ReadyFile?, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
@@ -117,9 +117,9 @@ extension DownloadRun {
         }
     }
 
-    /// Sets mode and times, and makes all of it durable.
+    /// Sets mode and times, and makes the file durable.
     ///
-    /// - Parameter whole: what it was like when it was whole; nil where that tells nothing.
+    /// - Parameter whole: the file's metadata when it was whole; nil where metadata cannot be relied on.
     func prepare(_ file: PartialFile, length: Int64, whole: FileFacts? = nil) async throws {
         let attributes = attributes(length: length, whole: whole)
         try await services.pool.run { try Publisher(directory: file.directory).prepare(file, attributes) }
@@ -132,7 +132,7 @@ extension DownloadRun {
             whole: whole)
     }
 
-    /// The exact length is known to be right; digests are checked when any are known. A mismatch drops the bytes.
+    /// Checks the known digests; the length has been checked before. A mismatch drops the bytes.
     private func verify(_ part: PartialFile, length: Int64) async throws {
         if let demanded = specification.checksum {
             try await verify(part, length: length, "the task demands", demanded)

@@ -4,12 +4,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Between the last byte and the final name: the hook that works on the file, and what waits for a commit.
+/// What happens between the last byte and the final name: the hook that processes the file, and the file that waits for
+/// `task.commit`.
 ///
-/// A hook gets a copy, so that whatever becomes of it the bytes that were received stay as they are: a retry begins with
-/// them. What it left is noted before it is published, and is not made twice.
+/// A hook works on a copy, so that the received bytes stay unchanged and a retry begins with them. The hook's file is
+/// recorded before it is published, so that the hook does not run twice.
 extension DownloadRun {
-    /// What an earlier run noted of a file that is ready, or of one that a hook was working on.
+    /// The file that an earlier run recorded as ready, or the copy that a hook was working on.
     func readyFile() async throws -> ReadyFile? {
         let completion = specification.completion
         guard completion.postProcess != nil || completion.finalize == .manual else { return nil }
@@ -17,7 +18,7 @@ extension DownloadRun {
         return try await services.store.read { try $0.readyFile(of: id) }
     }
 
-    /// Publishes or stages what an earlier run left ready; nil when there is nothing of use.
+    /// Publishes or stages the file that an earlier run recorded; nil if it is unusable.
     func goOn(with ready: ReadyFile, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let file = try await reopen(ready, in: directory) else {
             try await forget(ready, in: directory)
@@ -30,7 +31,7 @@ extension DownloadRun {
         return try await finish(file, length: length, isProcessed: ready.isProcessed, in: directory)
     }
 
-    /// Commits that the file is ready as it is now: who looks at it later can tell whether it still is that file.
+    /// Commits that the file is ready, with its metadata, so that later runs detect a change.
     func noteReady(_ file: PartialFile, length: Int64, isProcessed: Bool = false) async throws {
         let control = control
         var ready = ReadyFile(name: file.name, finalName: finalName, isProcessed: isProcessed)
@@ -48,14 +49,14 @@ extension DownloadRun {
         try await commitReady(ready, length: length)
     }
 
-    /// Lets a hook work on a copy of the whole part. Nil when the run was asked to stop meanwhile.
+    /// Runs a hook on a copy of the whole part. Nil if the run was asked to stop meanwhile.
     ///
-    /// - Throws: `post_process_failed`; the part is as it was.
+    /// - Throws: `post_process_failed`; the part is unchanged.
     func process(
         _ part: PartialFile, length: Int64, by hook: String, in directory: DirectoryHandle
     ) async throws -> (file: PartialFile, length: Int64)? {
         control.enter(.processing)
-        // The bytes stay, whatever the hook does.
+        // The received bytes are kept, whatever the hook does.
         try await keep(part, length: length)
         let id = transfer.id
         try await claim(length, by: id, in: directory, for: "a copy for the hook \"\(hook)\"")
@@ -83,7 +84,7 @@ extension DownloadRun {
 
     // MARK: Steps
 
-    /// The row first: what a crash leaves behind is found by it.
+    /// Commits the row before the copy is created, so that a copy left by a crash can be found.
     private func copy(
         _ part: PartialFile, length: Int64, as working: ReadyFile, in directory: DirectoryHandle
     ) async throws {
@@ -98,7 +99,7 @@ extension DownloadRun {
         }
     }
 
-    /// Runs the hook; false when it was told to end.
+    /// Runs the hook; false if it was stopped.
     private func run(_ hook: String, on working: ReadyFile, in directory: DirectoryHandle) async throws -> Bool {
         let id = taskID
         guard let task = try await services.store.read({ try $0.task(id) }) else { throw Overtaken() }
@@ -133,7 +134,7 @@ extension DownloadRun {
         }
     }
 
-    /// The file if it is still what was noted, nil when it is not or was never finished.
+    /// Opens the file if it is unchanged since it was recorded; nil if it is not, or if it was never finished.
     private func reopen(_ ready: ReadyFile, in directory: DirectoryHandle) async throws -> PartialFile? {
         guard let facts = ready.facts else { return nil }
         return try await services.pool.run { () throws(FileError) in
@@ -151,7 +152,7 @@ extension DownloadRun {
         }
     }
 
-    /// Deletes what a hook left or was working on, with what it made beside it, then its row. A part stays.
+    /// Deletes a hook's copy and the files it made beside it, then the row. A part stays.
     private func forget(_ ready: ReadyFile, in directory: DirectoryHandle) async throws {
         if ready.isProcessed { try await services.pool.run { _ = try directory.remove(beginningWith: ready.name) } }
         let id = taskID
@@ -165,7 +166,7 @@ extension DownloadRun {
 }
 
 extension Transfer {
-    /// A name nobody has: a hook that outlived its daemon must not get hold of the next one's copy.
+    /// A random name: a hook that outlived its daemon must not open the next hook's copy.
     fileprivate func workingName() -> String {
         "\(Self.namePrefix(tag))\(id)-\(String(UInt64.random(in: 0 ... .max), radix: 16)).hook"
     }

@@ -5,45 +5,45 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A download task on its way to its file: opens its directory, gets the body from the transfer it subscribes to, takes the
-/// bytes as its own, verifies and publishes them.
+/// Runs a download task: opens its directory, gets the body from the transfer it subscribes to, takes the bytes as its
+/// own, verifies and publishes them.
 ///
-/// Who else wants the same bytes it does not know.
-actor DownloadRun: TransferMember {
+/// It does not know the other members of the transfer.
+actor DownloadRun: TransferSubscriber {
     let context: RunContext
-    var facts: RunFacts
+    var facts: RunState
     let shared: SharedTransfer
-    /// What describes the bytes of its own, once it has them.
+    /// What describes the bytes once the task has them as its own.
     var described = ResumeData()
-    /// What the bytes have to be for being of one version, though the task itself demands nothing: see `WholeBody`.
+    /// The digest that proves the bytes to be of one version, even if the task itself demands none; see `WholeBody`.
     var holdingDigest: Checksum?
     /// From the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
     var suggestedName: String?
-    /// The response whose body comes, or came; nil when nobody was asked.
-    var received: HeadNews?
-    /// The server's word about the kept response was of no use: it is asked for the whole.
+    /// The response whose body arrives or has arrived; nil if no server was asked.
+    var received: ResponseUpdate?
+    /// Whether the server's 304 about the kept response was unusable, so that the whole body is requested.
     var isDistrustful = false
-    /// How it ended at the head.
+    /// How the run ended at the response head.
     private var early: Result<RunEnd, any Error>?
     private var isRefused = false
     private(set) var leavesTransfer = false
     private var ownDirectory: DirectoryHandle?
-    /// Whether the transfer is still the one it shared.
+    /// Whether `transfer` is still the shared one.
     var isOriginal = true
-    /// What the file was like when it was whole; nil where that tells nothing.
+    /// The file's metadata when it was whole; nil where metadata cannot be relied on.
     var wholeFacts: FileFacts?
 
-    init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer) {
+    init(_ context: RunContext, _ facts: RunState, _ shared: SharedTransfer) {
         self.context = context
         self.facts = facts
         self.shared = shared
     }
 
-    /// What was refused by its head is of no use to a later try.
+    /// The bytes of a response refused by its head are useless to a later try.
     var isResumable: Bool { !isRefused && control.progress.received > 0 }
-    /// The claim of the transfer it shares is the transfer's.
+    /// The shared transfer releases its own claim.
     var claimant: TransferID? { nil }
 
     func run() async throws -> RunEnd {
@@ -73,14 +73,14 @@ actor DownloadRun: TransferMember {
         }
     }
 
-    /// Gets the body, or word that what is known is current; nil when that word is of no use.
+    /// Gets the body, or a 304 about the known version; nil if the 304 was unusable.
     private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
         let own = try await conditions(in: directory)
         switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
-            // Where somebody else's directory is gone, the task goes on in its own.
+            // If another task's directory is missing or denied, this task continues in its own.
             leavesTransfer =
                 Self.isAboutDirectory(error)
                 && transfer.partial.directory != specification.destination.directory
@@ -126,7 +126,7 @@ actor DownloadRun: TransferMember {
         return directory
     }
 
-    /// Waits for the body; how far that is, the transfer knows.
+    /// Waits for the body. Progress is that of the shared transfer meanwhile.
     private func body(
         in directory: DirectoryHandle, _ conditions: [HeaderField]
     ) async throws -> SharedTransfer.Delivery {
@@ -135,7 +135,7 @@ actor DownloadRun: TransferMember {
         return await shared.body(for: self, in: directory, conditions)
     }
 
-    func take(_ portion: Portion) {
+    func take(_ portion: OwnedCopy) {
         transfer = portion.transfer
         described = portion.described
         isOriginal = portion.isOriginal
@@ -143,7 +143,7 @@ actor DownloadRun: TransferMember {
         holdingDigest = portion.holdingDigest
     }
 
-    // MARK: Told to stop, and other limits
+    // MARK: Stopping and limits
 
     func stop() async {
         _ = control.requestStop()
@@ -155,7 +155,7 @@ actor DownloadRun: TransferMember {
         await shared.setMaxRates(course.maxRates, of: taskID)
     }
 
-    // MARK: What the transfer tells
+    // MARK: Response heads from the transfer
 
     func note(_ head: ResponseHead, from url: HTTPURL?) {
         outcome.httpStatus = head.status
@@ -170,8 +170,8 @@ actor DownloadRun: TransferMember {
         }
     }
 
-    /// Looks at the head of a response whose body comes; false when the task does not want it.
-    func take(_ news: HeadNews) async -> Bool {
+    /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
+    func take(_ news: ResponseUpdate) async -> Bool {
         note(news.head, from: news.url)
         received = news
         do {
@@ -192,9 +192,9 @@ actor DownloadRun: TransferMember {
         return false
     }
 
-    // MARK: Files that are there
+    // MARK: Existing files
 
-    /// `skip` and `fail` are looked at as soon as the name is known: before the first byte, or at the head.
+    /// Applies `skip` and `fail` as soon as the name is known: before the first byte, or at the head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
         let policy = specification.destination.onConflict
         guard policy == .skip || policy == .fail else { return nil }
@@ -225,7 +225,7 @@ actor DownloadRun: TransferMember {
         guard let status = found.status, let facts = found.facts else { return [] }
         let path = directory.path(of: name)
         let published = try await services.store.read { reader -> TransferTask? in
-            // What came to the name since is not what the server is asked about.
+            // If the file was replaced since, the task's validators do not describe it.
             guard let task = try reader.lastCompleted(path: path), task.received == facts.length,
                 try reader.lastPublished(path: path)?.file.isStill(facts) ?? true
             else { return nil }
@@ -238,7 +238,7 @@ actor DownloadRun: TransferMember {
             let known = fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
             if !known.isEmpty { return known }
         }
-        // A file this service knows nothing of: its time tells only if it is the server's.
+        // This service does not know the file. Its time is usable only if it is the server's.
         guard specification.destination.usesRemoteTime else { return [] }
         return [HeaderField(name: "If-Modified-Since", value: HTTPDate.format(status.modifiedAt))]
     }

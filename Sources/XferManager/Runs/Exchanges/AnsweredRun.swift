@@ -5,13 +5,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A run that ends with an answer, which is judged and kept for `task.result`.
+/// A run that ends with a response, which is judged and kept for `task.result`.
 protocol AnsweredRun: TaskRun {
     var keptResponse: KeptResponse? { get set }
 }
 
 extension AnsweredRun {
-    /// Sends one request and gives what is answered, verified and decoded: in memory, or in a file when it is large.
+    /// Sends one request and returns the response, verified and decoded: in memory, or in a file if it is large.
     ///
     /// - Parameter onEvent: see `attempt`.
     func exchange(
@@ -20,7 +20,7 @@ extension AnsweredRun {
     ) async throws -> ReceivedAnswer {
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
-        // What was written by then is no longer free.
+        // Free space no longer includes what is written by then, so the claim ends.
         defer { services.space.withLockedValue { $0.remove(transfer.id) } }
         let ended = try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
@@ -35,14 +35,14 @@ extension AnsweredRun {
         return try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
     }
 
-    /// Refuses an answer that is known not to fit before it fills the disk the database lies on. One that is larger than any
-    /// may be the engine refuses.
+    /// Fails if the response is known not to fit, before it fills the disk that holds the database. The engine refuses
+    /// a response above `largestResult`.
     private func makeRoom(for length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
         try await claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
     }
 
-    /// Keeps the answer of an exchange that is complete; gives why it is not what the task wants.
+    /// Keeps a complete response. Returns why the task refuses it, nil if it does not.
     func keepAndJudge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> TransferError? {
         let head = try note(ended)
         control.enter(.verifying)
@@ -59,7 +59,7 @@ extension AnsweredRun {
         return refusal
     }
 
-    /// Facts about the answer that go into the task's row.
+    /// Records the facts about the response that go into the task's row.
     @discardableResult
     func note(_ ended: AttemptOutcome) throws(TransferError) -> ResponseHead {
         guard let head = ended.head else { throw TransferError(.internalError, "an exchange without an answer") }
@@ -71,7 +71,7 @@ extension AnsweredRun {
         return head
     }
 
-    /// Keeps the body, also of an answer that will be refused, and makes an object of it.
+    /// Keeps the body, also of a response that will be refused, and parses it.
     func keep(
         _ ended: AttemptOutcome, spill: SpoolFile, parsing parsers: [ResponseParser]
     ) async throws -> (object: String?, refusal: TransferError?) {

@@ -5,15 +5,15 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Answers that are kept: a `data` task may get one without asking the server, or asks whether it is still right.
+/// Kept responses: a `data` task may use one without asking the server, or ask whether it is still current.
 extension ExchangeRun {
-    /// An answer that is kept, as if it had just come.
+    /// A kept response in the form of a new one.
     struct CachedAnswer {
         var answer: AttemptOutcome
         var spill: SpoolFile
     }
 
-    /// What is kept, read and checked; nil when it was damaged, and is forgotten.
+    /// Reads and checks the kept response; nil if it was damaged and has been removed.
     func answer(from lease: CacheLease, as response: StoredResponse) async throws -> CachedAnswer? {
         let (pool, spool, control) = (services.pool, services.spool, control)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
@@ -40,18 +40,18 @@ extension ExchangeRun {
             spill: spill)
     }
 
-    /// Ends with a kept answer; nil when it was damaged.
+    /// Ends with a kept response; nil if it was damaged.
     func finish(with lease: CacheLease, as response: StoredResponse) async throws -> RunEnd? {
         guard let cached = try await answer(from: lease, as: response) else { return nil }
         control.note(received: response.length, total: response.length)
         return try await judge(cached.answer, spill: cached.spill)
     }
 
-    /// Shows what is kept before the server is asked: `task.result` gives it meanwhile. False when it was damaged.
+    /// Makes a kept response available to `task.result` before the server is asked. False if it was damaged.
     func show(_ lease: CacheLease) async throws -> Bool {
         let response = lease.entry.response
         guard let cached = try await answer(from: lease, as: response) else { return false }
-        // What is made of it is judged when it is the task's answer.
+        // The parsed object is judged only for the task's final response.
         _ = try await keep(cached.answer, spill: cached.spill, parsing: specification.response.parsers)
         let shown = keptResponse
         keptResponse = nil
@@ -59,7 +59,7 @@ extension ExchangeRun {
         return true
     }
 
-    /// Keeps the answer, once it is known to be what the task wants. One whose coding was undone is not what was received.
+    /// Keeps a response that the task accepts, unless its content coding was undone: then it is not what was received.
     func keepInCache(_ ended: AttemptOutcome, _ times: ExchangeTimes, spill: SpoolFile) async {
         guard specification.kind == .data, specification.request.caching.stores, let head = ended.head,
             head.contentEncoding == nil
@@ -76,7 +76,7 @@ extension ExchangeRun {
     }
 }
 
-/// When a request was made, and when its answer's head came (RFC 9111 §4.2.3).
+/// When a request was made, and when its response head arrived (RFC 9111 §4.2.3).
 struct ExchangeTimes: Sendable {
     var asked: Timestamp
     var answered: Timestamp

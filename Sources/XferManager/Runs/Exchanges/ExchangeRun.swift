@@ -6,30 +6,30 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One request and its answer: a `data` task, or an upload in one request.
+/// One request and its response: a `data` task, or an upload in one request.
 ///
-/// Whether the server may have acted on the request is known at every end, so that a request that must not be made twice is
-/// not. While the run lives, the task's state `running` in the database stands for it: a restart that finds such a task
-/// running has to take it for sent.
-actor ExchangeRun: AnsweredRun, TransferMember {
+/// Every end states whether the server may have acted on the request, so that a request that must not be repeated is
+/// not. While the run lives, the state `running` in the database means that the request may have been sent: a restart
+/// that finds it assumes so.
+actor ExchangeRun: AnsweredRun, TransferSubscriber {
     let context: RunContext
-    var facts: RunFacts
+    var facts: RunState
     var keptResponse: KeptResponse?
 
-    /// Who asks for it and for others that want the same answer; nil asks by itself.
+    /// The transfer that makes the request for all tasks that want the same response; nil if the run makes its own.
     private let shared: SharedTransfer?
-    /// It asks by itself after all.
+    /// Whether the run has left `shared` and makes its own request.
     private var isAlone = false
-    /// The answer that is shared.
-    private var received: HeadNews?
+    /// The head of the shared response.
+    private var received: ResponseUpdate?
 
-    init(_ context: RunContext, _ facts: RunFacts, _ shared: SharedTransfer?) {
+    init(_ context: RunContext, _ facts: RunState, _ shared: SharedTransfer?) {
         self.context = context
         self.facts = facts
         self.shared = shared
     }
 
-    /// A try that failed leaves nothing that the next could use.
+    /// A failed try leaves nothing that the next could use.
     var isResumable: Bool { false }
 
     func run() async throws -> RunEnd {
@@ -59,7 +59,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
                 if isShown, try await !show(lease) { continue }
                 guard !conditions.isEmpty else { return try await ask(isShown: isShown) }
                 if let end = try await confirm(lease, conditions, isShown: isShown) { return end }
-                // The word was about another response, or the kept one is damaged.
+                // The 304 was about another response, or the kept one is damaged.
                 return try await ask(isShown: isShown)
             }
         }
@@ -67,9 +67,9 @@ actor ExchangeRun: AnsweredRun, TransferMember {
 
     // MARK: Asking
 
-    /// Gets the whole answer: one that others may hear, too, or that of a request of its own.
+    /// Gets the whole response, shared or from a request of its own.
     ///
-    /// - Parameter isShown: a kept one was told of already.
+    /// - Parameter isShown: whether a kept response was reported already.
     private func ask(isShown: Bool = false) async throws -> RunEnd {
         guard let shared, !isAlone else {
             return try await judge(try await exchange([]), isShown: isShown)
@@ -90,8 +90,8 @@ actor ExchangeRun: AnsweredRun, TransferMember {
         }
     }
 
-    /// Asks whether the kept answer is right; nil when the word is of no use. What another answer says is not for those who
-    /// share a transfer: the question is the task's own.
+    /// Asks the server whether the kept response is current; nil if the 304 is unusable. The conditions are this task's
+    /// alone, so the request is not shared.
     private func confirm(
         _ lease: CacheLease, _ conditions: [HeaderField], isShown: Bool
     ) async throws -> RunEnd? {
@@ -111,20 +111,20 @@ actor ExchangeRun: AnsweredRun, TransferMember {
         return end
     }
 
-    /// An answer, its times, and the file it lies in if it is large.
+    /// A response, its times, and its file if it is large.
     struct OwnAnswer {
         let ended: AttemptOutcome
         let times: ExchangeTimes
         let spill: SpoolFile
     }
 
-    /// Makes a request of its own.
+    /// Makes a request of this run alone.
     private func exchange(_ conditions: [HeaderField]) async throws -> OwnAnswer {
         let content = try await OpenedContent.open(for: taskID, specification, services)
         control.note(sent: 0, total: specification.kind == .upload ? content.length : nil)
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
-        // The sources stay open until nothing reads them any more.
+        // The sources stay open as long as the attempt may read them.
         defer { withExtendedLifetime(content) {} }
         var times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         let answer = try await exchange(
@@ -140,7 +140,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
 
     // MARK: As a member
 
-    /// The claim of the transfer it shares is the transfer's.
+    /// The shared transfer releases its own claim.
     var claimant: TransferID? { shared == nil ? transfer.id : nil }
 
     func stop() async {
@@ -155,7 +155,7 @@ actor ExchangeRun: AnsweredRun, TransferMember {
         await shared.setMaxRates(course.maxRates, of: taskID)
     }
 
-    func take(_ news: HeadNews) -> Bool {
+    func take(_ news: ResponseUpdate) -> Bool {
         received = news
         pendingEvents.append(
             .taskResponse(status: news.head.status, total: news.total, etag: news.head.etag, resumed: false))

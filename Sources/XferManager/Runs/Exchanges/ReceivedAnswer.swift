@@ -3,20 +3,21 @@ import XferCurl
 import XferFiles
 import XferModel
 
-/// An answer that has come to its last byte, and the file its body lies in if it is large.
+/// A response whose last byte has arrived, and the file of its body if it is large.
 struct ReceivedAnswer: Sendable {
     var outcome: AttemptOutcome
     var spill: SpoolFile
 
-    /// What of the body was received or made of it.
+    /// The length of the body in bytes, as received or decoded.
     fileprivate var length: Int64 { outcome.spilledLength ?? Int64(clamping: outcome.body?.count ?? 0) }
 }
 
 extension AttemptMaker {
-    /// Verifies an answer's body by the digest the server announced, and undoes the codings the request asked for.
+    /// Verifies a response's body by the digest the server announced, and undoes the codings that the request asked
+    /// for.
     ///
-    /// All of it runs on the threads for digests: the loop that moves others' bytes decodes nothing. An answer that turns out
-    /// not to be whole fails the attempt, unless its status says that it is an error anyway: then it stays as it came.
+    /// It runs on the digest threads, so that the engine's loop decodes nothing. A body that turns out to be damaged
+    /// fails the attempt, unless the status is an error anyway: then the response stays as received.
     func openAnswer(_ answer: ReceivedAnswer, to request: TransferRequest) async throws -> ReceivedAnswer {
         guard case .complete = answer.outcome.result, let head = answer.outcome.head, request.method != .head,
             head.status != 204, head.status != 304
@@ -35,7 +36,7 @@ extension AttemptMaker {
         }
     }
 
-    /// Digests of a message or representation are of what is sent, content codings included (RFC 9530 §2, §3).
+    /// Digests of a message or representation cover the bytes as sent, content codings included (RFC 9530 §2, §3).
     private func verify(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws {
         guard let expected = head.announcedDigests.first else { return }
         let (control, length, body) = (control, answer.length, answer.outcome.body ?? [])
@@ -55,7 +56,7 @@ extension AttemptMaker {
 
     private func decode(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws -> ReceivedAnswer {
         let outcome = answer.outcome
-        // An empty content that was announced as such has nothing to undo, whatever its coding is said to be.
+        // An empty body that was announced as such has nothing to decode.
         guard !outcome.codings.isEmpty, answer.length > 0 || head.contentLength != 0 else { return answer }
         let decoding = ContentDecoding(
             outcome.codings,

@@ -2,42 +2,43 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// The lanes of a transfer whose body comes in segments, for one round.
+/// The lanes of a segmented transfer, for one round. A lane is an attempt that fetches a segment.
 ///
-/// A lane's own Swift task makes its attempts and tells heads and checkpoints; which lane fetches what is decided in one
-/// place and one thing after the other, as `LaneSignal`s come.
+/// Each lane has a Swift task that makes its attempt and handles heads and checkpoints. `SharedTransfer.bringSegments`
+/// alone assigns the segments, one `LaneSignal` after the other.
 struct Lanes {
-    /// What the pieces are and who has them; nil until a head has said that there can be several.
+    /// The segments and the lane that fetches each; nil until a response has shown that the body can be split.
     var plan: SegmentPlan?
-    /// False where the source has made the transfer start over.
+    /// False after the source made the transfer start over.
     let maySplit: Bool
-    /// By lane: its attempt, once the engine has told something of it.
+    /// The attempt of each live lane; its value is nil until the engine has reported an event.
     var live: [Int: AttemptHandle?] = [:]
-    /// When a lane's attempt began to be made.
+    /// When each lane's attempt was started.
     var began: [Int: MonotonicInstant] = [:]
-    /// Whether a head was judged good, so that others may ask.
+    /// Whether a response head was accepted, so that further lanes may start.
     var isOpen = false
-    /// The server sends nothing but the whole: whoever asks, asks for all that is missing behind the first gap.
+    /// Whether the server ignores ranges. An attempt then requests everything after the first gap.
     var isOneStream = false
-    /// Whether a lane ever left a part to another.
+    /// Whether a lane has given a part of its segment to another.
     var hasSplit = false
-    /// Whether it was tried once more after the last of several had failed.
+    /// Whether a single lane was tried after the last of several had failed.
     var hasTriedAlone = false
-    /// How the round ends once nobody is live any more.
+    /// How the round ends once no lane is live.
     var verdict: Result<AttemptOutcome.Result, any Error>?
-    /// What the lanes have at stake together.
+    /// Bytes of all lanes that are written and not durable yet.
     let stake = SharedStake()
-    /// Lanes that were told to end because there are too many.
+    /// Lanes that were asked to stop because there are too many.
     var retiring: Set<Int> = []
     let signals: AsyncStream<LaneSignal>.Continuation
 
     /// The lowest number that no live lane has.
     var freeLane: Int { (0...live.count).first { live[$0] == nil } ?? live.count }
 
-    /// The attempt of a lane.
+    /// The attempt of a lane; nil until the engine has reported an event.
     func handle(of lane: Int) -> AttemptHandle? { live[lane] ?? nil }
 
-    /// Notes how far the lanes are. Answers it: what is written below, and no more, a sync that begins now makes durable.
+    /// Records the offset of each lane and returns it. A sync that begins now is sure to cover only the bytes below
+    /// these offsets.
     @discardableResult
     mutating func noteProgress() -> [(id: AttemptID, offset: Int64)] {
         var marks: [(id: AttemptID, offset: Int64)] = []
@@ -50,18 +51,18 @@ struct Lanes {
     }
 }
 
-/// What a lane tells whoever hands out the work.
+/// What a lane reports to `SharedTransfer.bringSegments`.
 enum LaneSignal: Sendable {
-    /// Something has changed by which other lanes may get work.
+    /// The plan may have changed, so that other lanes may get work.
     case looked
     case ended(Int, Result<AttemptOutcome, any Error>)
 }
 
-/// Why a lane gives up its attempt by itself: nothing of the answer was written.
+/// Why a lane gives up its attempt. Nothing of the response was written.
 enum LaneLoss: Error {
-    /// It was sent the whole, or more than a little before its segment.
+    /// The server sent the whole body, or started too far before the segment.
     case rangeIgnored
-    /// Its answer is not, or may not be, of the version the others bring.
+    /// The response is not, or may not be, of the version that the other lanes fetch.
     case otherVersion(RestartReason)
     /// The round is ending.
     case unwanted

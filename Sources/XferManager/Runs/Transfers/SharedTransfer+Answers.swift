@@ -4,7 +4,8 @@ import XferCurl
 import XferFiles
 import XferModel
 
-/// One answer for all: a `data` task's request is asked once, and each task judges, parses and keeps the answer by itself.
+/// One response for all members: the request of a `data` task is sent once; each task judges, parses and keeps the
+/// response itself.
 extension SharedTransfer {
     func answer() async throws -> Delivery {
         let (pool, spool) = (services.pool, services.spool)
@@ -20,7 +21,7 @@ extension SharedTransfer {
             guard case .response(let head) = event else { return }
             times.answered = services.clock()
             headCount += 1
-            let news = HeadNews(
+            let news = ResponseUpdate(
                 number: headCount, head: head, url: nil, total: head.contentLength, isResumed: false,
                 times: times)
             self.head = news
@@ -41,27 +42,27 @@ extension SharedTransfer {
         }
     }
 
-    /// Refuses an answer that is known not to fit before it fills the disk the database lies on.
+    /// Fails if the response is known not to fit, before it fills the disk that holds the database.
     private func makeRoom(forAnswer length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
         try await claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
     }
 }
 
-/// An answer that is complete, not yet judged. What was too large for memory lies in a file nobody but its readers knows.
+/// A complete response, not yet judged. A body too large for memory is in a temporary file that only the members read.
 struct WholeAnswer: Sendable {
     let outcome: AttemptOutcome
     let spill: SpoolFile
 
-    /// The answer's body as a member's own file.
-    func copy(for member: any TransferMember) async throws -> SpoolFile {
+    /// The body as the member's own file.
+    func copy(for member: any TransferSubscriber) async throws -> SpoolFile {
         let (services, control, id) = (member.services, member.control, await member.transfer.id)
         let spool = services.spool
         guard let length = outcome.spilledLength else {
             return try await services.pool.run { () throws(FileError) in try spool.makeFile() }
         }
         try await member.claim(length, by: id, in: spool.directory, for: "a copy of a response of \(length)")
-        // What was written by then is no longer free.
+        // Free space no longer includes what is written by then, so the claim ends.
         defer { services.space.withLockedValue { $0.remove(id) } }
         return try await services.pool.run { () throws(FileError) in
             let own = try spool.makeFile()

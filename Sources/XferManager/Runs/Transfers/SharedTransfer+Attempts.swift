@@ -5,17 +5,17 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Attempts: how a transfer gets its bytes.
+/// How a transfer makes attempts to fetch its bytes.
 extension SharedTransfer {
-    /// A server that makes the transfer start over more often than this at one go is treated as failing.
-    private static var mostRestarts: Int { 3 }
+    /// A transfer that starts over more often than this in a row with one source treats the source as failing.
+    private static var maxRestarts: Int { 3 }
 
-    /// How a round of attempts ended, none of which is live any more.
+    /// How a round of attempts ended. None of them is live any more.
     struct Round {
         let result: AttemptOutcome.Result
-        /// What is written, with what was kept.
+        /// The written segments, including the bytes kept before.
         let written: [Segment]
-        /// The last attempt's; nil when it was given up.
+        /// The outcome of the only attempt; nil for a round with a `SegmentPlan`.
         let outcome: AttemptOutcome?
 
         init(_ result: AttemptOutcome.Result, written: [Segment], outcome: AttemptOutcome? = nil) {
@@ -24,13 +24,13 @@ extension SharedTransfer {
             self.outcome = outcome
         }
 
-        /// Of a single attempt.
+        /// A round that was a single attempt.
         init(_ outcome: AttemptOutcome) {
             self.init(outcome.result, written: [Segment(start: 0, committed: outcome.offset)], outcome: outcome)
         }
     }
 
-    /// Makes attempts until the body is whole, or until something ends it.
+    /// Makes attempts until the body is whole or the run ends.
     func fetch(into part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
         func whole(_ length: Int64) async throws -> Delivery {
             let facts = try await requireWhole(part, length)
@@ -44,7 +44,7 @@ extension SharedTransfer {
         while true {
             guard !control.isStopRequested else { return .left }
             if let failure = chooseSource() { return .failed(failure) }
-            // A source that made it start over is not asked by several at once.
+            // After a source made the transfer start over, only one attempt asks it.
             guard let round = try await askSource(into: part, in: directory, maySplit: restarts == 0) else { continue }
             switch round.result {
             case .complete:
@@ -66,16 +66,16 @@ extension SharedTransfer {
                 restarts += 1
             }
             head = nil
-            guard restarts > Self.mostRestarts else { continue }
+            guard restarts > Self.maxRestarts else { continue }
             let failure = TransferError(
-                .rangeMismatch, "the server's answers contradict each other: started over \(Self.mostRestarts) times")
+                .rangeMismatch, "the server's answers contradict each other: started over \(Self.maxRestarts) times")
             guard goesOn(after: failure) else { throw failure }
             restarts = 0
         }
     }
 
-    /// A round of attempts that begins with the chosen source, and what it leaves. Nil when that could not go on with what is
-    /// kept of another one: then nothing has changed.
+    /// Makes a round of attempts that begins with the chosen source, and commits what it leaves. Nil if the source
+    /// could not continue another source's bytes; then nothing has changed.
     private func askSource(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round? {
@@ -113,27 +113,29 @@ extension SharedTransfer {
         return Round(outcome)
     }
 
-    /// What describes the bytes once the only attempt there was has ended.
+    /// Updates `described` after the only attempt has ended.
     func take(_ outcome: AttemptOutcome) {
         guard outcome.result != .notModified, isBodyTaken else { return }
         described = describing(outcome.resumeData, by: choice(of: 0))
     }
 
-    /// Where a lane's attempts ask. Always a URL the client gave: redirects are followed anew, so that each hop is admitted,
-    /// judged and shown secrets as any other, and what was signed for one request is not used for another.
+    /// The URL a lane's attempts request. It is always one the client gave: redirects are followed again, so that each
+    /// hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
+    /// reused.
     func source(for lane: Int) -> HTTPURL { specification.sources[choice(of: lane).source] }
 
-    /// The request all members have in common; which types each accepts it says itself when they differ.
+    /// The request that all members share. It names accepted types only if all members accept the same; otherwise each
+    /// member checks the type itself.
     private func request(for lane: Int) -> TransferRequest {
         var request = MirrorRequest.request(specification.request, for: source(for: lane))
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
-        // Streams of one connection share what it carries, and what is on its way on a stream that ends is sent in vain.
+        // HTTP/2 streams share the bandwidth of one connection, and bytes in flight on a cancelled stream are wasted.
         if segmentCount != .one { request.httpVersion = .http1 }
         return request
     }
 
-    /// One attempt and its events, for everything that is missing.
+    /// Makes one attempt for everything that is missing, and handles its events.
     private func attempt(into part: PartialFile, in directory: DirectoryHandle) async throws -> AttemptOutcome {
         try await attempt(0, for: nil, isFirst: true, into: part) { event, handle in
             switch event {
@@ -149,11 +151,12 @@ extension SharedTransfer {
         }
     }
 
-    /// One attempt of a lane.
+    /// Makes one attempt of a lane.
     ///
     /// - Parameters:
-    ///   - segment: what is to be fetched; nil is all that is missing behind what is kept.
-    ///   - isFirst: nobody else asks meanwhile. What others are to be asked for has been described by then.
+    ///   - segment: the bytes to fetch; nil is all that is missing after the kept bytes.
+    ///   - isFirst: whether no response has been accepted in this round. Later attempts rely on what the first response
+    ///     has set in `described`.
     func attempt(
         _ lane: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
@@ -162,14 +165,14 @@ extension SharedTransfer {
         var kept = kept(for: choice, isFirst ? transfer.resumeData : described)
         kept.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
         if isFirst {
-            // Who asks with others' conditions gets the whole: that is right for everybody.
+            // If members have different conditions, the request has none: a whole response suits all of them.
             let wanted = Set(members.values.map(\.conditions))
-            // What is known is of the first source.
+            // The conditions are about the first source's response.
             conditions = committed == 0 && wanted.count == 1 && choice.source == 0 ? wanted.first ?? [] : []
             times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         }
-        // Segments combine under a validator that each answer shows; a digest would tell too late.
-        // But of several sources nothing else does.
+        // Segments are combined under a validator that each response shows; a digest would reveal a mistake too late.
+        // Between several sources a digest may be the only proof.
         if isFirst {
             isJoinUnproven =
                 segment == nil && committed > 0 && choice.way == .own && mayJoinUnproven
@@ -195,7 +198,8 @@ extension SharedTransfer {
         }
     }
 
-    /// Tells what the head says, gives up bytes of another version, and goes on if anybody still wants the body.
+    /// Handles the first accepted head: drops bytes of another version, reports the head to the members, and continues
+    /// if a task still wants the body.
     func onHead(
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
         into part: PartialFile, in directory: DirectoryHandle
@@ -223,7 +227,7 @@ extension SharedTransfer {
         described = describing(keeping, by: choice)
         try await commitSourceUse()
         headCount += 1
-        let news = HeadNews(
+        let news = ResponseUpdate(
             number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: committed > 0,
             times: times)
         self.head = news
@@ -233,8 +237,8 @@ extension SharedTransfer {
         if isHeld { await services.engine.proceed(handle.id) }
     }
 
-    /// Tells members who have not heard it yet; those who want nothing more leave.
-    func tell(_ news: HeadNews) async {
+    /// Reports a head to the members that have not got it yet. Members that do not want the body leave.
+    func tell(_ news: ResponseUpdate) async {
         for id in audience {
             guard let member = members[id], member.toldHead != news.number else { continue }
             members[id]?.toldHead = news.number
@@ -244,7 +248,7 @@ extension SharedTransfer {
         await stopIfUnwanted()
     }
 
-    /// What happened on the way is told of every member.
+    /// Passes the events of the attempts to every member.
     func passOnEvents() async {
         let events = pendingEvents
         guard !events.isEmpty else { return }
@@ -254,6 +258,6 @@ extension SharedTransfer {
 }
 
 extension RestartReason {
-    /// For the event `task.source_changed`; nil when the source may well be the same.
+    /// The reason for the event `task.source_changed`; nil if the source may be unchanged.
     fileprivate var change: String? { isSourceChange ? description : nil }
 }

@@ -3,17 +3,18 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What a transfer writes down: one commit for itself and all its members.
+/// What a transfer commits, for itself and all its members in one transaction.
 extension SharedTransfer {
-    /// What a member learned and has not committed yet.
+    /// Events and facts that a member has not committed yet.
     struct MemberNews: Sendable {
         var events: [EventPayload]
         var outcome: TaskOutcome
     }
 
-    /// Makes what is written durable, then commits how far each segment is and what describes the bytes.
+    /// Makes the written bytes durable, then commits the offset of each segment and what describes the bytes.
     ///
-    /// - Parameter isLast: no attempt is live; whoever goes on has to know who sent the bytes.
+    /// - Parameter isLast: whether no attempt is live. Then the servers that sent the bytes are always committed, for
+    ///   the next run.
     func checkpoint(
         _ part: PartialFile, at written: [Segment], keeping described: ResumeData, isLast: Bool = false
     ) async throws {
@@ -26,9 +27,9 @@ extension SharedTransfer {
         if offset > committed { try await makeDurable(part) }
         var resumeData = described
         resumeData.part = mark.map { PartRecord(mark: $0) } ?? transfer.resumeData.part
-        // None at all would say that what was there is given up.
+        // No segments at all would mean that the kept bytes are dropped.
         resumeData.segments = written.isEmpty ? [Segment(start: 0, committed: 0)] : written
-        // Those of a further source are not among the bytes before it is known of them.
+        // A further source is committed before its bytes are in the file.
         let use = book.use
         let isUseNew = use != transfer.sourceUse && offset > 0
         let isDescriptionNew = transfer.resumeData.withoutSegments != resumeData.withoutSegments
@@ -56,7 +57,7 @@ extension SharedTransfer {
         control.note(received: offset, total: resumeData.totalLength)
     }
 
-    /// What nobody can find under its name any more, because the file was removed or replaced, is not worth a commit.
+    /// Syncs the file. Throws if it was removed or replaced under its name: its bytes are not worth a commit.
     private func makeDurable(_ part: PartialFile) async throws {
         let known = mark
         mark = try await services.pool.run { () throws(FileError) in
@@ -67,9 +68,9 @@ extension SharedTransfer {
         }
     }
 
-    /// Commits that what was kept is of another version or unusable; only then may its bytes be overwritten.
+    /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten.
     ///
-    /// - Parameter reason: how it was seen that the source is another version now; nil when it is not.
+    /// - Parameter reason: how the change of version was detected; nil if the source has not changed.
     func dropKeptBytes(sourceChange reason: String?) async throws {
         let id = transfer.id
         let hasSources = trust.hasRecordedSources
@@ -84,7 +85,7 @@ extension SharedTransfer {
             for (member, news) in news.sorted(by: { $0.key < $1.key }) {
                 try tx.note(news, of: member, in: id, at: now) { _ in }
             }
-            // Also those who only keep the bytes.
+            // This includes tasks that have no run and only hold the bytes.
             for task in try tx.tasks(subscribingTo: id) {
                 var machine = TaskStateMachine(task)
                 if let reason, !task.state.isTerminal {
@@ -105,12 +106,12 @@ extension SharedTransfer {
         holdingDigest = nil
         trust.forgetKept()
         committed = 0
-        // Cutting the file gives the blocks back.
+        // Truncating the file releases the preallocated blocks.
         reserve = .none
         control.note(received: 0, total: nil)
     }
 
-    /// Commits that the body is whole, for those whom it is kept for.
+    /// Commits that the body is whole, for the tasks that hold its bytes.
     func seal(_ body: WholeBody) async throws {
         var described = body.described
         described.totalLength = body.length
@@ -128,7 +129,7 @@ extension SharedTransfer {
 }
 
 extension StoreTransaction {
-    /// Commits what a member learned, if it still is one. Of a task that has ended nothing more is told.
+    /// Commits a member's events and facts, if the task still belongs to the transfer and has not ended.
     fileprivate func note(
         _ news: SharedTransfer.MemberNews, of id: TaskID, in transfer: TransferID, at now: Timestamp,
         _ change: (inout TaskStateMachine) -> Void
@@ -143,10 +144,10 @@ extension StoreTransaction {
 }
 
 extension ResumeData {
-    /// Whether what is kept is the beginning without a gap, or nothing.
+    /// Whether the kept bytes are the beginning of the body without a gap, or none.
     var hasOnlyPrefix: Bool { segments.allSatisfy { $0.start == 0 || $0.committed == $0.start } }
 
-    /// What is left of the segments in a file that ends there.
+    /// Cuts the segments to a file of that length.
     mutating func cutSegments(at length: Int64) {
         for index in segments.indices {
             segments[index].committed = max(segments[index].start, min(segments[index].committed, length))

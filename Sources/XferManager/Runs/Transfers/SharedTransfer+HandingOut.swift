@@ -4,24 +4,24 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Handing the bytes out: everybody gets a file of its own.
+/// Gives each task a file of its own.
 ///
-/// The last one gets the original. Whoever takes the bytes while others still hold them gets a transfer of its own with a
-/// copy in its own directory, and publishes that as any other. Nobody renames a file that somebody may be copying: until it
-/// has moved to its copy, a task holds the original.
+/// The last task that holds the bytes gets the original. A task that takes them while others hold them gets a transfer
+/// of its own with a copy in its directory, and publishes that. A task holds the original until it has moved to its
+/// copy, so that no task renames a file that another may be copying.
 extension SharedTransfer {
     func handOut(_ body: WholeBody, to run: DownloadRun, in directory: DirectoryHandle) async throws
-        -> DownloadRun.Portion
+        -> DownloadRun.OwnedCopy
     {
         await handingOut.enter()
         defer { handingOut.leave() }
         let (id, task) = (transfer.id, run.taskID)
         let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
-            // Publishing sets its times.
+            // Publishing changes the file's times, so the recorded ones are removed first.
             try await beginWriting()
             forgetBody()
-            return DownloadRun.Portion(
+            return DownloadRun.OwnedCopy(
                 transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
                 holdingDigest: body.holdingDigest)
         }
@@ -38,15 +38,15 @@ extension SharedTransfer {
 
     private func copy(
         _ body: WholeBody, for run: DownloadRun, in directory: DirectoryHandle
-    ) async throws -> DownloadRun.Portion {
+    ) async throws -> DownloadRun.OwnedCopy {
         let (shared, pool, control) = (transfer.id, services.pool, run.control)
-        let portion = try await run.ownPortion(
+        let portion = try await run.ownedCopy(
             described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
             for: "a copy of \(body.length) and the reserve",
             in: directory
         ) { part in
             try await pool.run { () throws(FileError) in
-                // Through the descriptor that was held all the time: under the file's name may lie another one by now.
+                // Reads through the open descriptor: the name may refer to another file by now.
                 try body.requireUnchanged()
                 _ = try FileCopy.copy(
                     from: body.part.descriptor, to: part.descriptor, length: body.length,

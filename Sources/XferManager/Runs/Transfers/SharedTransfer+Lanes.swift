@@ -4,25 +4,25 @@ import XferCurl
 import XferFiles
 import XferModel
 
-/// A body in segments: several attempts bring parts of it at the same time, into one partial file.
+/// A body in segments: several attempts fetch parts of it at the same time, into one partial file.
 ///
-/// The first one asks for all that is missing, as ever. When its answer shows a version that ranges of it can be asked for, it
-/// leaves the rear to others. Each answer is judged by the version that is described already before a byte of it is written.
-/// What goes wrong with one lane while another is live costs a lane, not a try: the last one's end is the round's.
+/// The first lane requests all that is missing. If its response shows that ranges of this version can be requested, it
+/// leaves the rear to further lanes. Each response is compared with the known version before a byte of it is written.
+/// While another lane is live, a failure costs a lane and not a try: the round ends as the last lane ends.
 extension SharedTransfer {
-    /// Bytes before its segment that a lane reads and throws away rather than asking again.
-    private static var mostSkipped: Int64 { 64 << 10 }
-    /// Bytes that a lane has to bring for a break of its connection not to count against the number of lanes.
+    /// Bytes before its segment that a lane reads and discards instead of making another request.
+    private static var maxSkipped: Int64 { 64 << 10 }
+    /// If a lane received fewer bytes before its connection broke, the number of lanes is reduced.
     private static var worthwhile: Int64 { 256 << 10 }
 
-    /// The highest number among the members and those who are about to be.
+    /// The highest number that a member, or a task about to become one, wants.
     var segmentCount: SegmentCount {
         guard specification.kind == .download, specification.request.method == .get else { return .one }
         let wanted = members.values.map { $0.run.specification.segments ?? settings.segments }
         return .highest(wanted + expected.withLockedValue { Array($0.values) })
     }
 
-    /// Brings what is missing over as many lanes as are wanted, and as the server bears.
+    /// Fetches the missing bytes over as many lanes as the members want and the server allows.
     func bringSegments(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
@@ -44,7 +44,7 @@ extension SharedTransfer {
         throw TransferError(.internalError, "the lanes ended without a result")
     }
 
-    /// What is kept with gaps needs a plan from the beginning.
+    /// Kept bytes with gaps need a plan from the beginning.
     private func planOfKept(_ count: SegmentCount) -> SegmentPlan? {
         guard choice(of: 0).way != .anew, !transfer.resumeData.hasOnlyPrefix,
             let total = transfer.resumeData.totalLength
@@ -62,7 +62,7 @@ extension SharedTransfer {
         start(0, segment, into: part, in: directory)
     }
 
-    /// Gives work to lanes that have none, for as long as there is some and nobody wants to stop.
+    /// Starts lanes as long as there is work and no stop was requested.
     private func fill(into part: PartialFile, in directory: DirectoryHandle) async {
         lanes?.noteProgress()
         await retireSurplus()
@@ -86,7 +86,7 @@ extension SharedTransfer {
         await widen()
     }
 
-    /// Ends lanes that made nothing faster; what they leave of their pieces is for the others.
+    /// Stops lanes that did not increase the speed. The rest of their segments goes to other lanes.
     private func retireSurplus() async {
         guard let lanes, lanes.verdict == nil, let plan = lanes.plan else { return }
         for lane in plan.surplus where !lanes.retiring.contains(lane) {
@@ -96,7 +96,8 @@ extension SharedTransfer {
         }
     }
 
-    /// Pieces that no further lane will come for go to the lanes before them, where their responses bring them anyway.
+    /// Gives segments that will get no lane of their own to the lanes before them, whose responses contain these bytes
+    /// anyway.
     private func widen() async {
         while let lanes, lanes.isOpen, lanes.verdict == nil, let plan = lanes.plan,
             lanes.live.count >= plan.wantedLanes,
@@ -164,16 +165,16 @@ extension SharedTransfer {
         }
     }
 
-    /// An answer to a request for a segment is that segment, of the version that is known.
+    /// Throws unless the response brings the segment, of the known version.
     private static func requirePart(_ verdict: HeadVerdict, of segment: Segment) throws(LaneLoss) {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)
-        case .write(let body) where segment.end != nil && body.skip > mostSkipped: throw .rangeIgnored
+        case .write(let body) where segment.end != nil && body.skip > maxSkipped: throw .rangeIgnored
         case .write, .complete, .startOver, .retryPlainRange, .notModified, .fail: break
         }
     }
 
-    /// The first good head: others may ask, if it is of a kind to be split.
+    /// Handles the first accepted head: further lanes may start if the body can be split.
     private func open(_ lane: Int, _ verdict: HeadVerdict, isPart: Bool, _ described: ResumeData) {
         let body: BodyPlan
         switch verdict {
@@ -196,7 +197,7 @@ extension SharedTransfer {
         lanes?.signals.yield(.looked)
     }
 
-    /// One for all lanes: what others have written becomes durable by the way.
+    /// Commits a checkpoint for all lanes. One sync makes the bytes of all of them durable.
     private func checkpoint(
         _ part: PartialFile, because lane: Int, _ handle: AttemptHandle, isAt offset: Int64
     ) async throws {
@@ -224,7 +225,7 @@ extension SharedTransfer {
 
     // MARK: How lanes end
 
-    /// Takes the end of a lane for what it means to the others. Answers the round's end where there was but one stream.
+    /// Handles the end of a lane and its effect on the others. Returns the round's end if there was only one stream.
     private func onEnd(of lane: Int, _ result: Result<AttemptOutcome, any Error>) async -> Round? {
         let brought = lanes?.handle(of: lane)?.progress.snapshot.received ?? 0
         noteSpeed(of: lane)
@@ -250,7 +251,7 @@ extension SharedTransfer {
         return nil
     }
 
-    /// The only lane there was, and there is no plan.
+    /// Handles the end of the only lane, when there is no plan.
     private func onOnlyEnd(_ result: Result<AttemptOutcome, any Error>) async -> Round? {
         switch result {
         case .success(let outcome):
@@ -273,7 +274,7 @@ extension SharedTransfer {
         case .failed(let error) where error.reason.isOurs:
             await end(.success(outcome.result))
         case .failed(let error):
-            // A mirror's failure is its own as long as others may take over.
+            // A mirror's failure concerns only that mirror while other sources may take over.
             if lanes?.isOpen == true, choice(of: lane).way.isForeign, isOfSourceAlone(lane, error) { return }
             if lanes?.live.isEmpty == true { return await onLastFailure(error, of: lane, brought: brought) }
             if isOfSourceAlone(lane, error) { return }
@@ -281,16 +282,17 @@ extension SharedTransfer {
         }
     }
 
-    /// The last one's failure is everybody's, unless it may be because there were others.
+    /// The failure of the last lane ends the round, unless it may be due to the number of connections.
     private func onLastFailure(_ error: TransferError, of lane: Int, brought: Int64) async {
         if lanes?.hasSplit == true, brought == 0 {
-            // Connections that others have just closed may still have counted against it.
+            // The server may still have counted connections that other lanes had just closed, so one more attempt is
+            // made alone.
             if lanes?.hasTriedAlone == false {
                 lanes?.hasTriedAlone = true
                 lanes?.plan?.limit(to: 1)
                 return
             }
-            // It serves the whole and refuses every part.
+            // The server serves the whole body and refuses every range.
             if lanes?.plan?.isProven == false, error.httpStatus != nil {
                 choices[0] = choice(of: lane)
                 lanes?.verdict = .success(.startOver(.rangeIgnored))
@@ -302,7 +304,7 @@ extension SharedTransfer {
     }
 
     private func onLoss(_ loss: LaneLoss, of lane: Int) {
-        // The others, and its own source's, are none the worse for it.
+        // This loss does not affect the other lanes, nor those of the source that the bytes are from.
         if lanes?.isOpen == true, choice(of: lane).way.isForeign {
             if let reason = loss.reason { refuse(of: lane, because: reason) }
             return
@@ -313,7 +315,8 @@ extension SharedTransfer {
         case .rangeIgnored:
             lanes?.plan?.collapse()
             lanes?.isOneStream = true
-            // Nothing at the beginning that another version would be told by.
+            // No bytes are written at the start of the body, so a response from the start could not be compared with
+            // the known version.
             if lanes?.plan?.writtenPrefix == 0 { lanes?.verdict = .success(.startOver(.rangeIgnored)) }
             control.noteSegments(receivedElsewhere: lanes?.plan?.writtenByteCount)
         case .otherVersion(let reason):
@@ -328,13 +331,13 @@ extension SharedTransfer {
         lanes?.plan?.limit(to: count)
     }
 
-    /// The round ends: whoever is live stops.
+    /// Ends the round: every live lane is stopped.
     private func end(_ verdict: Result<AttemptOutcome.Result, any Error>) async {
         if lanes?.verdict == nil { lanes?.verdict = verdict }
         for attempt in control.attempts { await services.engine.stop(attempt.id) }
     }
 
-    /// Nobody is live: how the round ended, if it has.
+    /// Returns how the round ended, if it has; no lane is live.
     private func onRest() throws -> Round? {
         let written = lanes?.plan?.writtenSegments ?? []
         if let verdict = lanes?.verdict { return Round(try verdict.get(), written: written) }
@@ -344,7 +347,7 @@ extension SharedTransfer {
 }
 
 extension FailureReason {
-    /// Of this machine: no other request would fare better.
+    /// Whether the cause is on this machine, so that no other request would succeed.
     fileprivate var isOurs: Bool {
         switch self {
         case .insufficientSpace, .diskError, .outOfDescriptors, .internalError: true
@@ -354,7 +357,7 @@ extension FailureReason {
 }
 
 extension LaneLoss {
-    /// Nil when it is not for anything the source did.
+    /// Nil if the source did not cause the loss.
     fileprivate var reason: RestartReason? {
         switch self {
         case .rangeIgnored: .rangeIgnored

@@ -4,14 +4,14 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The partial file: whether it is the one that was written, at each moment that counts.
+/// The partial file, and the checks that it is still the file this service wrote.
 ///
-/// While a run lives its descriptor is held, so that its inode number is nobody else's. Between runs it is known by a
-/// `PartRecord`. It may lie in a directory that others can write to: whatever has its name is believed only when it is that
-/// very file.
+/// While a run lives, it holds the file's descriptor, so that no other file can get its inode number. Between runs a
+/// `PartRecord` identifies the file. Other users may be able to write to its directory: a file with its name is used
+/// only if it is the recorded file.
 extension SharedTransfer {
-    /// Opens the partial file cut back to what is committed. When it is not the file that was left, the resume data is
-    /// committed away first, so that bytes of a new version never lie under old validators.
+    /// Opens the partial file and truncates it to the committed bytes. If it is not the file that was left, the resume
+    /// data is dropped in a commit first, so that bytes of a new version never have old validators.
     func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         mark = nil
         try await beginWriting()
@@ -37,8 +37,8 @@ extension SharedTransfer {
         return part
     }
 
-    /// What the file was like when it was left. Its times say nothing once it may be written to, and that is committed before:
-    /// a crash later on finds other times than these.
+    /// Commits that the file's recorded times no longer count, before the file may be written to: after a crash its
+    /// times differ from the record.
     func beginWriting() async throws {
         keptRecord = transfer.resumeData.part
         guard transfer.resumeData.part?.rest != nil else { return }
@@ -49,7 +49,7 @@ extension SharedTransfer {
         transfer.resumeData = resumeData
     }
 
-    /// Nobody writes to the file until somebody opens it again: what it is like now is what that one has to find.
+    /// Records what the next run must find: the file is not written to until a run opens it again.
     func leaveAtRest(_ part: PartialFile) async throws {
         guard committed > 0 else { return }
         let record = try await services.pool.run { () throws(FileError) in try part.restingRecord() }
@@ -61,8 +61,8 @@ extension SharedTransfer {
         transfer.resumeData = resumeData
     }
 
-    /// Throws unless the file has every byte; see `PartialFile.requireWhole`. Of a small one that is two system calls, which
-    /// cost less than handing them over.
+    /// Throws unless the file has every byte; see `PartialFile.requireWhole`. A small file is checked on the actor: two
+    /// system calls cost less than a switch to the pool.
     func requireWhole(_ part: PartialFile, _ length: Int64) async throws -> FileFacts? {
         if length <= Self.largestSmall { return try part.requireWhole(length) }
         return try await services.pool.run { () throws(FileError) in try part.requireWhole(length) }
@@ -70,8 +70,8 @@ extension SharedTransfer {
 
     private static var largestSmall: Int64 { 1 << 20 }
 
-    /// Somebody cut, removed or replaced the file while it was open: what is kept is given up for all who hold it. Answers what
-    /// those who wait fail with; another try fetches everything again.
+    /// Drops the kept bytes for all tasks that hold them, because another process truncated, removed or replaced the
+    /// open file. Returns the error for the waiting members; the next try fetches everything again.
     func giveUpSpoiled(_ error: FileError) async -> any Error {
         do {
             try await dropKeptBytes(sourceChange: nil)

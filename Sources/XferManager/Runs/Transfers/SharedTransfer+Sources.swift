@@ -5,21 +5,21 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The source that was asked cannot go on with bytes that others sent.
+/// The chosen source cannot continue bytes that another source sent.
 struct SourceRefusal: Error {
     let reason: RestartReason
 }
 
-/// Which of several sources is asked, and for what: `MirrorBook` decides, this carries it out.
+/// Applies the decisions of `MirrorSelector`: which source is asked next, and for what.
 extension SharedTransfer {
-    /// A run has begun: everybody may be asked.
+    /// Begins a run: every source may be asked again.
     func beginWithSources() {
-        book = MirrorBook(count: specification.sources.count, use: transfer.sourceUse)
+        book = MirrorSelector(count: specification.sources.count, use: transfer.sourceUse)
         choices = [:]
         hasGained = false
     }
 
-    /// Chooses who is asked next; answers what the run fails with when nobody is left.
+    /// Chooses the source to ask next. Returns the run's error when no source is left.
     func chooseSource() -> TransferError? {
         switch book.next(hasBytes: committed > 0, proof: proof, isPatient: isPatient) {
         case .ask(let choice):
@@ -30,33 +30,33 @@ extension SharedTransfer {
         }
     }
 
-    func choice(of lane: Int) -> MirrorBook.Choice { choices[lane] ?? MirrorBook.Choice(source: 0, way: .own) }
+    func choice(of lane: Int) -> MirrorSelector.Choice { choices[lane] ?? MirrorSelector.Choice(source: 0, way: .own) }
 
-    /// Whether everybody who waits gave a digest that the finished bytes must have. Of tasks with mirrors all who share
-    /// demand the same one, see `SharingRules`.
+    /// Whether every waiting member gave a digest that the finished bytes must have. Tasks with mirrors share only if
+    /// their digests are equal; see `SharingRules`.
     var isDigestKnown: Bool {
         guard specification.mirrors.isEmpty else { return specification.checksum != nil }
         return !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
     }
 
-    private var proof: MirrorBook.Proof { proof(of: transfer.resumeData) }
+    private var proof: MirrorSelector.Proof { proof(of: transfer.resumeData) }
 
-    private func proof(of kept: ResumeData) -> MirrorBook.Proof {
+    private func proof(of kept: ResumeData) -> MirrorSelector.Proof {
         guard kept.totalLength != nil, kept.contentEncoding == nil else { return .none }
         if isDigestKnown { return .digest }
         return kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
     }
 
-    /// Whether everybody who waits is going to try again soon.
+    /// Whether every waiting member is going to retry soon.
     private var isPatient: Bool {
         members.values.allSatisfy { member in
             let (run, limits) = (member.run, member.run.specification.retry)
             let tries = hasGained ? min(run.context.tries, 1) : run.context.tries
-            return limits.retryFor > 0 && MirrorBook.isPatient(tries: tries, maxRetries: limits.maxRetries)
+            return limits.retryFor > 0 && MirrorSelector.isPatient(tries: tries, maxRetries: limits.maxRetries)
         }
     }
 
-    /// Those who may have sent what is kept.
+    /// The sources that may have sent kept bytes.
     var senders: [HTTPURL] {
         let senders = transfer.sourceUse.senders
         return specification.sources.enumerated().filter { senders.contains($0.offset) }.map(\.element)
@@ -64,24 +64,24 @@ extension SharedTransfer {
 
     // MARK: What is kept
 
-    /// What `data` describes as the chosen source is to see it: what describes another server's version means nothing to it.
-    /// Who is to send the whole in the place of what is kept is told that there is something, and not what.
-    func kept(for choice: MirrorBook.Choice, _ data: ResumeData) -> ResumeData {
+    /// The resume data for the chosen source. `underDigest` removes the validators, which are another server's; for
+    /// `anew` it is empty, and the attempt gets only the number of kept bytes.
+    func kept(for choice: MirrorSelector.Choice, _ data: ResumeData) -> ResumeData {
         if choice.way == .anew { return ResumeData() }
         var kept = data
         if choice.way == .underDigest { kept.validators = Validators() }
         return kept
     }
 
-    /// The reverse: what goes on under a digest is described as it was.
-    func describing(_ answered: ResumeData, by choice: MirrorBook.Choice) -> ResumeData {
+    /// The reverse of `kept(for:_:)`: bytes that are continued under a digest keep their validators.
+    func describing(_ answered: ResumeData, by choice: MirrorSelector.Choice) -> ResumeData {
         guard choice.way == .underDigest else { return answered }
         var described = answered
         described.validators = transfer.resumeData.validators
         return described
     }
 
-    /// Commits whose bytes those in the partial file are, before any of a further source is among them.
+    /// Commits which sources sent the bytes in the partial file, before it holds any of a further source.
     func commitSourceUse() async throws {
         let (use, id) = (book.use, transfer.id)
         guard use != transfer.sourceUse else { return }
@@ -89,22 +89,22 @@ extension SharedTransfer {
         transfer.sourceUse = use
     }
 
-    /// Why what is kept is given up once another source sends the whole.
+    /// Why kept bytes are dropped when another source sends the whole.
     static var makingWay: String { "its source cannot go on, and another one sends the whole" }
 
-    /// A digest that shows whether the finished bytes are right, whatever their source says of itself: the one somebody who
-    /// waits demands. Of tasks with mirrors all demand the same.
+    /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
+    /// bytes whatever validators the source shows. Tasks with mirrors all demand the same.
     var demandedDigest: Checksum? {
         guard specification.mirrors.isEmpty else { return specification.checksum }
         let waiting = members.sorted { $0.key < $1.key }.map(\.value.run.specification.checksum)
         return (waiting + [specification.checksum]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
     }
 
-    /// Whether kept bytes may be continued from their source though it shows no validator. Once what was put together so
-    /// was wrong, it may not: the whole is fetched in one go.
+    /// Whether kept bytes may be continued from their source without a validator. After such a combination had the
+    /// wrong digest it may not: the whole is fetched from one source.
     var mayJoinUnproven: Bool { !book.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
 
-    /// Bytes that only a digest holds together are of no use once nobody demands one any more.
+    /// Drops bytes that only a digest can verify, if no member demands one any more.
     func demandDigest(in part: PartialFile) async throws {
         guard transfer.sourceUse.unprovenFrom != nil, committed > 0 else { return }
         holdingDigest = holdingDigest ?? demandedDigest
@@ -118,17 +118,17 @@ extension SharedTransfer {
 
     // MARK: Several at once
 
-    /// Chooses whom a lane asks that is not the first; see `MirrorBook.another`.
+    /// Chooses the source of a lane that is not the first; see `MirrorSelector.another`.
     func chooseSource(for lane: Int) {
         guard book.hasMirrors else { return choices[lane] = nil }
         let busy = (lanes?.live.keys.filter { $0 != lane } ?? []).sorted()
         for other in busy { noteSpeed(of: other) }
         choices[lane] =
             book.another(besides: busy.map { choice(of: $0).source }, proof: proof(of: described))
-            ?? MirrorBook.Choice(source: book.use.described, way: .own)
+            ?? MirrorSelector.Choice(source: book.use.described, way: .own)
     }
 
-    /// Notes how fast a lane's source is as far as its attempt has come.
+    /// Records the speed of a lane's source over its attempt so far.
     func noteSpeed(of lane: Int) {
         guard book.hasMirrors, let began = lanes?.began[lane], let handle = lanes?.handle(of: lane) else { return }
         book.onSpeed(
@@ -136,16 +136,18 @@ extension SharedTransfer {
             in: began.duration(to: Clocks.monotonic()))
     }
 
-    /// A lane beside others got an answer that goes on with their bytes. These are its source's, too, from here on.
+    /// Accepts the response of a further lane that continues the bytes of others: its source counts as a sender from
+    /// here on.
     func takePart(_ lane: Int, at offset: Int64) async throws {
         book.onBody(of: choice(of: lane), at: offset)
         if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
         try await commitSourceUse()
     }
 
-    /// A lane beside others has failed. Whether that is its source's failure alone, so that the others go on as they are.
+    /// Whether the failure of a further lane concerns only its source, so that the other lanes continue. If so, the
+    /// failure is recorded for the source.
     func isOfSourceAlone(_ lane: Int, _ error: TransferError) -> Bool {
-        guard book.hasMirrors, MirrorBook.concernsSource(error) else { return false }
+        guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         let source = choice(of: lane).source
         guard lanes?.live.keys.allSatisfy({ choice(of: $0).source != source }) == true else { return false }
         setAside(source, error)
@@ -154,9 +156,9 @@ extension SharedTransfer {
 
     // MARK: What went wrong
 
-    /// An attempt has failed: whether another source may do better.
+    /// Records a failed attempt of its source. Returns whether another source may do better.
     func goesOn(after error: TransferError) -> Bool {
-        guard book.hasMirrors, MirrorBook.concernsSource(error) else { return false }
+        guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         setAside(choice(of: 0).source, error)
         return true
     }
@@ -166,7 +168,7 @@ extension SharedTransfer {
         log(isAside ? "a source is set aside" : "a source fails for now", source, error.message)
     }
 
-    /// A lane's source cannot go on with what others sent.
+    /// Records that a lane's source cannot continue the bytes of others.
     func refuse(of lane: Int, because reason: RestartReason) {
         if lane == 0, !isBodyTaken { head = nil }
         book.onRefusal(of: choice(of: lane).source)

@@ -2,14 +2,16 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-/// Room for what is to come: claimed of the file system, and, where there is much of it, reserved as blocks of the file.
+/// Disk space for the bytes to come: claimed in the space ledger, and for large bodies preallocated as blocks of the
+/// file.
 ///
-/// Reserved blocks lie together, and nobody else can take them; small files are written at once and gain nothing.
+/// Preallocated blocks are contiguous, and no other file can use them. A small file is written at once and gains
+/// nothing.
 extension SharedTransfer {
-    /// Bytes that have to be missing for blocks to be reserved.
+    /// The missing bytes from which on blocks are preallocated.
     private static var leastReserved: Int64 { 8 << 20 }
 
-    /// Waits for space when the rest is known not to fit.
+    /// Fails with `insufficient_space` if the rest is known not to fit.
     func makeRoom(for part: PartialFile, in directory: DirectoryHandle) async throws {
         guard reserve != .whole, let total = described.totalLength else { return }
         let remaining = max(0, total.subtractingSaturated(committed))
@@ -28,13 +30,13 @@ extension SharedTransfer {
         }
     }
 
-    /// So much has been written and is not free any more.
+    /// Reduces the claim by the bytes that are committed.
     func noteRoom() {
         guard reserve != .whole, let total = described.totalLength else { return }
         services.space.withLockedValue { $0.advance(transfer.id, to: total.subtractingSaturated(committed)) }
     }
 
-    /// Fetches; whoever does not go on gives back what was reserved for the rest.
+    /// Fetches the body, and releases the preallocated blocks unless the body is whole.
     func fetchWithinReserve(of part: PartialFile, in directory: DirectoryHandle) async throws -> Delivery {
         do {
             let fetched = try await fetch(into: part, in: directory)
@@ -42,7 +44,7 @@ extension SharedTransfer {
             try await giveUpReserve(of: part)
             return fetched
         } catch {
-            // Why it ended is what counts: the next run cuts the file to what is committed.
+            // The original error is reported. The next run truncates the file to the committed bytes anyway.
             try? await giveUpReserve(of: part)
             throw error
         }
@@ -55,11 +57,11 @@ extension SharedTransfer {
     }
 }
 
-/// What was reserved of a file's disk blocks.
+/// Which disk blocks are preallocated for a file.
 enum BlockReserve {
     case none
-    /// Perhaps some: there was not room for all, or the file system does not do that.
+    /// Perhaps some: there was not enough space, or the file system does not support it.
     case some
-    /// All that the rest needs.
+    /// All that the rest of the body needs.
     case whole
 }

@@ -6,23 +6,25 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// A live transfer: one request for everybody who subscribes to it. Makes the attempts, checkpoints, judges and gives up kept
-/// bytes; tells its members what the server answers, and hands the whole body out.
+/// A live transfer: one request for all tasks that subscribe to it. It makes the attempts, commits checkpoints, checks
+/// kept bytes and drops those that cannot be used, reports response heads to its members, and hands out the whole body.
 ///
-/// Idle until the first member asks for the body, and again when the last one has left. A member joins and leaves at any
-/// moment and notices nothing of the others. Class of origin: SDWebImageDownloaderOperation with its callback tokens.
+/// The transfer is idle until the first member asks for the body, and again after the last one has left. Members join
+/// and leave at any moment and do not affect each other. Class of origin: SDWebImageDownloaderOperation with its
+/// callback tokens.
 actor SharedTransfer: AttemptMaker {
-    /// Of whoever came first; nothing in it but the request is looked at, which is the same for all.
+    /// The context of the task that created the transfer. Members may differ in all that is not part of the sharing
+    /// key, such as the checksum where there are no mirrors.
     let context: RunContext
-    var course: AttemptCourse
+    var course: AttemptState
     var transfer: Transfer
     /// Durable bytes, as committed.
     var committed: Int64 = 0
-    /// Those who bring parts of the body at the same time; nil while one attempt is for all of it.
+    /// The attempts that fetch segments of the body at the same time; nil while a single attempt fetches all of it.
     var lanes: Lanes?
     /// One checkpoint at a time covers all lanes.
-    let checkpointing = Turnstile()
-    /// What describes the bytes in the partial file, those not yet checkpointed included.
+    let checkpointing = AsyncLock()
+    /// Validators, length and segments of the bytes in the partial file, including bytes not yet checkpointed.
     var described = ResumeData() {
         didSet {
             control.note(
@@ -31,90 +33,93 @@ actor SharedTransfer: AttemptMaker {
         }
     }
     var members: [TaskID: Member] = [:]
-    /// The head of the response whose body comes, for those who join late.
-    var head: HeadNews?
+    /// The head of the response whose body is arriving, for members that join late.
+    var head: ResponseUpdate?
     var headCount = 0
-    /// What the last attempt was made with, if the whole was asked for.
+    /// The conditional header fields of the last attempt, if it requested the whole body.
     var conditions: [HeaderField] = []
-    /// Who may send the bytes, as far as this run knows them.
-    var book: MirrorBook
-    /// Who is asked, and for what, by lane.
-    var choices: [Int: MirrorBook.Choice] = [:]
-    /// Whether the head of the attempt that runs was such that its bytes follow those in the partial file, or take their place.
+    /// Selects the source of the next attempt and keeps each source's standing during this run.
+    var book: MirrorSelector
+    /// The source and fetch mode of each lane.
+    var choices: [Int: MirrorSelector.Choice] = [:]
+    /// Whether the response of the current attempt was accepted: its bytes follow those in the partial file or replace
+    /// them.
     var isBodyTaken = false
-    /// Whether the attempt that runs goes on from what is kept without a validator, because a digest will tell.
+    /// Whether the current attempt resumes without a validator, because a digest will verify the result.
     var isJoinUnproven = false
-    /// The digest that holds kept bytes together, once there are such bytes: whoever demanded it may have left meanwhile.
+    /// The digest that verifies kept bytes which no validator proves to be of one version. It is stored because the
+    /// member that demanded it may leave.
     var holdingDigest: Checksum?
-    /// Whether this run has received anything that is kept.
+    /// Whether this run has received bytes that are kept.
     var hasGained = false
-    /// When the last attempt began, and when its answer's head came.
+    /// When the last attempt began, and when its response head arrived.
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
     var reserve = BlockReserve.none
-    /// One takes the bytes at a time, so that the last one finds that it is the last.
-    let handingOut = Turnstile()
+    /// Hands out the body to one member at a time, so that the last member can find out that it is the last.
+    let handingOut = AsyncLock()
 
     var state = State.idle
     private var hasBegun = false
-    /// Who left last waits until what is left behind is durable.
+    /// The last member that left. It waits until the received bytes are durable.
     var leaving: [TaskID: Member] = [:]
-    /// Tasks that were started on this transfer and have not asked for the body yet, and in how many segments each wants it: it
-    /// does not stop before they have.
+    /// Tasks that were started on this transfer but have not asked for the body yet, with the number of segments each
+    /// wants. The transfer does not stop while there are any.
     nonisolated let expected = NIOLockedValueBox<[TaskID: SegmentCount]>([:])
-    /// Whether nobody was ever on the transfer before, and how many were started on it since.
+    /// Whether no task used the transfer before. `startCount` counts the tasks started on it since.
     private let isNew: Bool
     private nonisolated let startCount = NIOLockedValueBox(0)
-    /// How the last attempt failed. Until that is recorded of all whom it failed for, whoever asks shares the failure: a
-    /// server that has just refused is not asked again for those who came a moment later.
+    /// How the last attempt failed. Until the failure is committed for every task in `failedFor`, a task that asks for
+    /// the body gets the same failure: a server that has just refused is not asked again at once.
     private var failure: Delivery?
-    /// Whom it failed for and of whom it is not recorded yet.
+    /// The tasks for which `failure` is not committed yet.
     nonisolated let failedFor = NIOLockedValueBox<Set<TaskID>>([])
     /// The partial file's directory, as a member opened it.
     var directory: DirectoryHandle?
-    /// Which file the partial file is; nil until the first checkpoint.
+    /// The identity of the partial file; nil until the first checkpoint.
     var mark: FileMark?
-    /// What was recorded of the partial file when it was left.
+    /// What was recorded of the partial file when the last run closed it.
     var keptRecord: PartRecord?
 
     typealias Asking = CheckedContinuation<Delivery, Never>
 
-    /// Somebody who waits for the body.
+    /// A task that waits for the body.
     struct Member {
-        let run: any TransferMember
+        let run: any TransferSubscriber
         let maxRates: BandwidthLimits
-        /// For `on_conflict: update`, which shares with nobody, or with a kept response's validators.
+        /// The conditional header fields: for `on_conflict: update`, which is never shared, or from a kept response's
+        /// validators.
         let conditions: [HeaderField]
         let asking: Asking
-        /// Number of the head it was told last.
+        /// The number of the last head reported to it.
         var toldHead: Int
     }
 
-    /// What a member gets for its waiting.
+    /// What a waiting member receives.
     enum Delivery: Sendable {
         case whole(WholeBody)
-        /// Of a `data` task's request.
+        /// The response to a `data` task's request.
         case answered(WholeAnswer)
-        /// What the member's conditions were made of is current.
+        /// The server confirmed with 304 that the version the conditions name is current.
         case notModified(Confirmation)
         case failed(any Error)
-        /// The member was told to stop, or wanted nothing more after the head.
+        /// The member was asked to stop, or did not want the body after it saw the head.
         case left
     }
 
     enum State {
         case idle
         case bringing
-        /// The body, or the answer.
+        /// The body, or the response of a `data` task.
         case whole(Delivery)
     }
 
-    /// - Parameter isNew: nobody was ever on the transfer.
+    /// - Parameter isNew: whether no task has used the transfer before.
     init(_ context: RunContext, _ transfer: Transfer, isNew: Bool) {
         self.context = context
         self.transfer = transfer
         self.isNew = isNew
-        course = AttemptCourse()
-        book = MirrorBook(count: context.specification.sources.count, use: transfer.sourceUse)
+        course = AttemptState()
+        book = MirrorSelector(count: context.specification.sources.count, use: transfer.sourceUse)
     }
 
     var keptByteCount: Int64 { committed }
@@ -122,21 +127,22 @@ actor SharedTransfer: AttemptMaker {
 
     // MARK: Joining and leaving
 
-    /// The task is about to ask for the body.
+    /// Registers a task that is about to ask for the body.
     nonisolated func expect(_ task: TransferTask) {
         expected.withLockedValue { $0[task.id] = task.specification.segments ?? settings.segments }
         startCount.withLockedValue { $0 += 1 }
     }
 
-    /// Whether it was made for a task that has been alone on it so far: nobody else can hold its bytes.
+    /// Whether the transfer was created for one task and no other was started on it, so that no other task can hold its
+    /// bytes.
     var isExclusive: Bool { isNew && startCount.withLockedValue { $0 == 1 } }
 
-    /// Waits for the body together with whoever else does. The partial file lies in the member's directory or in that of
-    /// somebody who was here before.
+    /// Waits for the body together with the other members. The partial file is in this member's directory or in that of
+    /// an earlier member.
     ///
-    /// - Parameter directory: the member's; nil when it wants an answer and no file.
+    /// - Parameter directory: the member's; nil when the task wants a response and no file.
     func body(
-        for run: any TransferMember, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
+        for run: any TransferSubscriber, in directory: DirectoryHandle?, _ conditions: [HeaderField] = []
     ) async -> Delivery {
         var toldHead = 0
         while true {
@@ -158,7 +164,8 @@ actor SharedTransfer: AttemptMaker {
             self.directory = directory
         }
         let rates = await run.maxRates
-        // Nothing is awaited between this look at the wish to stop and being known to `leave`.
+        // There is no `await` between this check and the insertion into `members`, so actor isolation ensures that
+        // `leave` finds the member.
         if run.control.isStopRequested { return .left }
         return await withCheckedContinuation { asking in
             expected.withLockedValue { $0[run.taskID] = nil }
@@ -171,7 +178,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    /// What came between the member's last look and its joining.
+    /// Delivers what changed between the member's last check and its insertion, and starts the transfer if it is idle.
     private func welcome(_ id: TaskID) async {
         guard let member = members[id] else { return }
         if case .whole(let delivery) = state {
@@ -182,13 +189,13 @@ actor SharedTransfer: AttemptMaker {
         if let head { await tell(head) }
         if case .idle = state, !members.isEmpty {
             state = .bringing
-            // Here and not when it begins: by then somebody may have wished it to stop again.
+            // Withdrawn here and not in `bring`: a new stop may be requested before `bring` begins.
             control.withdrawStop()
             Task { await bring() }
         }
     }
 
-    /// A member was told to stop. The others go on; when it was the last one, the transfer stops.
+    /// Removes a member that was asked to stop. The others continue; without any the transfer stops.
     func leave(_ id: TaskID) async {
         guard let member = members.removeValue(forKey: id) else { return }
         guard !isWanted, case .bringing = state else {
@@ -200,13 +207,13 @@ actor SharedTransfer: AttemptMaker {
         await stopIfUnwanted()
     }
 
-    /// A task that was started on this transfer has ended, perhaps without ever asking for the body.
+    /// Removes a task that was started on this transfer and has ended, perhaps without asking for the body.
     func forget(_ id: TaskID) async {
         expected.withLockedValue { $0[id] = nil }
         await stopIfUnwanted()
     }
 
-    /// Whether anybody waits for the body, or is about to.
+    /// Whether a task waits for the body or is about to.
     var isWanted: Bool { !members.isEmpty || expected.withLockedValue { !$0.isEmpty } }
 
     func stopIfUnwanted() async {
@@ -214,7 +221,7 @@ actor SharedTransfer: AttemptMaker {
         for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
-    /// A member's limits have changed.
+    /// Sets the limits of a member.
     func setMaxRates(_ rates: BandwidthLimits, of id: TaskID) async {
         guard let member = members[id] else { return }
         members[id] = Member(
@@ -223,7 +230,7 @@ actor SharedTransfer: AttemptMaker {
         await applyRates()
     }
 
-    /// The highest limit among the members holds.
+    /// Applies the highest limit among the members.
     private func applyRates() async {
         guard !members.isEmpty else { return }
         let rates = BandwidthLimits(
@@ -235,7 +242,7 @@ actor SharedTransfer: AttemptMaker {
 
     // MARK: Bringing the body
 
-    /// Brings the body for as long as somebody waits for it.
+    /// Fetches the body as long as a member waits for it.
     private func bring() async {
         while true {
             let end = await bringOnce()
@@ -251,12 +258,12 @@ actor SharedTransfer: AttemptMaker {
             case .notModified:
                 answerAsked(end)
                 head = nil
-                // Who joined with other conditions, or with none, is not answered.
+                // The response does not answer members with other conditions or none.
                 if !members.isEmpty { continue }
                 state = .idle
             case .failed, .left:
                 head = nil
-                // Somebody joined while the attempt was being stopped because nobody was there.
+                // The attempt was being stopped because no member was left, and a new member joined.
                 if case .left = end, wasToldToStop, !members.isEmpty {
                     control.withdrawStop()
                     continue
@@ -275,7 +282,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    /// Those whose conditions the answer is about.
+    /// Resumes the members whose conditions the 304 is about.
     private func answerAsked(_ end: Delivery) {
         for (id, member) in members where member.conditions == conditions {
             members[id] = nil
@@ -302,7 +309,7 @@ actor SharedTransfer: AttemptMaker {
             let fetched = try await fetchWithinReserve(of: part, in: directory)
             if case .whole(let body) = fetched {
                 await onBodyEnd()
-                // Whoever holds the bytes without waiting for them is to find them.
+                // No member waits, but tasks that keep the bytes must find them complete.
                 if members.isEmpty { try await seal(body) }
             } else {
                 try await leaveAtRest(part)
@@ -322,7 +329,7 @@ actor SharedTransfer: AttemptMaker {
         return opened
     }
 
-    /// The bytes have another owner now: whoever asks again finds what the database says.
+    /// The bytes belong to another transfer or were dropped: the next request reads the state from the database.
     func forgetBody() {
         state = .idle
         head = nil
@@ -330,7 +337,7 @@ actor SharedTransfer: AttemptMaker {
 
     // MARK: Before the first byte
 
-    /// Bytes of earlier runs count only while the policies in force believe whoever sent them.
+    /// Drops the bytes of earlier runs if the policies in force no longer trust the servers that sent them.
     private func judgeKeptBytes(in part: PartialFile) async throws {
         guard committed > 0 else { return }
         let urls = senders + (transfer.resumeData.finalURL.map { [$0] } ?? [])
@@ -347,9 +354,9 @@ actor SharedTransfer: AttemptMaker {
 
 }
 
-/// What a response's head says, for the members of a transfer.
-struct HeadNews: Sendable {
-    /// Tells one head from the next.
+/// A response head, as reported to the members of a transfer.
+struct ResponseUpdate: Sendable {
+    /// Distinguishes this head from earlier ones.
     let number: Int
     let head: ResponseHead
     let url: HTTPURL?
@@ -358,26 +365,26 @@ struct HeadNews: Sendable {
     let times: ExchangeTimes
 }
 
-/// Word of the server that what it was asked about is current: a `304`.
+/// A `304` response: the version that the request named is current.
 struct Confirmation: Sendable {
     let head: ResponseHead
     let url: HTTPURL
     let times: ExchangeTimes
 }
 
-/// A body that has come to its last byte, not yet verified.
+/// A body whose last byte has arrived, not yet verified.
 struct WholeBody: Sendable {
     let part: PartialFile
     let length: Int64
-    /// What describes the bytes.
+    /// Validators, length and segments of the bytes.
     let described: ResumeData
-    /// What the file was like when its last byte had come; nil where that tells nothing.
+    /// The file's metadata when its last byte had arrived; nil where metadata cannot be relied on.
     var facts: FileFacts?
 
-    /// The digest the bytes must have for being of one version; nil where a validator has shown that.
+    /// The digest that must match for the bytes to be of one version; nil where a validator has proved that.
     let holdingDigest: Checksum?
 
-    /// Throws unless the open file is what it was when its last byte had come. Blocks.
+    /// Throws if the open file has changed since its last byte arrived. Blocks.
     ///
     /// - Throws: `partChanged`, `closed`, `system`.
     func requireUnchanged() throws(FileError) {

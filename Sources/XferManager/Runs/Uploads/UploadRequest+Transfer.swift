@@ -3,8 +3,8 @@ import XferCurl
 import XferModel
 
 extension TransferRequest {
-    /// This request, turned into one of an upload's. Where the upload resource lies on another origin than the request's, the
-    /// secrets stay at home.
+    /// Converts this request to one of an upload's. If the upload resource has another origin, the credentials are
+    /// removed.
     func forUpload(_ upload: UploadRequest) -> TransferRequest {
         var request = self
         request.url = upload.url
@@ -22,7 +22,7 @@ extension TransferRequest {
 }
 
 extension TusUpload {
-    /// The upload of a task. A client's own `Upload-Metadata` wins over the file's name and type.
+    /// The upload of a task. The client's own `Upload-Metadata` takes precedence over the file's name and type.
     init(
         _ specification: TaskSpecification, _ content: OpenedContent, length: Int64, _ resumeData: UploadResumeData?
     ) {
@@ -46,13 +46,13 @@ extension ResumableUpload {
 }
 
 extension OpenedContent {
-    /// The name of the one file it is.
+    /// The name of the file, if the content is a single file.
     var filename: String? {
         guard case .file(let file) = content else { return nil }
         return file.source.path.split(separator: "/").last.map(String.init)
     }
 
-    /// A stretch of the content; nil when it is none of which stretches can be sent.
+    /// A range of the content; nil if the content has no ranges that can be sent.
     func part(_ range: Range<Int64>) -> AttemptContent? {
         switch content {
         case .bytes(let bytes):

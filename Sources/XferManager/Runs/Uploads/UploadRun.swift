@@ -5,23 +5,23 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// An upload whose server keeps what arrived: an `UploadMachine` decides, and this run sends its requests, one after another,
-/// commits what a restart has to know, and keeps the last answer.
+/// An upload to a server that keeps what has arrived. An `UploadMachine` decides; this run sends its requests one after
+/// another, commits what a restart has to know, and keeps the last response.
 ///
-/// What ends a run but not the upload, the task's retry follows; the next run asks the server how far it got.
+/// If the run ends but the remote upload survives, the task is retried; the next run asks the server for its offset.
 actor UploadRun: AnsweredRun {
     let context: RunContext
-    var facts: RunFacts
+    var facts: RunState
     var keptResponse: KeptResponse?
-    /// The upload resource as it was committed last.
+    /// The upload resource as committed last.
     private(set) var recorded: UploadResumeData?
 
-    init(_ context: RunContext, _ facts: RunFacts) {
+    init(_ context: RunContext, _ facts: RunState) {
         self.context = context
         self.facts = facts
     }
 
-    /// The server's part outlives this task's failure: a later try goes on from there.
+    /// The upload resource on the server survives this task's failure, so that a later try continues from it.
     var isResumable: Bool { recorded != nil }
 
     func run() async throws -> RunEnd {
@@ -84,7 +84,7 @@ actor UploadRun: AnsweredRun {
             return .completed(size: length)
         }
         guard !mayRetry, refusal.isRetriable else { return .failed(refusal) }
-        // With an upload resource the answer is final. Without one it was a plain request.
+        // With an upload resource the response is final. Without one the request was a plain one.
         if recorded == nil {
             if RepetitionRules.mayRepeatRequest(of: specification, after: refusal) { return .failed(refusal) }
             refusal = RepetitionRules.outcomeUnknown(after: refusal, of: specification.request)
@@ -103,7 +103,8 @@ actor UploadRun: AnsweredRun {
         _ = try await keep(answer.outcome, spill: answer.spill, parsing: [])
     }
 
-    /// A request that must not be made twice and that the server did not make resumable in time cannot go on later.
+    /// Decides whether a stopped run can continue later. A request that must not be repeated, and that the server had
+    /// not made resumable in time, cannot.
     private func stopped(mayHaveCreated: Bool) -> RunEnd {
         guard mayHaveCreated, course.requestWasSent, specification.upload.uploadProtocol == .resumable,
             !RepetitionRules.mayRepeatRequest(of: specification)
@@ -146,7 +147,7 @@ actor UploadRun: AnsweredRun {
         case stopped
     }
 
-    /// Makes one request and hears it out.
+    /// Makes one request and handles its events.
     private func exchange(
         _ request: UploadRequest, of machine: inout some UploadMachine, sending content: OpenedContent
     ) async throws -> Exchanged {
@@ -155,7 +156,7 @@ actor UploadRun: AnsweredRun {
         if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
         var asked = request.url
         var isInterrupted = false
-        // The source stays open until nothing reads it any more.
+        // The source stays open as long as the attempt may read it.
         defer { withExtendedLifetime(content) {} }
         let sent = request.content.flatMap(content.part)
         let answer = try await exchange(specification.request.forUpload(request), sending: sent, spill: spill) {
@@ -173,7 +174,7 @@ actor UploadRun: AnsweredRun {
         return try onFinished(answer.outcome, spill: answer.spill, of: &machine, isInterrupted: isInterrupted)
     }
 
-    /// Gives whether the request in flight is to be stopped, to be followed by another one.
+    /// Handles an interim response. Returns whether to stop the request, because the machine sends another one.
     private func onInterim(
         _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, length: Int64
     ) async throws -> Bool {
@@ -210,7 +211,7 @@ actor UploadRun: AnsweredRun {
         }
     }
 
-    /// `Location`, resolved; nil when there is none that is a URL.
+    /// The resolved `Location`; nil if there is none that is a URL.
     private func place(in head: ResponseHead, from url: HTTPURL) throws(TransferError) -> HTTPURL? {
         guard let text = head.location, let place = try? CurlURL.resolve(text, against: url) else { return nil }
         if url.scheme == .https, place.scheme == .http, !specification.request.allowsDowngrade {

@@ -4,39 +4,39 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Bytes that are here already become a task's own: copied out of a shared transfer, or out of the cache.
+/// Gives a task its own copy of bytes that are already here, from a shared transfer or the cache.
 ///
-/// The row comes before the file, and the task moves to it when the copy is durable: what a crash leaves is a transfer
-/// without a task, which the next start discards.
+/// The transfer's row is committed before the file is created, and the task moves to it when the copy is durable. A
+/// crash leaves a transfer without a task, which the next start discards.
 extension DownloadRun {
-    /// The bytes as a task's own.
-    struct Portion: Sendable {
+    /// Bytes in a transfer that belongs to this task alone.
+    struct OwnedCopy: Sendable {
         let transfer: Transfer
         let part: PartialFile
         let described: ResumeData
-        /// Whether this is the transfer all shared.
+        /// Whether this is the transfer that was shared.
         let isOriginal: Bool
-        /// What the file is like now that it is whole; nil where that tells nothing.
+        /// The file's metadata now that it is whole; nil where metadata cannot be relied on.
         let facts: FileFacts?
         /// See `WholeBody`.
         var holdingDigest: Checksum?
     }
 
-    /// Makes a transfer of the task's own in its directory and moves the task to it.
+    /// Creates a transfer of the task's own in its directory and moves the task to it.
     ///
     /// - Parameters:
     ///   - resumeData: what describes the bytes.
-    ///   - sourceUse: which of the task's sources they came from.
-    ///   - purpose: what the space is for, should it be missing.
-    ///   - fill: writes the bytes; false when they turn out to be of no use.
-    ///   - onMove: what else the move takes with it, in its transaction; answers who sent the bytes.
-    /// - Returns: nil when `fill` found the bytes to be of no use.
-    func ownPortion(
+    ///   - sourceUse: the sources that sent them.
+    ///   - purpose: what the space is needed for, for the error message.
+    ///   - fill: writes the bytes; returns false if they are unusable.
+    ///   - onMove: further changes in the transaction of the move; returns the servers that sent the bytes.
+    /// - Returns: nil if `fill` returned false.
+    func ownedCopy(
         described resumeData: ResumeData, from sourceUse: SourceUse = SourceUse(), length: Int64, for purpose: String,
         in directory: DirectoryHandle,
         filledBy fill: @Sendable (PartialFile) async throws -> Bool,
         onMove: @escaping @Sendable (StoreTransaction, TransferID) throws -> [SourceEvidence]
-    ) async throws -> Portion? {
+    ) async throws -> OwnedCopy? {
         let now = services.clock()
         let partial = PartialLocation(directory: specification.destination.directory, identity: directory.identity)
         var own = try await services.store.write { try $0.insertTransfer(partial: partial, at: now) }
@@ -59,7 +59,7 @@ extension DownloadRun {
             }
             own.resumeData.part = PartRecord(mark: mark)
             own.sources = try await move(to: own, onMove)
-            return Portion(transfer: own, part: part, described: resumeData, isOriginal: false, facts: facts)
+            return OwnedCopy(transfer: own, part: part, described: resumeData, isOriginal: false, facts: facts)
         } catch {
             await undo(own, in: directory)
             throw error
@@ -85,7 +85,7 @@ extension DownloadRun {
         }
     }
 
-    /// What cannot be removed now goes at the next start.
+    /// Deletes the copy. The next start removes what cannot be removed now.
     private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
         let name = own.partialName
         guard (try? await services.pool.run({ try directory.remove(name) })) != nil else { return }

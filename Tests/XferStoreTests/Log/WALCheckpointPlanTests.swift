@@ -3,8 +3,8 @@ import Testing
 @testable import XferStore
 
 /// When the log is moved into the database, decided without one.
-struct LogPlanTests {
-    private var plan = LogPlan(LogPlan.Limits(start: 100, rest: 10, bound: 400))
+struct WALCheckpointPlanTests {
+    private var plan = WALCheckpointPlan(WALCheckpointPlan.Limits(start: 100, rest: 10, bound: 400))
 
     @Test mutating func leavesAShortLogAlone() {
         #expect(plan.onCommit(length: 1) == .nothing)

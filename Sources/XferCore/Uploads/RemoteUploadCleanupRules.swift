@@ -1,7 +1,7 @@
 public import XferModel
 
 /// When a server has been told, or need not be told any more, that an upload it keeps the beginning of was given up.
-public enum AbandonmentRules {
+public enum RemoteUploadCleanupRules {
     /// How long it is tried: the server forgets the upload by itself some day.
     public static let patience = Duration.seconds(86_400)
 

@@ -2,17 +2,17 @@ import Logging
 import XferFiles
 import XferStore
 
-/// Looking after the database: on demand while no daemon runs, and by itself after an unclean stop.
-public enum DatabaseCare {
+/// Checks and repairs the database: on request while no daemon runs, and at the start after an unclean stop.
+public enum DatabaseMaintenance {
     /// Checks the whole database of a state directory that no daemon uses.
     ///
-    /// - Throws: `FileError` when a daemon uses it, `StoreError.damaged` with what was found.
+    /// - Throws: `FileError` if a daemon uses it, `StoreError.damaged` with the findings.
     public static func check(stateDirectory path: String) throws {
         let directory = try StateDirectory(path: path)
         try TaskStore.check(at: directory.databasePath, thoroughly: true)
     }
 
-    /// Sets a damaged database aside and salvages what can be read into a new one; says in text what was saved.
+    /// Moves a damaged database aside and copies what can be read into a new one. Returns a report as text.
     public static func recover(stateDirectory path: String) throws -> String {
         let directory = try StateDirectory(path: path)
         directory.noteHolder()
@@ -26,12 +26,12 @@ public enum DatabaseCare {
 }
 
 extension TransferManager {
-    /// Whether an error at start means that a person has to look after the database.
+    /// Whether an error at start means that a person has to repair the database.
     public static func isDamage(_ error: any Error) -> Bool {
         (error as? StoreError)?.isDamage ?? false
     }
 
-    /// What a person can do about an error at start that comes from damage; nil for others.
+    /// Advice for an error at start that comes from damage; nil for other errors.
     public static func advice(for error: any Error) -> String? {
         switch error as? StoreError {
         case .damaged, .unreadable, .sqlite:
@@ -55,7 +55,7 @@ extension TransferManager {
         }
     }
 
-    /// Whether manager and database answer: for the watchdog.
+    /// Whether manager and database respond; used by the watchdog.
     public func isAlive() async -> Bool {
         (try? await store.read { try $0.lastSeq() }) != nil
     }

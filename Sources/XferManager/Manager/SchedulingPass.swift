@@ -2,33 +2,33 @@ import XferCore
 import XferModel
 import XferStore
 
-/// One scheduling pass within a transaction: who starts, and on which transfer.
-struct Starting: Sendable {
-    /// A transfer that runs already.
+/// One scheduling pass within a transaction: it decides which tasks start, and on which transfer.
+struct SchedulingPass: Sendable {
+    /// A transfer that is running.
     struct Live: Sendable {
-        /// Nil when nobody may join.
+        /// The key of tasks that may join; nil if none may.
         var key: [UInt8]?
         var owner: Owner
     }
 
-    /// A task that starts, and on which transfer.
+    /// A task that starts, and its transfer.
     struct Start: Sendable {
         var task: TransferTask
         var transfer: Transfer
-        /// Whether nobody was ever on that transfer.
+        /// Whether no task used the transfer before.
         var isNew: Bool
-        /// File descriptors that it may need at once.
+        /// The file descriptors that the task may need at once.
         var descriptors: Int
     }
 
-    /// What was decided, for after the commit.
+    /// The decisions to carry out after the commit.
     struct Starts: Sendable {
         var tasks: [Start] = []
-        /// Transfers that tasks left for another one; they may have no task any more.
+        /// Transfers that tasks left for another one. They may have no task any more.
         var abandoned: [TransferID] = []
-        /// Whether there is more to do than one pass takes.
+        /// Whether there is more to do than one pass may change.
         var isIncomplete = false
-        /// Whether tasks wait for a link that costs nothing.
+        /// Whether tasks wait for an unmetered network.
         var hasHeldOffMetered = false
     }
 
@@ -39,20 +39,21 @@ struct Starting: Sendable {
     let zones: TimeZones
     let inFlight: InFlightTasks
     let isMetered: Bool
-    /// Of downloads that do not say it themselves.
+    /// For downloads that do not set `segments`.
     let segments: SegmentCount
     let now: Timestamp
     private(set) var starts = Starts()
-    /// Tasks that got a transfer of their own.
+    /// Tasks that got a slot.
     private var picked = 0
-    /// Tasks that turned out to have to wait.
+    /// Tasks that were made to wait.
     private var held = 0
 
-    /// Tasks that join one transfer in one pass. Who is left to the next one may come too late, and cost a request of its own.
-    private static let mostJoins = 1000
+    /// The highest number of tasks that join one transfer in one pass. A task left to the next pass may come too late
+    /// and make a request of its own.
+    private static let maxJoins = 1000
 
-    /// Transfers that are looked at for bytes to go on from.
-    private static let mostKept = 16
+    /// The highest number of kept transfers checked for bytes that a task can continue.
+    private static let maxKept = 16
 
     init(
         scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
@@ -68,18 +69,18 @@ struct Starting: Sendable {
         self.now = now
     }
 
-    /// Who can join a live transfer needs no slot; the others are picked while there are slots.
+    /// Starts tasks until no slot is free. A task that can join a live transfer needs no slot.
     mutating func startAll(in tx: StoreTransaction) throws {
         for (id, transfer) in live.sorted(by: { $0.key < $1.key }) {
             if isFull { break }
             try joinAll(id, transfer, in: tx)
         }
         while !isFull, let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
-            // Whatever ends gives some back, and is followed by another pass.
+            // A run that ends returns descriptors and triggers another pass.
             guard scheduler.affords(descriptors: DescriptorRules.need(of: task.specification, segments: segments))
             else { return }
             guard try mayStart(task, in: tx) else { continue }
-            // Of many that join, the pass left some over.
+            // The task could have joined earlier, but the limit of joins was reached.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             let (transfer, isNew) = try transfer(of: task, in: tx)
             try start(task, transfer, isNew: isNew, in: tx)
@@ -94,7 +95,7 @@ struct Starting: Sendable {
         if isFull { starts.isIncomplete = true }
     }
 
-    /// Whether the pass has changed as many tasks as one transaction is to, but for those that join.
+    /// Whether the pass has changed as many tasks as one transaction may, not counting those that joined.
     private var isFull: Bool { picked + held >= TransferManager.largestStep }
 
     private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
@@ -107,16 +108,16 @@ struct Starting: Sendable {
 
     private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
         guard let key = joined.key else { return }
-        let waiting = try tx.queued(coalescing: key, limit: Self.mostJoins)
+        let waiting = try tx.queued(coalescing: key, limit: Self.maxJoins)
         guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
         for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
             guard scheduler.affords(descriptors: DescriptorRules.needOfJoining) else { return }
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
-        if waiting.count == Self.mostJoins { starts.isIncomplete = true }
+        if waiting.count == Self.maxJoins { starts.isIncomplete = true }
     }
 
-    /// Whether nothing of its own holds the task back; else it was made to wait, or ended.
+    /// Whether the task's own conditions let it start; otherwise it has been made to wait, or has ended.
     private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         inFlight.consider(task.id)
         if isMetered, !task.specification.request.allowsMetered {
@@ -133,7 +134,7 @@ struct Starting: Sendable {
         return false
     }
 
-    /// A key made while owners shared may outlive that setting.
+    /// A key made while owners shared transfers may outlive that setting.
     private func mayShare(_ task: TransferTask, with other: Live) -> Bool {
         isSharedBetweenOwners || task.owner == other.owner
     }
@@ -158,14 +159,14 @@ struct Starting: Sendable {
         starts.tasks.append(Start(task: machine.task, transfer: transfer, isNew: isNew, descriptors: need))
     }
 
-    /// Its own, else one whose bytes somebody keeps, else a new one.
+    /// The task's own transfer, else one with kept bytes that it can continue, else a new one.
     private func transfer(
         of task: TransferTask, in tx: StoreTransaction
     ) throws -> (transfer: Transfer, isNew: Bool) {
         if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
         let destination = task.specification.destination
         if let key = task.coalesceKey {
-            for transfer in try tx.transfers(keptUnder: key, limit: Self.mostKept) where live[transfer.id] == nil {
+            for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept) where live[transfer.id] == nil {
                 guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
                 if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {
@@ -179,7 +180,7 @@ struct Starting: Sendable {
     }
 }
 
-/// The store's queue as the scheduler sees it.
+/// The stored queue, as the scheduler reads it.
 private struct StoredQueue: QueueIndex {
     let tx: StoreTransaction
 

@@ -2,9 +2,9 @@ import GRDB
 import GRDBSQLite
 
 /// Moving the log into the database, with one connection or another.
-enum LogMove {
+enum WALCheckpoint {
     /// Moves what nobody reads any more. That the disk refuses is no commit's error: what is in the log is durable.
-    static func move(_ database: Database) -> LogPlan.Outcome {
+    static func move(_ database: Database) -> WALCheckpointPlan.Outcome {
         do {
             let count = try database.checkpoint(.passive).checkpointedFrameCount
             return count < 0 ? .refused : .moved(count)

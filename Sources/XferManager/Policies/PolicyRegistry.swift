@@ -2,12 +2,12 @@ import XferCore
 public import XferModel
 import XferStore
 
-/// The trust policies in force: what the configuration file and operators wrote, and the default.
-struct PolicyBook: Sendable {
+/// The trust policies in force: those of the configuration file and of operators, and the default.
+struct PolicyRegistry: Sendable {
     /// By name, without the built-in default.
     private(set) var stored: [StoredPolicy]
     let resolver: PolicyResolver
-    /// Names the contents of the authorities' file that are in force; empty when it was never read.
+    /// Identifies the contents of the authorities' file in force; empty if it was never read.
     var authorities = ""
 
     init() {
@@ -15,13 +15,13 @@ struct PolicyBook: Sendable {
         resolver = PolicyResolver()
     }
 
-    /// - Throws: when two policies claim a name or a host pattern.
+    /// - Throws: if two policies claim a name or a host pattern.
     init(_ stored: [StoredPolicy]) throws(TrustPolicyError) {
         self.stored = stored
         resolver = try PolicyResolver(stored.map(\.policy))
     }
 
-    /// All of them with the default, by name.
+    /// All policies with the default, by name.
     var entries: [PolicyEntry] {
         var entries = stored.map { PolicyEntry($0) }
         if !entries.contains(where: \.policy.isDefault) {
@@ -43,11 +43,11 @@ struct PolicyBook: Sendable {
     }
 }
 
-/// A trust policy and who wrote it.
+/// A trust policy and its origin.
 public struct PolicyEntry: Hashable, Sendable {
     public enum Origin: String, Sendable, CaseIterable {
         case builtIn = "built_in"
-        /// Can be changed there only.
+        /// It can be changed in the configuration file only.
         case configuration
         case client = "rpc"
     }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Lets one through at a time; the others wait in order.
-final class Turnstile: Sendable {
+/// A lock for async code. The callers that wait enter in order.
+final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false
         var waiting: [CheckedContinuation<Void, Never>] = []

@@ -1,15 +1,15 @@
 import XferCore
 import XferModel
 
-/// A task's run as its transfer sees it: one of those who wait for the body.
-protocol TransferMember: TaskRun {
-    /// Looks at the head of a response whose body comes; false when the task does not want it.
-    func take(_ news: HeadNews) async -> Bool
-    /// Notes the head of a response that brings nothing.
+/// A task's run as its transfer sees it: one of the members that wait for the body.
+protocol TransferSubscriber: TaskRun {
+    /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
+    func take(_ news: ResponseUpdate) async -> Bool
+    /// Records the head of a response that brings no body.
     func note(_ head: ResponseHead, from url: HTTPURL?)
 }
 
-extension TransferMember {
+extension TransferSubscriber {
     var maxRates: BandwidthLimits { course.maxRates }
 
     func add(_ events: [EventPayload]) { pendingEvents += events }

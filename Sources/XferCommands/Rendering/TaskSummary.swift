@@ -1,7 +1,7 @@
 import XferModel
 
 /// What one line on the screen needs to know about a task, whether it came from a listing or from events.
-struct TaskGlance: Hashable, Sendable {
+struct TaskSummary: Hashable, Sendable {
     var id: Int64
     /// Label, file name or URL: whatever tells the task apart best. Not sanitised.
     var name: String

@@ -4,12 +4,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Keeping the cache within its limits, and rows and files together: in small steps, beside everything else.
+/// Keeps the cache within its limits, and rows and files consistent: in small steps, in the background.
 extension ResponseCache {
-    /// Rows looked at in one step.
+    /// The highest number of rows read in one step.
     private static var step: Int { 64 }
 
-    /// Puts right what a crash or somebody else left: files without a row go, rows without their file, too. Then trims.
+    /// Repairs the cache after a crash or a change by another process: removes files without a row and rows without a
+    /// file. Then trims.
     func start() {
         Task {
             do {
@@ -54,7 +55,7 @@ extension ResponseCache {
 
     // MARK: Limits
 
-    /// What is still counted after more was kept than may be.
+    /// Trims the cache after `maxBytes` was exceeded.
     func startTrimming() {
         Task {
             do {
@@ -65,8 +66,9 @@ extension ResponseCache {
         }
     }
 
-    /// Applies the limits, or narrower ones that an operator asks for: what was not used for too long goes, then, if there is too much, the least
-    /// recently used until it is under half. Never what is in use. Answers what went; nothing while another one is at it.
+    /// Applies the limits, or narrower ones from an operator: removes entries that were unused for too long, then,
+    /// above `maxBytes`, the least recently used down to half of it. Entries in use stay. Returns what was removed;
+    /// nothing if another trim is under way.
     @discardableResult
     func trim(to narrower: CacheLimits? = nil) async throws -> CacheTotals {
         let isFree = isTrimming.withLockedValue { isTrimming in
@@ -77,7 +79,7 @@ extension ResponseCache {
         defer { isTrimming.withLockedValue { $0 = false } }
         let limits = narrower ?? self.limits.withLockedValue(\.self)
         var removed = CacheTotals()
-        // An operator who names an age means the clock as it is.
+        // For an age from an operator the current wall clock counts.
         let now = narrower.map { $0.maxAge < self.limits.withLockedValue(\.maxAge) } == true ? clock() : ages.now
         if let oldest = now?.advanced(by: .seconds(-limits.maxAge)) {
             try await removeOldest(&removed) { blob, _ in blob.lastUsedAt < oldest }
@@ -90,8 +92,8 @@ extension ResponseCache {
         return removed
     }
 
-    /// Removes the least recently used, a few in a write of their own, for as long as `isUnwanted` says of the next one,
-    /// given what went before it.
+    /// Removes the least recently used entries, a few per write, while `isUnwanted` is true for the next one. It gets
+    /// the entry and the bytes removed before.
     private func removeOldest(
         _ removed: inout CacheTotals, while isUnwanted: @escaping @Sendable (CachedBlob, Int64) -> Bool
     ) async throws {
@@ -118,7 +120,7 @@ extension ResponseCache {
         }
     }
 
-    /// Removes an owner's entries, or everybody's, in small steps. Answers how much went.
+    /// Removes the entries of an owner, or all (nil), in small steps. Returns how much was removed.
     func clear(of owner: Owner?) async throws -> CacheTotals {
         var removed = CacheTotals()
         while true {

@@ -5,14 +5,14 @@ import XferTestSupport
 @testable import XferCore
 
 /// When a server need not be told any more that an upload was given up.
-@Suite struct AbandonmentRulesTests {
+@Suite struct RemoteUploadCleanupRulesTests {
     private static let noon = Timestamp(seconds: 1_767_268_800)
 
     private func decide(
         _ status: Int?, retryAfter: Int64? = nil, tries: Int = 1, after elapsed: Duration = .zero
-    ) -> AbandonmentRules.Decision {
+    ) -> RemoteUploadCleanupRules.Decision {
         var random = SplitMix64(seed: 1)
-        return AbandonmentRules.decide(
+        return RemoteUploadCleanupRules.decide(
             status: status, retryAfter: retryAfter, tries: tries, abandonedAt: Self.noon,
             at: Self.noon.advanced(by: elapsed), using: &random)
     }
@@ -43,7 +43,7 @@ import XferTestSupport
     }
 
     @Test func aDayIsEnough() {
-        #expect(decide(nil, after: AbandonmentRules.patience + .seconds(1)) == .giveUp)
-        #expect(decide(503, retryAfter: 60, after: AbandonmentRules.patience - .seconds(30)) == .giveUp)
+        #expect(decide(nil, after: RemoteUploadCleanupRules.patience + .seconds(1)) == .giveUp)
+        #expect(decide(503, retryAfter: 60, after: RemoteUploadCleanupRules.patience - .seconds(30)) == .giveUp)
     }
 }

@@ -2,15 +2,15 @@ import GRDB
 import GRDBSQLite
 import XferThreads
 
-/// Keeps the write-ahead log short, as `LogPlan` says: moves it into the database on a thread and a connection of its own.
+/// Keeps the write-ahead log short, as `WALCheckpointPlan` says: moves it into the database on a thread and a connection of its own.
 ///
 /// Commits go on meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). Left to the commit
 /// that makes the log long, which is what SQLite does by itself, others would wait for all of it.
 ///
 /// `@unchecked Sendable`: `queue` is only used on `thread`, then by whoever ended it; `length` on the writer's queue.
-final class LogKeeper: @unchecked Sendable {
+final class WALCheckpointer: @unchecked Sendable {
     private let queue: DatabaseQueue
-    private let plan: Locked<LogPlan>
+    private let plan: Locked<WALCheckpointPlan>
     private let length = LogLength()
     /// Set once, in `init`.
     private var thread: StoreThread?
@@ -18,7 +18,7 @@ final class LogKeeper: @unchecked Sendable {
     /// - Parameter writer: the connection that commits, on its queue.
     /// - Throws: `StoreError.cannotOpen` when the system gives no thread, GRDB's errors.
     init(_ configuration: StoreConfiguration, writer: Database) throws {
-        plan = Locked(LogPlan(configuration.logLimits))
+        plan = Locked(WALCheckpointPlan(configuration.logLimits))
         queue = try DatabaseOpener.openBeside(configuration.path)
         thread = try StoreThread("xferd-log", path: configuration.path) { [weak self] in self?.moveBeside() }
         length.follow(writer)
@@ -35,7 +35,7 @@ final class LogKeeper: @unchecked Sendable {
             thread?.await()
             // It may have been given up meanwhile.
             guard !plan.withLock(\.isGivenUp) else { return }
-            let outcome = LogMove.move(writer)
+            let outcome = WALCheckpoint.move(writer)
             plan.withLock { $0.onMoved(outcome) }
         }
     }
@@ -48,8 +48,8 @@ final class LogKeeper: @unchecked Sendable {
         thread?.finish()
         if !plan.withLock(\.isGivenUp) {
             // Under the plan's rule, before SQLite does the rest: it asks nobody how an earlier sync went.
-            let outcome = LogMove.move(writer)
-            let isSynced = LogMove.sync(writer)
+            let outcome = WALCheckpoint.move(writer)
+            let isSynced = WALCheckpoint.sync(writer)
             plan.withLock { $0.onMoved(isSynced ? outcome : .unsynced) }
         }
         guard !plan.withLock(\.isGivenUp) else {
@@ -63,8 +63,8 @@ final class LogKeeper: @unchecked Sendable {
 
     private func moveBeside() {
         let outcome = queue.inDatabase { database in
-            let outcome = LogMove.move(database)
-            return LogMove.sync(database) ? outcome : .unsynced
+            let outcome = WALCheckpoint.move(database)
+            return WALCheckpoint.sync(database) ? outcome : .unsynced
         }
         plan.withLock { $0.onMovedBeside(outcome) }
     }

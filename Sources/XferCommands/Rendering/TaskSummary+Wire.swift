@@ -2,7 +2,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-extension TaskGlance {
+extension TaskSummary {
     /// The fields a listing has to be asked for to make glances of its tasks.
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
@@ -110,7 +110,7 @@ extension TaskGlance {
     }
 }
 
-extension TaskGlance.Failure {
+extension TaskSummary.Failure {
     init(_ record: FailureRecord) {
         self.init(reason: record.reason.description, message: record.message, isRetriable: record.isRetriable)
     }

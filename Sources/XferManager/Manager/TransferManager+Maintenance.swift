@@ -4,13 +4,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Clearing up: the past beyond its retention.
+/// Deletes history, events and bytes beyond their retention.
 extension TransferManager {
-    /// Trims history, events and kept bytes; at most once a minute, and only when something has ended.
-    func takeCare() {
+    /// Trims history, events and kept bytes. It runs at most once a minute, and only after a task has ended.
+    func maintain() {
         let now = Clocks.monotonic()
-        if let lastCare, lastCare.duration(to: now) < .seconds(60) { return }
-        lastCare = now
+        if let lastMaintenance, lastMaintenance.duration(to: now) < .seconds(60) { return }
+        lastMaintenance = now
         Task {
             do {
                 try await trim()
@@ -22,7 +22,7 @@ extension TransferManager {
 
     func trim() async throws {
         let retention = settings.retention
-        // Nil while the wall clock was changed and is not trusted yet: then only what is too much goes.
+        // Nil while the wall clock was changed and is not trusted yet. Then only limits of number and size apply.
         let now = services.ages.now
         try await store.write(.gathered) { [services] tx in try services.ages.record(in: tx) }
         @Sendable func ago(_ seconds: Int64) -> Timestamp {
@@ -30,7 +30,7 @@ extension TransferManager {
         }
         var trimmed: Int
         var hasForgottenTasks = false
-        // No event goes that may be younger than a day, however many there are.
+        // Events younger than a day are kept, however many there are.
         if let now {
             repeat {
                 trimmed = try await store.write(.bulky) { tx in
@@ -44,7 +44,7 @@ extension TransferManager {
                 try tx.trimHistory(
                     maxCount: Int64(clamping: retention.maxHistory), olderThan: ago(retention.maxHistoryAge))
             }
-            // What failed tasks kept for a retry goes with them.
+            // Bytes that failed tasks kept for a retry are deleted with the tasks.
             discard(gone.transfers)
             trimmed = gone.tasks.count
             hasForgottenTasks = hasForgottenTasks || trimmed > 0
@@ -63,8 +63,8 @@ extension TransferManager {
         try await trimFailed(olderThan: ago(retention.keepFailed))
     }
 
-    /// Lets go of the bytes of tasks that failed before then. Read and changed in one transaction: a task may be tried again
-    /// meanwhile.
+    /// Drops the bytes of tasks that failed before `time`. They are read and changed in one transaction, because a task
+    /// may be retried meanwhile.
     private func trimFailed(olderThan time: Timestamp) async throws {
         while true {
             let expired = try await store.write(.bulky) { tx in

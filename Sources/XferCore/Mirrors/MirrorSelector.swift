@@ -17,9 +17,9 @@ public import XferModel
 /// had a part in them, or one went on without a validator, all of these are suspects: from then on nothing is combined, those
 /// who are no suspects come first, and each sends the whole alone until one is right. Each wrong digest after the first
 /// condemns one, so that comes to an end, and one source that is right is enough.
-public struct MirrorBook: Hashable, Sendable {
+public struct MirrorSelector: Hashable, Sendable {
     /// What a source is asked for.
-    public enum Way: Hashable, Sendable {
+    public enum FetchMode: Hashable, Sendable {
         /// What it is about itself: the whole, or the rest of its own bytes as `ResumeRules` say.
         case own
         /// The rest of others' bytes, if it shows the same strong entity tag: `If-Range`.
@@ -36,9 +36,9 @@ public struct MirrorBook: Hashable, Sendable {
     public struct Choice: Hashable, Sendable {
         /// Position among the task's sources.
         public var source: Int
-        public var way: Way
+        public var way: FetchMode
 
-        public init(source: Int, way: Way) {
+        public init(source: Int, way: FetchMode) {
             self.source = source
             self.way = way
         }

@@ -3,7 +3,7 @@ import GRDB
 /// Copies what can be read of a table, row by row, into the table of that name in a new database.
 struct RowSalvage {
     /// The most lines about one table.
-    private static let mostLines = 1000
+    private static let maxLines = 1000
 
     private let table: String
     private let columns: [String]
@@ -142,7 +142,7 @@ struct RowSalvage {
     }
 
     private mutating func list(_ line: String) {
-        if losses.count < Self.mostLines { losses.append(line) } else { unlisted += 1 }
+        if losses.count < Self.maxLines { losses.append(line) } else { unlisted += 1 }
     }
 
     // MARK: Columns

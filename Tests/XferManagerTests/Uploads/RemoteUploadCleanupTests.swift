@@ -6,7 +6,7 @@ import XferTestSupport
 @testable import XferManager
 
 /// Servers are told of uploads that were cancelled.
-@Suite struct AbandoningTests {
+@Suite struct RemoteUploadCleanupTests {
     /// After every try that may be planned.
     private static let later = Timestamp(seconds: 1 << 40)
 

@@ -3,32 +3,33 @@ import XferCore
 import XferModel
 import XferStore
 
-/// Telling servers that an upload they keep the beginning of will not be continued.
+/// Tells servers that a partial upload they keep will not be continued.
 ///
-/// The wish is committed with the task's cancellation, so that it survives a crash; what follows is best effort for a day
-/// and delays nobody.
+/// The cancellation commits that this is to be done, so that it survives a crash. It is best effort for a day, and the
+/// cancellation does not wait for it.
 extension TransferManager {
-    struct Abandonment {
+    struct RemoteUploadCleanup {
         var isWanted = false
         var task: Task<Void, Never>?
         var timer = WakeTimer()
-        /// Tries under way.
-        var runs: [Int64: AbandoningRun] = [:]
+        /// Requests that are live.
+        var runs: [Int64: RemoteUploadCleanupRun] = [:]
     }
 
-    /// Tries at a time.
-    private static let mostAbandonments = 4
+    /// The highest number of requests at a time.
+    private static let maxAbandonments = 4
 
-    /// Tells whoever may be told now; whoever cannot be reached is tried again later. Without such uploads there is no timer.
+    /// Sends the requests that are due. A server that cannot be reached is tried again later. Without such uploads
+    /// there is no timer.
     func abandonUploads() { abandonUploads(asOf: clock()) }
 
     private func abandonUploads(asOf now: Timestamp) {
-        abandonment.isWanted = true
-        guard abandonment.task == nil else { return }
-        abandonment.task = Task {
+        remoteUploadCleanup.isWanted = true
+        guard remoteUploadCleanup.task == nil else { return }
+        remoteUploadCleanup.task = Task {
             var now = now
-            while abandonment.isWanted, mayAbandon {
-                abandonment.isWanted = false
+            while remoteUploadCleanup.isWanted, mayAbandon {
+                remoteUploadCleanup.isWanted = false
                 do {
                     try await abandonDue(now)
                 } catch {
@@ -36,7 +37,7 @@ extension TransferManager {
                 }
                 now = max(now, clock())
             }
-            abandonment.task = nil
+            remoteUploadCleanup.task = nil
         }
     }
 
@@ -45,10 +46,10 @@ extension TransferManager {
     private func abandonDue(_ now: Timestamp) async throws {
         var seen: Set<Int64> = []
         while mayAbandon {
-            // A run that has not ended yet may still send to it; its end brings us back.
+            // A run that has not ended yet may still send to the upload. When it ends, it calls `abandonUploads` again.
             let due = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
                 .filter { !isInUse($0.taskID) && !seen.contains($0.id) }
-                .prefix(Self.mostAbandonments)
+                .prefix(Self.maxAbandonments)
             if due.isEmpty { break }
             seen.formUnion(due.map(\.id))
             await withDiscardingTaskGroup { group in
@@ -57,26 +58,28 @@ extension TransferManager {
         }
         guard mayAbandon else { return }
         let next = try await store.read { try $0.nextAbandonedUpload(after: now) }
-        abandonment.timer.arm(for: next, now: clock()) { [weak self] target in await self?.onAbandonmentTimer(target) }
+        remoteUploadCleanup.timer.arm(for: next, now: clock()) { [weak self] target in
+            await self?.onRemoteUploadCleanupTimer(target)
+        }
     }
 
     /// `target` counts as now when the wall clock was set back.
-    private func onAbandonmentTimer(_ target: Timestamp) {
-        abandonment.timer.onFired()
+    private func onRemoteUploadCleanupTimer(_ target: Timestamp) {
+        remoteUploadCleanup.timer.onFired()
         abandonUploads(asOf: max(clock(), target))
     }
 
     private func abandon(_ upload: AbandonedUpload) async {
-        let run = AbandoningRun(upload, services: services, settings: settings)
-        abandonment.runs[upload.id] = run
+        let run = RemoteUploadCleanupRun(upload, services: services, settings: settings)
+        remoteUploadCleanup.runs[upload.id] = run
         let answer: Result<ResponseHead, any Error>
         do {
             answer = .success(try await run.run())
         } catch {
             answer = .failure(error)
         }
-        abandonment.runs[upload.id] = nil
-        // What a stopping service broke off is tried by the next.
+        remoteUploadCleanup.runs[upload.id] = nil
+        // The next start retries a request that the shutdown interrupted.
         if case .failure = answer, isShuttingDown { return }
         do {
             try await settle(upload, answer)
@@ -89,10 +92,10 @@ extension TransferManager {
     private func settle(_ upload: AbandonedUpload, _ answer: Result<ResponseHead, any Error>) async throws {
         let head = try? answer.get()
         let now = clock()
-        let decision = AbandonmentRules.decide(
+        let decision = RemoteUploadCleanupRules.decide(
             status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
             tries: upload.attempts + 1,
-            // How long it was tried is not known while the clock was changed.
+            // While the clock was changed, the age of the cancellation is unknown.
             abandonedAt: services.ages.isTrusted ? upload.abandonedAt : now, at: now, using: &random)
         switch decision {
         case .tryAgain(let next):

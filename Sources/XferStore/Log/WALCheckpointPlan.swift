@@ -7,7 +7,7 @@
 ///
 /// Beside commits it is only moved while more than that rest is left. SQLite before 3.51.3 can lose pages when a move of a
 /// log that is all in the database runs beside the commit that begins it anew (https://sqlite.org/wal.html#walresetbug).
-struct LogPlan {
+struct WALCheckpointPlan {
     struct Limits: Sendable {
         /// From here on it is moved: 8 MiB. Syncing much more at once would hold up the commits' own syncs.
         var start = 2048

@@ -3,25 +3,25 @@ import XferCore
 import XferModel
 
 /// Who is asked next, and for what.
-@Suite struct MirrorBookTests {
+@Suite struct MirrorSelectorTests {
     private static let gone = TransferError(.httpStatus, "404", isRetriable: false, httpStatus: 404)
     private static let busy = TransferError(.httpStatus, "503", isRetriable: true, httpStatus: 503, retryAfter: 30)
     private static let lost = TransferError(.connectionLost, "the connection broke")
 
-    private func ask(_ source: Int, _ way: MirrorBook.Way = .own) -> MirrorBook.Decision {
-        .ask(MirrorBook.Choice(source: source, way: way))
+    private func ask(_ source: Int, _ way: MirrorSelector.FetchMode = .own) -> MirrorSelector.Decision {
+        .ask(MirrorSelector.Choice(source: source, way: way))
     }
 
     private func next(
-        _ book: MirrorBook, hasBytes: Bool = false, _ proof: MirrorBook.Proof = .none, isPatient: Bool = true
-    ) -> MirrorBook.Decision {
+        _ book: MirrorSelector, hasBytes: Bool = false, _ proof: MirrorSelector.Proof = .none, isPatient: Bool = true
+    ) -> MirrorSelector.Decision {
         book.next(hasBytes: hasBytes, proof: proof, isPatient: isPatient)
     }
 
     // MARK: Nothing kept
 
     @Test func sourcesAreAskedInOrderOfPreference() {
-        var book = MirrorBook(count: 3)
+        var book = MirrorSelector(count: 3)
         #expect(next(book) == ask(0))
         let isGoneAside = book.onFailure(of: 0, Self.gone)
         #expect(isGoneAside)
@@ -33,7 +33,7 @@ import XferModel
 
     @Test func oneSourceFailsWithItsOwnError() {
         for error in [Self.gone, Self.busy, Self.lost] {
-            var book = MirrorBook(count: 1)
+            var book = MirrorSelector(count: 1)
             #expect(!book.hasMirrors)
             book.onFailure(of: 0, error)
             #expect(next(book) == .fail(error))
@@ -43,7 +43,7 @@ import XferModel
 
     /// What may be better later decides whether the task is tried again.
     @Test func oneThatMayBeBetterLaterSpeaksForAll() {
-        var book = MirrorBook(count: 3)
+        var book = MirrorSelector(count: 3)
         book.onFailure(of: 0, Self.gone)
         book.onFailure(of: 1, Self.busy)
         book.onFailure(of: 2, TransferError(.dnsFailure, "unknown", retryAfter: 7))
@@ -54,7 +54,7 @@ import XferModel
 
     /// The wait is no longer than the first of them asks for, and one that asks for none may be asked at once.
     @Test func whoeverMayBeAskedFirstEndsTheWait() {
-        var book = MirrorBook(count: 2)
+        var book = MirrorSelector(count: 2)
         book.onFailure(of: 0, Self.busy)
         book.onFailure(of: 1, Self.lost)
         var expected = Self.busy
@@ -63,7 +63,7 @@ import XferModel
     }
 
     @Test func whereNobodyWillBeBetterTheMostPreferredSpeaks() {
-        var book = MirrorBook(count: 2)
+        var book = MirrorSelector(count: 2)
         book.onFailure(of: 1, TransferError(.trustRejected, "not believed"))
         book.onFailure(of: 0, Self.gone)
         #expect(next(book) == .fail(Self.gone))
@@ -72,7 +72,7 @@ import XferModel
     // MARK: Bytes are kept
 
     /// Of source 1, of three.
-    private var keeping: MirrorBook { MirrorBook(count: 3, use: SourceUse(described: 1, senders: [1])) }
+    private var keeping: MirrorSelector { MirrorSelector(count: 3, use: SourceUse(described: 1, senders: [1])) }
 
     @Test func withoutProofBytesBelongToTheirSource() {
         var book = keeping
@@ -124,24 +124,24 @@ import XferModel
         book.onFailure(of: 1, Self.gone)
         book.onFailure(of: 2, Self.gone)
         #expect(next(book, hasBytes: true, .digest) == ask(0, .anew))
-        book.onBody(of: MirrorBook.Choice(source: 0, way: .anew))
+        book.onBody(of: MirrorSelector.Choice(source: 0, way: .anew))
         #expect(book.use == SourceUse(described: 0, senders: [0]))
         #expect(next(book, hasBytes: true, .digest) == ask(0))
     }
 
     @Test func whoSentWhatIsNoted() {
-        var book = MirrorBook(count: 3)
-        book.onBody(of: MirrorBook.Choice(source: 0, way: .own))
+        var book = MirrorSelector(count: 3)
+        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own))
         #expect(book.use == SourceUse())
-        book.onBody(of: MirrorBook.Choice(source: 2, way: .sameTag))
+        book.onBody(of: MirrorSelector.Choice(source: 2, way: .sameTag))
         #expect(book.use == SourceUse(senders: [0, 2]))
-        book.onBody(of: MirrorBook.Choice(source: 1, way: .underDigest), at: 700)
+        book.onBody(of: MirrorSelector.Choice(source: 1, way: .underDigest), at: 700)
         #expect(book.use == SourceUse(senders: [0, 1, 2], unprovenFrom: 700))
-        book.onBody(of: MirrorBook.Choice(source: 0, way: .own), at: 900, isUnproven: true)
+        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own), at: 900, isUnproven: true)
         #expect(book.use.unprovenFrom == 700, "the first join counts")
         book.onBytesLost()
         #expect(book.use == SourceUse())
-        book.onBody(of: MirrorBook.Choice(source: 1, way: .own))
+        book.onBody(of: MirrorSelector.Choice(source: 1, way: .own))
         #expect(book.use == SourceUse(described: 1, senders: [1]))
     }
 
@@ -149,12 +149,13 @@ import XferModel
 
     @Test func patienceEndsWithEveryFourthFruitlessTryAndWithTheLast() {
         #expect(
-            (1...9).map { MirrorBook.isPatient(tries: $0, maxRetries: nil) }.enumerated().filter { !$1 }.map(\.0) == [
-                3, 7,
-            ])
-        #expect(MirrorBook.isPatient(tries: 1, maxRetries: 1))
-        #expect(!MirrorBook.isPatient(tries: 2, maxRetries: 1))
-        #expect(!MirrorBook.isPatient(tries: 1, maxRetries: 0))
+            (1...9).map { MirrorSelector.isPatient(tries: $0, maxRetries: nil) }.enumerated().filter { !$1 }.map(\.0)
+                == [
+                    3, 7,
+                ])
+        #expect(MirrorSelector.isPatient(tries: 1, maxRetries: 1))
+        #expect(!MirrorSelector.isPatient(tries: 2, maxRetries: 1))
+        #expect(!MirrorSelector.isPatient(tries: 1, maxRetries: 0))
     }
 
     // MARK: Wrong digests
@@ -162,14 +163,14 @@ import XferModel
     /// Which of several was wrong nobody knows: each sends the whole alone, those who had no part in it first.
     @Test func suspectsAreAskedLastAndNothingIsCombinedAnyMore() {
         let mixed = SourceUse(described: 0, senders: [0, 2], unprovenFrom: 0)
-        guard let wary = MirrorBook.suspect(mixed, count: 3) else {
+        guard let wary = MirrorSelector.suspect(mixed, count: 3) else {
             Issue.record("everybody is left")
             return
         }
         #expect(wary == SourceUse(suspects: [0, 2]))
-        var book = MirrorBook(count: 3, use: wary)
+        var book = MirrorSelector(count: 3, use: wary)
         #expect(next(book) == ask(1))
-        book.onBody(of: MirrorBook.Choice(source: 1, way: .own))
+        book.onBody(of: MirrorSelector.Choice(source: 1, way: .own))
         #expect(book.use == SourceUse(described: 1, senders: [1], suspects: [0, 2]))
         #expect(book.another(besides: [1], proof: .digest)?.source == 1)
         book.onFailure(of: 1, Self.lost)
@@ -179,45 +180,45 @@ import XferModel
 
     /// A source that went on without a validator may have had two versions: it sends the whole once more, and only once.
     @Test func theOnlySourceSendsTheWholeOnceMoreAfterAnUnprovenJoin() {
-        var book = MirrorBook(count: 1)
-        book.onBody(of: MirrorBook.Choice(source: 0, way: .own), at: 500, isUnproven: true)
-        guard let wary = MirrorBook.suspect(book.use, count: 1) else {
+        var book = MirrorSelector(count: 1)
+        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own), at: 500, isUnproven: true)
+        guard let wary = MirrorSelector.suspect(book.use, count: 1) else {
             Issue.record("it is asked once more")
             return
         }
         #expect(wary == SourceUse(suspects: [0]))
-        book = MirrorBook(count: 1, use: wary)
+        book = MirrorSelector(count: 1, use: wary)
         #expect(book.isWary && next(book) == ask(0))
-        book.onBody(of: MirrorBook.Choice(source: 0, way: .own))
-        #expect(MirrorBook.suspect(book.use, count: 1) == nil)
+        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own))
+        #expect(MirrorSelector.suspect(book.use, count: 1) == nil)
     }
 
     @Test func whoeverWasWrongAloneIsNotAskedAgain() {
         var use = SourceUse(suspects: [0, 2])
         var asked: [Int] = []
-        while case .ask(let choice) = next(MirrorBook(count: 3, use: use)) {
+        while case .ask(let choice) = next(MirrorSelector(count: 3, use: use)) {
             asked.append(choice.source)
-            var book = MirrorBook(count: 3, use: use)
+            var book = MirrorSelector(count: 3, use: use)
             book.onBody(of: choice)
-            guard let left = MirrorBook.suspect(book.use, count: 3) else { break }
+            guard let left = MirrorSelector.suspect(book.use, count: 3) else { break }
             use = left
         }
         #expect(asked == [1, 0, 2])
-        var book = MirrorBook(count: 2, use: SourceUse(condemned: [0]))
+        var book = MirrorSelector(count: 2, use: SourceUse(condemned: [0]))
         book.onFailure(of: 1, Self.gone)
         #expect(next(book) == .fail(Self.gone))
     }
 
     @Test func whoInsistsMayAskTheCondemnedAgain() {
-        #expect(next(MirrorBook(count: 2, use: SourceUse(condemned: [0, 1]))) == ask(0))
-        #expect(MirrorBook.suspect(SourceUse(), count: 1) == nil)
+        #expect(next(MirrorSelector(count: 2, use: SourceUse(condemned: [0, 1]))) == ask(0))
+        #expect(MirrorSelector.suspect(SourceUse(), count: 1) == nil)
     }
 
     // MARK: Several at once
 
     @Test func attemptsAtOnceGoToThoseNotSeenYetAndThenToTheFastest() {
-        var book = MirrorBook(count: 3)
-        func another(_ busy: [Int], _ proof: MirrorBook.Proof = .digest) -> Int? {
+        var book = MirrorSelector(count: 3)
+        func another(_ busy: [Int], _ proof: MirrorSelector.Proof = .digest) -> Int? {
             book.another(besides: busy, proof: proof)?.source
         }
         #expect(another([0]) == 1)
@@ -239,16 +240,16 @@ import XferModel
     @Test func onlyWhatTheSourceDidIsHeldAgainstIt() {
         for reason in [FailureReason.diskError, .insufficientSpace, .credentialMissing, .policyMissing, .internalError]
         {
-            #expect(!MirrorBook.concernsSource(TransferError(reason, "")))
+            #expect(!MirrorSelector.concernsSource(TransferError(reason, "")))
         }
         for reason in [FailureReason.connectFailed, .httpStatus, .trustRejected, .idleTimeout, .rejectedByPolicy] {
-            #expect(MirrorBook.concernsSource(TransferError(reason, "")))
+            #expect(MirrorSelector.concernsSource(TransferError(reason, "")))
         }
     }
 
     @Test func setsOfSourcesHoldSixteen() {
         var set = SourceSet()
-        for position in 0..<TaskSpecification.mostSources { set.insert(position) }
+        for position in 0..<TaskSpecification.maxSources { set.insert(position) }
         #expect(set.count == 16 && set.bits == .max)
         set.insert(16)
         #expect(!set.contains(16) && set.count == 16)
@@ -259,7 +260,7 @@ import XferModel
     // MARK: Damage
 
     @Test(arguments: [-1, 2, 16, Int.max]) func bytesOfASourceThatIsNotThereNeedADigest(described: Int) {
-        var book = MirrorBook(count: 2, use: SourceUse(described: described))
+        var book = MirrorSelector(count: 2, use: SourceUse(described: described))
         #expect(book.use.described == 0 && book.use.unprovenFrom == 0)
         book.onFailure(of: 0, Self.lost)
         _ = next(book, hasBytes: true)

@@ -9,10 +9,10 @@ import XferThreads
 @testable import XferStore
 
 /// The log stays short, and nobody waits for that.
-struct LogKeeperTests {
-    private static let limits = LogPlan.Limits(start: 64, rest: 8, bound: 512)
+struct WALCheckpointerTests {
+    private static let limits = WALCheckpointPlan.Limits(start: 64, rest: 8, bound: 512)
 
-    private func open(_ directory: StoreDirectory, _ limits: LogPlan.Limits = limits) throws -> TaskStore {
+    private func open(_ directory: StoreDirectory, _ limits: WALCheckpointPlan.Limits = limits) throws -> TaskStore {
         DiskFaults.watch(directory.database)
         var configuration = StoreConfiguration(path: directory.database)
         configuration.logLimits = limits
@@ -25,7 +25,7 @@ struct LogKeeperTests {
     @Test func commitsGoOnWhileTheLogIsMoved() async throws {
         let directory = try StoreDirectory()
         // No bound: commits would wait there for what waits here for them.
-        let store = try open(directory, LogPlan.Limits(start: 64, rest: 8, bound: .max))
+        let store = try open(directory, WALCheckpointPlan.Limits(start: 64, rest: 8, bound: .max))
         let isMoving = Locked(false)
         let goOn = DispatchSemaphore(value: 0)
         defer { goOn.signal() }

@@ -3,13 +3,13 @@ import XferCurl
 import XferModel
 import XferStore
 
-/// One try to have an upload deleted that nobody will continue.
-actor AbandoningRun: AttemptMaker {
+/// One request to a server to delete an upload that will not be continued.
+actor RemoteUploadCleanupRun: AttemptMaker {
     let context: RunContext
-    var course = AttemptCourse()
+    var course = AttemptState()
     private let upload: AbandonedUpload
 
-    /// How long the server is given to answer, in seconds.
+    /// The request's timeout, in seconds.
     private static let patience: Double = 10
 
     init(_ upload: AbandonedUpload, services: RunServices, settings: ManagerSettings) {
@@ -28,9 +28,9 @@ actor AbandoningRun: AttemptMaker {
         for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
-    /// Gives the server's answer, whatever else became of the try.
+    /// Returns the response head, even if the attempt failed after it.
     ///
-    /// - Throws: when there is none, why.
+    /// - Throws: why there is no response.
     func run() async throws -> ResponseHead {
         guard let cancellation else { throw TransferError(.internalError, "an upload without a place on its server") }
         var request = specification.request.forUpload(cancellation)

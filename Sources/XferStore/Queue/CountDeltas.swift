@@ -50,13 +50,13 @@ struct QueuePlace: Hashable {
 
 /// Differences that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks
 /// for one host changes its row once. They are written earlier when somebody reads the table.
-struct Deferred<Key: Hashable> {
+struct GatheredCountDeltas<Key: Hashable> {
     /// From change-sets of this group that are done.
-    private var earlier = Differences<Key>()
+    private var earlier = CountDeltas<Key>()
     /// From the change-set that is being executed.
-    var current = Differences<Key>()
+    var current = CountDeltas<Key>()
     /// What `earlier` was before the change-set, if it was written within the change-set's savepoint.
-    private var writtenWithin: Differences<Key>?
+    private var writtenWithin: CountDeltas<Key>?
 
     /// Everything that has to be written now.
     mutating func takeAll() -> [(key: Key, amount: Int64)] {
@@ -65,8 +65,8 @@ struct Deferred<Key: Hashable> {
         earlier.merge(current)
         defer {
             writtenWithin = writtenWithin ?? before
-            earlier = Differences()
-            current = Differences()
+            earlier = CountDeltas()
+            current = CountDeltas()
         }
         return earlier.entries
     }
@@ -74,20 +74,20 @@ struct Deferred<Key: Hashable> {
     /// The change-set is done.
     mutating func keep() {
         earlier.merge(current)
-        current = Differences()
+        current = CountDeltas()
         writtenWithin = nil
     }
 
     /// The change-set's savepoint was rolled back.
     mutating func undo() {
-        current = Differences()
+        current = CountDeltas()
         if let writtenWithin { earlier = writtenWithin }
         writtenWithin = nil
     }
 }
 
 /// Sums by key, in the order in which the keys came first: new hosts join the rotation in that order.
-struct Differences<Key: Hashable> {
+struct CountDeltas<Key: Hashable> {
     private var indices: [Key: Int] = [:]
     private(set) var entries: [(key: Key, amount: Int64)] = []
 
@@ -102,7 +102,7 @@ struct Differences<Key: Hashable> {
         }
     }
 
-    mutating func merge(_ other: Differences) {
+    mutating func merge(_ other: CountDeltas) {
         guard !isEmpty else {
             self = other
             return
