@@ -7,7 +7,7 @@ public struct CacheDirectives: Hashable, Sendable {
     public enum Seconds: Hashable, Sendable {
         case absent
         case value(Int64)
-        /// Not a number, or several that contradict each other: whoever relies on it has to expect the worst (§4.2.1).
+        /// Not a number, or several that contradict each other. Treat the response as stale (§4.2.1).
         case invalid
     }
 

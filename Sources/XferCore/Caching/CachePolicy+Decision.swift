@@ -2,7 +2,7 @@ public import XferModel
 
 /// What is done about a request, given what is kept.
 public enum CacheDecision<Kept> {
-    /// The kept response is used without asking anybody.
+    /// The kept response is used without a request to the server.
     case use(Kept)
     /// The server is asked whether it is still right; without conditions it sends the whole.
     case validate(Kept, conditions: [HeaderField])

@@ -9,7 +9,7 @@ public struct Freshness: Hashable, Sendable {
         case explicit
         /// A tenth of the time since it was last modified (§4.2.2).
         case heuristic
-        /// Nobody says anything.
+        /// No lifetime: the response gives none, or it came through a redirect.
         case none
     }
 
@@ -90,7 +90,7 @@ public struct Freshness: Hashable, Sendable {
     }
 }
 
-/// Statuses whose responses may be kept without anybody saying for how long (RFC 9110 §15.1).
+/// Statuses whose responses may be kept without an explicit lifetime (RFC 9110 §15.1).
 enum Heuristics {
     static func apply(toStatus status: Int) -> Bool {
         [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
@@ -101,7 +101,7 @@ extension StoredResponse {
     /// Status and fields as they are kept.
     public var head: ResponseHead { ResponseHead(status: status, fields: fields) }
 
-    /// As it is given to somebody now: with its age (§5.1).
+    /// The head to serve from the cache now: with its age (§5.1).
     public func head(usedAt now: Timestamp) -> ResponseHead {
         var head = head
         head.fields.removeAll { $0.name.equalsIgnoringASCIICase("Age") }

@@ -16,7 +16,7 @@ public enum Storability {
             return "a response \(head.status) is not the whole"
         }
         let directives = CacheDirectives(head.fields)
-        // §5.2.2.3: it takes the place of no-store for who understands the status.
+        // §5.2.2.3: a cache that understands the status ignores no-store.
         if directives.has("must-understand") {
             guard Self.understood.contains(head.status) else { return "its status \(head.status) is not understood" }
         } else if directives.has("no-store") {
@@ -48,11 +48,11 @@ public enum Storability {
         return fields.filter { !dropped.contains($0.name.lowercased()) }
     }
 
-    /// The head of a whole that was put together of parts with one strong validator (§3.4): as if it had come at once. Nil
-    /// when it was not.
+    /// The head of a whole that was combined from parts with one strong validator (§3.4), as if it had come in one
+    /// response. Nil when the parts were not combined so.
     ///
-    /// - Parameter isCombined: this service asked for the parts and put them together. A part that nobody asked for is never
-    ///   the whole here, whatever it says of itself.
+    /// - Parameter isCombined: this service requested the parts and combined them. An unrequested part is never taken
+    ///   for the whole, whatever its head says.
     public static func combined(_ head: ResponseHead, length: Int64, isCombined: Bool) -> ResponseHead? {
         guard head.status == 206 else { return head }
         guard isCombined, head.etag.map(EntityTag.isStrong) == true else { return nil }

@@ -14,11 +14,11 @@ public struct ClockReading: Hashable, Sendable {
     }
 }
 
-/// Decides whether ages may be told from the wall clock, to delete what is too old.
+/// Decides whether the wall clock may be trusted for ages, to delete what is too old.
 ///
-/// A clock that was set shows ages that nothing has: after a jump by a year everything is a year old. Within a boot the
-/// uptime shows every jump. Between two boots nobody knows how long the machine was off: up to a day is plausible. After
-/// any other change, nothing is deleted for its age until the clock has run for a day of uptime without another change.
+/// A clock that was set shows false ages: after a jump by a year everything is a year old. Within a boot the uptime
+/// shows every jump. Between two boots it is unknown how long the machine was off: up to a day is plausible. After any
+/// other change, nothing is deleted for its age until the clock has run for a day of uptime without another change.
 public struct RetentionClock: Hashable, Sendable {
     /// How long a changed clock has to run before it is trusted.
     public static let probation = Duration.seconds(86_400)

@@ -21,7 +21,7 @@ public struct StartConditions: Sendable {
     public enum Dependencies: Hashable, Sendable {
         case met
         case open
-        /// This one ended otherwise; nil when its row was gone before anybody noted how.
+        /// This task ended otherwise; the state is nil if its row was removed before its end was recorded.
         case failed(TaskID, TaskState?)
     }
 

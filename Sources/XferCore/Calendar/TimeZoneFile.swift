@@ -52,7 +52,7 @@ public enum TimeZoneFile {
         var offsets: [Int64] = []
         for _ in 0..<header.types {
             let offset = try reader.integer(4)
-            // Beyond these nobody ever was (RFC 8536 §3.2).
+            // RFC 8536 §3.2: no offset in use is outside this range.
             guard (-89_999...93_599).contains(offset) else { throw Fault("an offset from UTC is out of range") }
             offsets.append(offset)
             try reader.skip(2)

@@ -7,8 +7,8 @@ public enum MessageFraming: Hashable, Sendable {
     case chunked
     /// With the connection.
     case untilClose
-    /// The head says something that is not valid, which is not the same as nothing: nobody knows where the content ends.
-    /// The text is a clause about the server, for a message.
+    /// The head's framing fields are invalid, so the end of the content is unknown. The text is a clause about the
+    /// server, for a message.
     case invalid(String)
 }
 

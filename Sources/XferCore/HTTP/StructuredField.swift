@@ -5,7 +5,7 @@ public import XferModel
 /// Parameters are checked and dropped. An inner list makes a Dictionary member that is there but of no known type. Whatever
 /// is not well formed is nothing at all (§4.2: the whole field is ignored).
 public enum StructuredField {
-    /// A bare item (RFC 9651 §3.3), as far as anybody here looks at it.
+    /// A bare item (RFC 9651 §3.3); the types this service does not use share one case.
     public enum Value: Hashable, Sendable {
         case integer(Int64)
         case boolean(Bool)

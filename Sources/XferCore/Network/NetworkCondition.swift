@@ -15,7 +15,7 @@ public struct NetworkCondition: Hashable, Sendable {
         self.hasNeighbours = hasNeighbours
     }
 
-    /// As far as anybody knows.
+    /// The default when nothing is known of the network.
     public static let online = NetworkCondition()
 
     /// What follows from a failure that is the network's fault.

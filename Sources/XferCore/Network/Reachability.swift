@@ -11,7 +11,7 @@ public struct Reachability: Hashable, Sendable {
 
     /// Interfaces that cost money.
     public private(set) var metered: [InterfacePattern]
-    /// The latest; nil while nobody looks.
+    /// The latest facts; nil while the network is not monitored.
     public private(set) var facts: NetworkFacts?
     /// By the latest facts.
     public private(set) var current: NetworkState

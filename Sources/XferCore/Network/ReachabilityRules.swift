@@ -24,8 +24,8 @@ public enum ReachabilityRules {
             || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
     }
 
-    /// Whether connections may have died without a word: an address they may speak from is gone, or its link. Links without
-    /// one come and go wherever containers do, and concern nobody.
+    /// Whether connections may be dead without notice: an address they may use is gone, or its link. Links without an
+    /// address do not count: containers create and remove them all the time.
     public static func hasLost(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return false }
         return !old.sources.isSubset(of: new.sources)

@@ -54,7 +54,7 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { url }
 
-    /// Whom an `https` proxy is judged as.
+    /// The origin whose trust policy applies to an `https` proxy.
     public var origin: Origin? { kind == .https ? Origin(scheme: .https, host: host, port: port) : nil }
 }
 

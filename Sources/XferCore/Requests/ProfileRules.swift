@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Whether a profile makes sense by itself, whoever wrote it.
+/// Checks whether a profile makes sense by itself, whether it comes over RPC or from the configuration.
 public enum ProfileRules {
     /// - Parameter isOperator: see `CredentialRules`.
     public static func check(_ profile: Profile, isOperator: Bool = true) throws(RequestFault) {

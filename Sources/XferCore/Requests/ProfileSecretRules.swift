@@ -1,13 +1,13 @@
 public import XferModel
 
-/// What a profile's secrets are shown to, and over which proxy, is for the operator to say who wrote it. A guest names the
-/// profile, and everything else of its task it chooses itself: nothing of that may lead a secret elsewhere.
+/// Decides which servers and proxies may receive a profile's secrets. That is for the operator who wrote the profile to
+/// say. A guest names the profile and chooses all other fields of its task: none of these may send a secret elsewhere.
 ///
-/// Credentials and client certificates are bound to their origins at every hop. These rules are for the rest: secrets among
-/// the profile's header fields and rules, its cookies, the proxy, and the host a request says it is for.
+/// Credentials and client certificates are bound to their origins at every hop. These rules are for the rest: secrets
+/// among the profile's header fields and rules, its cookies, the proxy, and the `Host` field.
 public enum ProfileSecretRules {
-    /// The profile as a guest's task has it: its secret header fields go to its origins only, and its cookies as well when
-    /// it has any. A profile without origins shows nobody secret header fields.
+    /// The profile as a guest's task has it: its secret header fields go to its origins only, and its cookies as well
+    /// when it has any origins. A profile without origins sends its secret header fields to no server.
     ///
     /// - Parameter sources: the task's URLs, the first one first.
     public static func profile(_ profile: Profile, for sources: [HTTPURL]) -> Profile {

@@ -73,7 +73,7 @@ public enum RequestBuilder {
 
     // MARK: What the client says, what the profile says, what holds without either
 
-    /// Policies that use the cache keep what they fetch unless somebody says otherwise.
+    /// Policies that use the cache keep what they fetch unless the task or the profile says otherwise.
     private static func caching(
         _ fields: RequestFields, _ profile: Profile?, isPlainGet: Bool
     ) throws(RequestFault) -> CachingOptions {

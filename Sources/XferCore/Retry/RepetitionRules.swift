@@ -36,9 +36,9 @@ public enum RepetitionRules {
         error.httpStatus.map { [408, 423, 425, 429].contains($0) } ?? false
     }
 
-    /// What such a task fails with where another one would be tried again.
+    /// The error of a task that must not be repeated, where another task would be retried.
     ///
-    /// - Parameter error: how the attempt failed; nil when nobody saw it end.
+    /// - Parameter error: how the attempt failed; nil if the service stopped before it ended.
     public static func outcomeUnknown(after error: TransferError?, of request: TransferRequest) -> TransferError {
         let happened = error.map { "; \($0.message)" } ?? ", and the service stopped before the answer came"
         return TransferError(

@@ -1,17 +1,19 @@
 public import XferModel
 
-/// Which part of a download each of its lanes fetches, and what of each part is durable.
+/// Decides which part of a download each of its lanes fetches, and records what of each part is durable.
 ///
-/// A lane is one request at a time. The pieces cover the whole from the first byte to the last without a gap and without
-/// overlapping; each has at most one lane, and a lane has at most one piece. So no byte is fetched by two lanes, and none is
-/// fetched again that was written, but for `collapse`. A lane without work takes a piece nobody fetches, else the rear of
-/// the one that will take longest; whose rear it is has to agree first, since its bytes may have got there meanwhile.
+/// A lane is one request at a time. The pieces cover the whole from the first byte to the last without a gap and
+/// without overlapping; each has at most one lane, and a lane has at most one piece. So no byte is fetched by two
+/// lanes, and no written byte is fetched again, except after `collapse`. A lane without work takes a piece that has no
+/// lane, else the rear of the piece that will take longest. The lane of that piece has to agree first, since its bytes
+/// may have got there meanwhile.
 ///
-/// Until the server has sent a range as it was asked for, only the last piece is split off: should it not do ranges, whoever asked for
-/// the whole has it all before it.
+/// Until the server has sent a range as requested, only the last piece is split off: if the server does not support
+/// ranges, the lane that asked for the whole can still get all of it.
 ///
-/// Says what to do; whoever asks does it and tells what came of it. The steps of one plan are taken one after the other:
-/// between a `split` or `extend` and its answer nothing else is asked. Class of origin: aria2's SegmentMan.
+/// The plan only says what to do; the caller does it and reports the result. The steps of one plan are taken one after
+/// the other: between a `split` or `extend` and its answer the caller asks for nothing else. Class of origin: aria2's
+/// SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
     /// Names a lane: 0 …, the lowest free number first.
     public typealias Lane = Int
@@ -32,7 +34,7 @@ public struct SegmentPlan: Hashable, Sendable {
         var committed: Int64
         /// First offset that is not written.
         var written: Int64
-        /// Who fetches it.
+        /// The lane that fetches it; nil for none.
         var lane: Lane? {
             didSet { begun = written }
         }
@@ -246,8 +248,8 @@ public struct SegmentPlan: Hashable, Sendable {
     /// More lanes than these the server does not bear.
     public mutating func limit(to lanes: Int) { growth.limit(to: max(1, lanes)) }
 
-    /// A lane that could go on over the pieces behind its own that nobody has begun, and where it would end: answer with
-    /// `onExtend`. For when no further lane will be there for them.
+    /// A lane that could continue over the untouched pieces behind its own, and where it would end: answer with
+    /// `onExtend`. Use it when no other lane will be available for these pieces.
     public func widening() -> (lane: Lane, end: Int64)? {
         for (index, piece) in pieces.enumerated() {
             guard let lane = piece.lane, !piece.isBounded else { continue }
@@ -318,7 +320,7 @@ extension SegmentPlan {
         return lower > piece.written ? lower : offset
     }
 
-    /// Equal pieces nobody has begun.
+    /// Equal pieces without a lane and without bytes.
     private func divide(_ range: Range<Int64>, into count: Int) -> [Piece] {
         var pieces: [Piece] = []
         var start = range.lowerBound

@@ -1,20 +1,20 @@
 public import XferModel
 
-/// A digest with a secret key (HMAC-SHA-256, RFC 2104): who does not know the key can neither make nor guess it. Nil when it
-/// cannot be computed.
+/// A digest with a secret key (HMAC-SHA-256, RFC 2104): without the key it can be neither computed nor guessed. Nil
+/// when it cannot be computed.
 public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
 
-/// What has to be equal for two tasks to be about the same bytes: then one request does for both, and what became of one
-/// tells of the other.
+/// The fields that have to be equal for two tasks to be about the same bytes. Then one request serves both tasks, and
+/// the failure of one holds for the other.
 ///
-/// Made of the URL as libcurl normalised it, with the mirrors in their order if there are any, the method, the header fields, who the request claims to be, the jar of cookies,
-/// the profile, the task's own trust policy (the host's holds for all alike), the way (proxy, redirects) and which answers
-/// count as success; and of the owner, unless the operator lets owners share. All of it goes through a digest with a key of
-/// this database, so that no secret can be read out of a key or tried against it. Only GET and HEAD without content have
-/// one.
+/// Made of the URL as libcurl normalised it, the mirrors in their order if there are any, the method, the header
+/// fields, the credentials and other secrets of the request, the cookie jar, the profile, the task's own trust policy
+/// (the host's holds for all alike), the proxy and redirect options, and which statuses count as success; and of the
+/// owner, unless the operator lets owners share. All of it goes through a digest with a key of this database, so that
+/// no secret can be read out of a key or tried against it. Only GET and HEAD without content have a key.
 ///
-/// Not part of it is what each task decides for itself: where the bytes go and what they are checked against, how long and how
-/// fast, when, and under which name.
+/// What each task decides for itself is not part of the key: the destination, the checksum, limits on time and rate,
+/// the schedule, and the name.
 public struct CoalesceKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
@@ -104,7 +104,7 @@ extension CanonicalKeyEncoder {
         add(request.usesCookies.description)
     }
 
-    /// Who the request claims to be: its credentials, and whatever else of it is secret.
+    /// The identity of the request: its credentials, and whatever else of it is secret.
     mutating func addIdentity(of request: TransferRequest) {
         addClaims(of: request)
         add(fields: request.headers.filter { Redaction.isSecretHeader($0.name) })

@@ -1,9 +1,9 @@
 public import XferModel
 
-/// Which failures are remembered so that nobody asks in vain again, and for how long.
+/// Decides which failures are remembered so that no task repeats a request in vain, and for how long.
 ///
-/// SDWebImage's `failedURLs` with its exclusions: what says something about the URL is listed, what says something about the
-/// network, the caller or this machine never is.
+/// SDWebImage's `failedURLs` with its exclusions: failures that concern the URL are listed; failures that concern the
+/// network, the caller or this machine never are.
 public enum FailedURLRules {
     /// Most entries: beyond it the one that failed the longest ago goes.
     public static let largestCount: Int64 = 10_000

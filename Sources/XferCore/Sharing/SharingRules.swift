@@ -4,12 +4,12 @@ public import XferModel
 ///
 /// Class of origin: SDWebImageDownloader's URLCallbacks, one download with many callbacks.
 public enum SharingRules {
-    /// What tasks that share have in common; nil shares with nobody.
+    /// The sharing key: tasks with an equal key may share a transfer. Nil when the task shares with no other task.
     ///
-    /// Beside the `CoalesceKey` the way of the bytes counts: a file's and an answer's differ, and bytes that may be
-    /// continued without a validator are not for somebody who did not say so. `on_conflict: update` makes the request
-    /// conditional on what the task itself published. Where a digest may hold bytes of several mirrors together, all who
-    /// share have to demand the same one: nobody else could tell whether they are right.
+    /// Beside the `CoalesceKey` it has the kind of result, since a file and an answer are received in different ways.
+    /// Bytes that may be continued without a validator are only for tasks that allow that. A task with `on_conflict:
+    /// update` has no key: its request is conditional on what the task itself published. Where a digest may hold bytes
+    /// of several mirrors together, all tasks have to demand the same digest: without it a task could not verify them.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
@@ -38,7 +38,7 @@ public enum SharingRules {
         return ResumeRules.isResumable(transfer.resumeData) == true
     }
 
-    /// Whether a transfer that starts may be joined: what is whole already was asked for by somebody else at another time.
+    /// Whether a task that starts may join the transfer: one that is already whole was requested at an earlier time.
     public static func mayBeJoined(_ transfer: Transfer) -> Bool { transfer.publishIntent == nil && !isWhole(transfer) }
 
     private static func isWhole(_ transfer: Transfer) -> Bool {

@@ -161,8 +161,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
     }
 
-    /// A wait is over: its time came or its cause went away. When nobody was there at that time, because the machine was
-    /// off, say, what passed since does not count against `retry_for`.
+    /// A wait is over: its time came or its cause went away. If the service did not run at that time, because the
+    /// machine was off, say, the delay does not count against `retry_for`.
     public mutating func onWaitOver(at now: Timestamp) -> TaskTransition {
         guard task.state == .waiting else { return .unchanged }
         if let due = task.wait?.until, due < now {
@@ -233,10 +233,10 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The daemon starts and finds the task as the last one left it. What must not be sent twice may have been sent: that
-    /// task fails.
+    /// The daemon starts and finds the task as the last process left it. A request that must not be sent twice may have
+    /// been sent: such a task fails.
     ///
-    /// - Parameter canContinue: false for an upload that may have begun and that nobody knows how to continue.
+    /// - Parameter canContinue: false for an upload that may have begun and that cannot be continued.
     public mutating func onRestore(at now: Timestamp, canContinue: Bool = true) -> TaskTransition {
         require(.running)
         guard canContinue, RepetitionRules.mayRepeat(task.specification) else {
@@ -321,7 +321,7 @@ public struct TaskStateMachine: Sendable {
     /// What was asked for is changed.
     public mutating func respecify(_ change: (inout TaskSpecification) -> Void) { change(&task.specification) }
 
-    /// With whom the task may share a transfer from now on.
+    /// Sets the key under which the task may share a transfer from now on.
     public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
     /// Kept bytes are given up because nothing can continue them, not because the source changed.

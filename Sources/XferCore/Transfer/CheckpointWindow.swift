@@ -118,7 +118,7 @@ public struct CheckpointWindow: Hashable, Sendable {
             oldest = offset < written ? oldestAfterPending ?? now : nil
             oldestAfterPending = nil
         } else if pending == nil, offset > before {
-            // Somebody else's checkpoint covered it: what is left was written during that.
+            // Another request's checkpoint covered it: what is left was written after that checkpoint began.
             oldest = now
         }
         if committed == written { oldest = nil }
@@ -149,7 +149,8 @@ public struct CheckpointWindow: Hashable, Sendable {
             due = written
         }
         let isLate = oldest.map { $0.advanced(nanoseconds: pauseAfter) <= now } ?? false
-        // Whoever pauses has bytes of its own at stake: their age brings a checkpoint should nobody else ask for one.
+        // A request that pauses has bytes of its own at stake: their age causes a checkpoint even if no other request
+        // asks for one.
         let mayPause = pending != nil || neighbours.count > 0 && own > 0
         isPaused = mayPause && (atStake >= full(beside: neighbours.count) || isLate)
         return Action(dueOffset: due, isPaused: isPaused)

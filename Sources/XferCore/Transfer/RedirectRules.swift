@@ -14,10 +14,11 @@ public struct RedirectRules: Hashable, Sendable {
         self.allowsDowngrade = allowsDowngrade
     }
 
-    /// The method to go on with: when it is still `method`, the content goes along, byte for byte; else nothing of it does.
+    /// The method to go on with. If it is still `method`, the content is sent again, byte for byte; else no content is
+    /// sent.
     ///
-    /// 303 asks for the answer elsewhere; 301 and 302 do so after a POST, as everybody reads them; 307 and 308 repeat the
-    /// request.
+    /// 303 asks for the answer elsewhere; 301 and 302 turn POST into GET, as all common clients do; 307 and 308 repeat
+    /// the request.
     public static func method(after status: Int, to method: HTTPMethod) -> HTTPMethod {
         switch status {
         case 303 where method != .head: .get

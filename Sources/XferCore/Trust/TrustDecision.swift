@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Judges a server by a policy: the table, over facts somebody else gathered.
+/// Judges a server by a policy: a pure decision over facts that the caller gathered.
 public enum TrustDecision {
     public static func judge(_ applied: AppliedPolicy, _ facts: TrustFacts) -> TrustJudgement {
         let refusal = refusal(applied.rule, facts)

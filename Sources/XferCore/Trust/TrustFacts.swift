@@ -37,7 +37,7 @@ public struct ChainFault: Hashable, Sendable {
     public var text: String
     /// The certificate at fault, 0 is the leaf.
     public var depth: Int
-    /// The chain ends at nobody who is trusted, which is all that is wrong as far as was looked.
+    /// The chain does not end at a trust anchor, and no other fault was found.
     public var lacksAnchor: Bool
 
     public init(code: Int32, text: String, depth: Int, lacksAnchor: Bool) {

@@ -28,7 +28,7 @@ public enum RemoteUploadCleanupRules {
         if let status {
             switch status {
             case 200...299, 404, 410: return .done
-            // Somebody is at it (tus: Locked), or asks for patience.
+            // The upload is locked by another request (tus: 423), or the server asks to wait.
             case 408, 423, 425, 429: break
             case 400...499: return .giveUp
             default: break

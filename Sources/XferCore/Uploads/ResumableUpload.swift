@@ -35,8 +35,8 @@ public struct ResumableUpload: UploadMachine {
     private var limits = UploadLimits()
     public private(set) var resumeData: UploadResumeData?
 
-    /// - Parameter mayRepeat: whether the client's request may be made a second time when nobody knows what became of the
-    ///   first: its method is idempotent, or the client said so.
+    /// - Parameter mayRepeat: whether the client's request may be made a second time when the outcome of the first is
+    ///   unknown: its method is idempotent, or the client said so.
     public init(method: HTTPMethod, url: HTTPURL, length: Int64, mayRepeat: Bool, resumeData: UploadResumeData?) {
         self.method = method
         self.url = url
@@ -94,7 +94,7 @@ public struct ResumableUpload: UploadMachine {
         if state == .interrupting { return ask() }
         state = .ended
         var error = error
-        // Without the upload resource nobody can say what became of the request.
+        // Without the upload resource the outcome of the request cannot be determined.
         if wasSent, resumeData == nil, !mayRepeat { error.isRetriable = false }
         return UploadStep(.fail(error))
     }
@@ -302,7 +302,7 @@ public struct ResumableUpload: UploadMachine {
         return true
     }
 
-    /// The upload resource will not come back. Whether it ended because it was complete nobody can say any more.
+    /// The upload resource is gone for good. Whether it ended because it was complete cannot be determined any more.
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil
         creations += 1

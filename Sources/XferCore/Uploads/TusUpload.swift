@@ -238,7 +238,7 @@ public struct TusUpload: UploadMachine {
         head.value("Upload-Offset").flatMap { Decimal64.parse($0) }
     }
 
-    /// Nil when the server does not say, or says it in a way nobody understands.
+    /// Nil when the server does not say, or when the date cannot be parsed.
     private static func expiry(in head: ResponseHead) -> Timestamp? {
         head.value("Upload-Expires").flatMap(HTTPDate.parse)
     }

@@ -27,7 +27,7 @@ public protocol UploadMachine: Sendable {
     /// The request in flight was stopped because the last step asked for it.
     mutating func onInterrupted() -> UploadStep
 
-    /// Tells the server that nobody wants the upload any more.
+    /// Tells the server that the upload is not wanted any more.
     static func cancellation(of data: UploadResumeData) -> UploadRequest
 }
 
