@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Where the database lies and who is told what.
+/// The database's path, the store's callbacks and its limits.
 public struct StoreConfiguration: Sendable {
     /// Path of `xferd.sqlite`; its directory exists.
     public var path: String

@@ -31,7 +31,7 @@ public final class TaskStore: Sendable {
         do throws(StoreError) {
             try DatabaseOpener.refuseOthers(path)
         } catch {
-            // Whoever opens it says better why it cannot.
+            // `open` reports more exactly why the database cannot be opened.
             if case .cannotOpen = error { return }
             throw error
         }

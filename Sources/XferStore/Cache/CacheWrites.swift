@@ -53,7 +53,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The server confirmed it: header fields, times, and who said so, are the new ones.
+    /// The server confirmed the response: replaces its header fields, its times, and the servers that sent it.
     public func renewCacheEntry(
         _ id: CacheEntryID, _ response: StoredResponse, at now: Timestamp
     ) throws(StoreError) {
@@ -74,7 +74,7 @@ extension StoreTransaction {
             "UPDATE cache_entry SET last_used_at = ?2 WHERE id = ?1", .integer(id.rawValue), Value(now))
     }
 
-    /// Answers which were there; `owner` nil is everybody's.
+    /// Returns the ids that were there; `owner` nil means all owners.
     public func removeCacheEntries(_ ids: [CacheEntryID], of owner: Owner? = nil) throws(StoreError) -> [CachedBlob] {
         try connection.all(
             """

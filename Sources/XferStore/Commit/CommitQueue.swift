@@ -1,6 +1,6 @@
-/// When to commit what: a pure decision. A commit starts at once when none is under way; what arrives meanwhile forms the
-/// next one; changes that may be gathered wait for company, but not for long. Bulky changes are committed one by one, in
-/// turns with everything else: whoever has little to write waits for one of them at most.
+/// When to commit what: a pure decision. A commit starts at once when none is under way; what arrives meanwhile forms
+/// the next one; `gathered` changes may wait for others, but not for long. Bulky changes are committed one by one, in
+/// turns with everything else: a small change waits for one of them at most.
 struct CommitQueue<Change> {
     /// What the caller has to do now.
     enum Action: Equatable {

@@ -66,7 +66,7 @@ final class GroupCommit: @unchecked Sendable {
             })
         thread?.finish()
         return pool.writeWithoutTransaction { writer in
-            // Handed in before, by somebody who came to wake the thread when it had gone.
+            // Changes that were submitted before the close, but whose wake-up came after the thread had ended.
             commitAll(writer)
             transaction?.end()
             transaction = nil
@@ -109,7 +109,7 @@ final class GroupCommit: @unchecked Sendable {
             let failures = try transact(group, transaction)
             deliver(group, failures, transaction)
         } catch {
-            // Whoever else holds the lock would be waited for once for each.
+            // If another process holds the lock, each single commit would wait for it again.
             guard group.count > 1, !error.isBusy else {
                 for change in group { settle(change, error) }
                 return
@@ -153,7 +153,8 @@ final class GroupCommit: @unchecked Sendable {
         return failures
     }
 
-    /// Commits, unless the files are gone. If they go meanwhile, nobody is told that anything is kept.
+    /// Commits, unless the files have been removed or replaced. If that happens during the commit, it throws, and no
+    /// caller is told that its change is stored.
     private func commitInPlace(_ transaction: StoreTransaction) throws(StoreError) {
         if let fault = place.fault { throw fault }
         try transaction.commit()

@@ -25,9 +25,10 @@ extension StoreReader {
         ) { row throws(StoreError) in try FailedURL(row) }
     }
 
-    /// One page of the entries that failed within these times, by id. The cursor is opaque, and bound to owner and order.
+    /// One page of the entries that failed within these times, by id. The cursor is opaque, and bound to owner and
+    /// order.
     ///
-    /// - Parameter owner: whose; nil is everybody's.
+    /// - Parameter owner: nil means all owners.
     public func failedURLs(
         of owner: Owner?, within times: ClosedRange<Timestamp>, ascending: Bool, limit: Int, cursor: String?
     ) throws(StoreError) -> FailedURLPage {

@@ -31,7 +31,7 @@ extension StoreTransaction {
         try connection.run("DELETE FROM failed_url WHERE key = ?1", .blob(key))
     }
 
-    /// Answers which of them were there; `owner` nil is everybody's.
+    /// Returns the ids that were there; `owner` nil means all owners.
     public func removeFailedURLs(_ ids: [FailedURLID], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
         try connection.all(
             """
@@ -49,8 +49,8 @@ extension StoreTransaction {
         ) { FailedURLID($0.integer(0)) }
     }
 
-    /// Removes at most `step` of an owner's entries, or everybody's; answers how many. Call again, in a write of its own,
-    /// until 0.
+    /// Removes at most `step` entries of an owner, nil for all owners; returns how many. Call it again, in a write of
+    /// its own, until it returns 0.
     public func clearFailedURLs(of owner: Owner?, step: Int = 500) throws(StoreError) -> Int {
         try connection.run(
             """

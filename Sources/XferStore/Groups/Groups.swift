@@ -9,7 +9,7 @@ extension StoreReader {
         return group
     }
 
-    /// Groups by owner and name, those of one owner or everybody's, after this one.
+    /// Groups after `after`, by owner and name; `owner` nil means all owners.
     public func groups(owner: Owner? = nil, after: GroupKey? = nil, limit: Int) throws(StoreError) -> [TaskGroup] {
         let floor = owner.map { Int64($0.rawValue) } ?? 0
         let ceiling = owner.map { Int64($0.rawValue) } ?? Int64(UInt32.max)

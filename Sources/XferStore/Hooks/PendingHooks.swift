@@ -32,12 +32,13 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// It ran, or nobody knows any more what it would be.
+    /// Removes a pending hook that has run or cannot run any more.
     public func removePendingHook(_ id: Int64) throws(StoreError) {
         try connection.run("DELETE FROM pending_hook WHERE id = ?1", .integer(id))
     }
 
-    /// Notes the hook a task names for the end it comes to with this update; whoever ends a task need not think of it.
+    /// Records the hook that the task names for the end it reaches with this update. Every update calls it, so no code
+    /// that ends a task has to.
     func noteHook(of task: TransferTask, after former: TaskState) throws(StoreError) {
         let occasion: HookOccasion? =
             switch task.state {

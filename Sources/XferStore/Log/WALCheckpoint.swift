@@ -3,7 +3,8 @@ import GRDBSQLite
 
 /// Moving the log into the database, with one connection or another.
 enum WALCheckpoint {
-    /// Moves what nobody reads any more. That the disk refuses is no commit's error: what is in the log is durable.
+    /// Moves as many pages as readers of the log allow. A disk error here does not fail a commit: what is in the log is
+    /// durable.
     static func move(_ database: Database) -> WALCheckpointPlan.Outcome {
         do {
             let count = try database.checkpoint(.passive).checkpointedFrameCount

@@ -49,8 +49,8 @@ enum DatabaseOpener {
         return queue
     }
 
-    /// Says for the whole process that SQLite need not count the memory it takes. Whoever was earlier with a connection of
-    /// its own had it count, which is right as well.
+    /// Switches SQLite's memory statistics off for the whole process. If another component has opened a connection
+    /// before, SQLite goes on counting, which is harmless.
     private static let countsNoMemory = xfer_sqlite_count_no_memory() == SQLITE_OK
 
     /// Pieces of memory that the writer keeps for what statements need for moments: with the hundred that are usual, a commit

@@ -1,12 +1,13 @@
 import Glibc
 import XferThreads
 
-/// Which files the database and its log are, to notice when their names lead elsewhere: deleted with their directory, moved
-/// away, or replaced. SQLite itself goes on writing to files that nobody will ever find.
+/// Which files the database and its log are, to detect that their names lead elsewhere: deleted with their directory,
+/// moved away, or replaced. SQLite itself goes on writing to files that no later start will find.
 ///
-/// Asked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
-/// Asked more seldom, adds would be answered that no start finds. Descriptors of our own would tell less, since a moved file
-/// has a name, and closing one would take SQLite's locks away (https://sqlite.org/howtocorrupt.html, 2.2).
+/// Checked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
+/// Checked more seldom, an add could be confirmed whose task the next start does not find. An open descriptor would
+/// show less, since a moved file still has a name, and closing it would release SQLite's locks
+/// (https://sqlite.org/howtocorrupt.html, 2.2).
 struct DatabasePlace: Sendable {
     private struct Identity: Equatable {
         let device: UInt64

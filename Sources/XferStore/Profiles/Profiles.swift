@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A profile and who wrote it.
+/// A profile and its author.
 public struct StoredProfile: Hashable, Sendable {
     public var profile: Profile
     /// Written in the configuration file, not over RPC.

@@ -48,8 +48,8 @@ struct QueuePlace: Hashable {
     }
 }
 
-/// Differences that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks
-/// for one host changes its row once. They are written earlier when somebody reads the table.
+/// Deltas that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks for
+/// one host changes its row once. They are written earlier when a query reads the table.
 struct GatheredCountDeltas<Key: Hashable> {
     /// From change-sets of this group that are done.
     private var earlier = CountDeltas<Key>()

@@ -63,8 +63,8 @@ extension StoreTransaction {
         try capWaits(at: now)
     }
 
-    /// No wait that counts a length is longer than the longest there is: the wall clock may have been set while nobody
-    /// looked.
+    /// Shortens waits that have a length to the longest there is: the wall clock may have been set while the service
+    /// did not run.
     public func capWaits(at now: Timestamp) throws(StoreError) {
         let latest = Value(now.advanced(by: Self.longest))
         for reason in Self.lengths {

@@ -77,7 +77,7 @@ final class Connection {
     var changeCount: Int { Int(clamping: sqlite3_changes(handle)) }
     var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// Lets go of the statements and of who hears of changes, so that the connection can be closed.
+    /// Releases the statements and the change listener, so that the connection can be closed.
     func end() {
         prepared.removeAll()
         sqlite3_update_hook(handle, nil, nil)

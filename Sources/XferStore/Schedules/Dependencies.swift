@@ -76,8 +76,8 @@ extension StoreTransaction {
         try renewDependencies(of: id)
     }
 
-    /// Looks anew at how the targets stand: one that failed may be tried again meanwhile. Of a target that was removed what
-    /// was known stays; a target that ended before anybody noted it and was removed counts as failed.
+    /// Reads the states of the targets again: a failed target may have been retried meanwhile. For a removed target the
+    /// last known outcome stays; a target that was removed without a recorded outcome counts as failed.
     public func renewDependencies(of id: TaskID) throws(StoreError) {
         try connection.run(
             """
@@ -110,7 +110,7 @@ extension StoreTransaction {
         try setCondition(of: task.id, due: Timestamp(seconds: 0))
     }
 
-    /// A task has ended: whoever depends on it is to be told, and its calendar says nothing any more.
+    /// A task has ended: records the outcome for the tasks that depend on it, and clears its own start conditions.
     func noteEnd(of task: TransferTask) throws(StoreError) {
         if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
         try connection.run(

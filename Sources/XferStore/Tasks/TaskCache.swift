@@ -1,10 +1,11 @@
 import Glibc
 import XferModel
 
-/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and what the
-/// last one wrote is what the next one would read.
+/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and
+/// the next one would read what the last one wrote.
 ///
-/// Exact, because SQLite tells of every row that any statement of the connection changes (sqlite3_update_hook), and nobody
+/// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
+/// other connection writes. Used on the writer's queue only.
 /// else writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
     /// Some times as many as run at once; all are forgotten when there are more.
