@@ -1,11 +1,11 @@
 import Glibc
 import XferModel
 
-/// The state directory's `cache/`: contents of responses that are kept, each in a file that is never written again.
+/// The state directory's `cache/`: contents of kept responses, each in a file that is never written again.
 ///
-/// Which of them are wanted the database says. A file is named by the digest of its response's cache key and a number that
-/// nobody had before, so that a newer content never takes the place of one that is being handed out. What is taken out of
-/// here is checked against the digest it went in with.
+/// The database says which of them are needed. A file is named by the digest of its response's cache key and a number
+/// that is never reused, so that a newer content never replaces one that is being handed out. A content that is handed
+/// out is checked against the digest it was stored with.
 public final class CacheDirectory: Sendable {
     private let files: SpoolDirectory
 
@@ -53,7 +53,7 @@ public final class CacheDirectory: Sendable {
         } catch .lengthMismatch {
             throw damage(name, "it is too short")
         }
-        // Of the copy: nobody can change that any more.
+        // The digest is computed from the copy: the caller verifies the very bytes it hands out.
         let found = try FileDigest.compute(
             descriptor: target, algorithm: .sha256, length: length, isCancelled: isCancelled)
         guard found.bytes == digest else { throw damage(name, "its digest is another one") }
@@ -101,7 +101,8 @@ public final class CacheDirectory: Sendable {
         try directory.status(of: name).map { $0.kind == .regular && $0.length == length } ?? false
     }
 
-    /// Forgets a content; who is being handed it out gets all of it. Nothing happens when there is none.
+    /// Removes a content; a transfer that is being handed the content still gets all of it. Does nothing when there is
+    /// none.
     public func remove(_ name: String) throws(FileError) { try files.remove(name) }
 
     /// Names of the files in here but those on their way in.

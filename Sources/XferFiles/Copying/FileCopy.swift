@@ -2,8 +2,9 @@ import CLinux
 import Glibc
 import XferModel
 
-/// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs nothing
-/// and parts when either is written), else a copy. Never a hard link: what is handed out belongs to somebody else.
+/// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs
+/// nothing and separates the files when either is written), else a copy. Never a hard link: the file that is handed out
+/// belongs to its receiver, who may change it.
 ///
 /// Blocks for as long as copying takes: run it on a `BlockingPool`. Nothing is durable before the target is synced.
 public enum FileCopy {

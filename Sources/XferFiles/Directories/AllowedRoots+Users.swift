@@ -58,8 +58,8 @@ extension AllowedRoots {
         return way
     }
 
-    /// Why a way that leads beneath no root is refused. What lies outside is nobody's business, unless it lies on the way to
-    /// a root.
+    /// Why a path that leads beneath no root is refused. The error tells nothing of what lies outside the roots, unless
+    /// it is on the way to a root.
     private func outside(_ way: PathWalk) -> FileError {
         let named = roots.filter { ResolvedPath.isWithin(way.asked, ResolvedPath.tidy($0)) }
         if let problem = way.problem, !named.isEmpty, problem.isAboutRights { return problem }
@@ -122,7 +122,7 @@ extension AllowedRoots {
 }
 
 extension FileError {
-    /// Whether somebody may not do something, which is for the operator to know.
+    /// Whether a permission is missing, which the operator has to know.
     fileprivate var isAboutRights: Bool {
         switch self {
         case .notPermitted, .undecidable, .notWritable: true

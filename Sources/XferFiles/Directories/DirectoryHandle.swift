@@ -84,7 +84,7 @@ extension DirectoryHandle {
         }
     }
 
-    /// Whom files that are published here are given to; nil leaves them the service's.
+    /// The user that becomes the owner of files published here; nil leaves them to the service.
     var heir: FileUser? { roots.flatMap { $0.actsAsUser ? $0.users.first : nil } }
 }
 
@@ -162,7 +162,7 @@ extension DirectoryHandle {
             do {
                 if try remove(name) { count += 1 }
             } catch .isADirectory {
-                // Whoever made that did not find its name by chance, and it is no file of ours.
+                // A directory of this name is not the service's: it only makes files with this prefix.
             }
         }
         return count

@@ -70,7 +70,7 @@ extension PartialFile {
     public static func open(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
         try directory.requireSingleName(name)
         let path = directory.path(of: name)
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
         switch openDescriptor(at: directory.descriptor, name, flags: flags) {
         case .value(let handle):

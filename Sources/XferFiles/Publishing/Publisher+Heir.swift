@@ -3,13 +3,13 @@ import Glibc
 import XferModel
 
 /// A service that runs as root publishes on behalf of users, and gives them what it published. Until then a file is the
-/// service's: nobody else can write to what is being received, staged or handed out to others.
+/// service's: no other user can write to what is being received, staged or handed out.
 ///
 /// Always by a descriptor of that very file, never by its name, which may lead to another one by now.
 extension PartialFile {
-    /// Gives the file to whom its directory was opened for. Call it once the file has its final name.
+    /// Gives the file to the user for whom its directory was opened. Call it once the file has its final name.
     ///
-    /// A file system that knows no owners, or does not let root choose them, leaves it as it is.
+    /// The owner stays as it is on a file system without owners, or where root may not change them.
     public func handOver() {
         guard let heir = directory.heir, let handle = try? handle() else { return }
         give(handle, to: heir)

@@ -16,7 +16,7 @@ extension Publisher {
     ///
     /// - Throws: `system`; the answer is then unknown, ask again later.
     public func recover(_ intent: PublishIntent, partName: String) throws(FileError) -> Recovery {
-        // Whoever goes on with the part looks at it again, so an intent of an earlier version will do.
+        // The next publishing checks the part again, so an intent of an earlier version will do.
         let hasPart =
             try directory.facts(of: partName).map { part in
                 intent.part.mark.isCertain

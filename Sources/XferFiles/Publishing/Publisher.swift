@@ -23,7 +23,7 @@ public struct Publisher: Sendable {
         public var mode: UInt16
         /// Its modification time; nil leaves the time of the last write.
         public var modifiedAt: Timestamp?
-        /// What it was when it was whole, and has to be still; nil where nobody looked.
+        /// The file's facts when it was complete; they must not have changed. Nil if they were not recorded.
         public var whole: FileFacts?
 
         public init(length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil, whole: FileFacts? = nil) {
@@ -94,11 +94,12 @@ public struct Publisher: Sendable {
 
     public enum RenameOutcome: Hashable, Sendable {
         case published
-        /// Somebody took the name meanwhile: choose again.
+        /// Another file got the name meanwhile: choose again.
         case nameTaken
     }
 
-    /// The part was open since the intent was made, or has just been opened: its inode number is nobody else's.
+    /// The part was open since the intent was made, or has just been opened, so its inode number cannot have been
+    /// reused.
     private func requireReady(_ partName: String, for intent: PublishIntent) throws(FileError) {
         let path = directory.path(of: partName)
         guard let found = try directory.status(of: partName) else {

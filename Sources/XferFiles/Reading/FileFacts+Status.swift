@@ -44,7 +44,7 @@ extension DirectoryHandle {
     /// A file that may not be read has no generation here, so it is never taken for one that was opened.
     public func facts(of name: String) throws(FileError) -> FileFacts? {
         try requireSingleName(name)
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         var opened = openDescriptor(at: descriptor, name, flags: flags | O_RDONLY)
         if case .failure(EACCES) = opened {

@@ -1,4 +1,4 @@
-/// Who may do what with a file, as its mode bits and its access control list say.
+/// The permissions of users on a file, from its mode bits and its access control list.
 struct FilePermissions: Hashable {
     /// Bits as in a mode: 4 read, 2 write, 1 search a directory or execute.
     struct Access: OptionSet, Hashable {

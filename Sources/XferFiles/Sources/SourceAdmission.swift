@@ -40,7 +40,7 @@ public struct SourceAdmission: Sendable {
             guard let handle = try open(asUser: path).handle else { throw .missing(path: path) }
             return handle
         }
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         switch openDescriptor(path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY) {
         case .value(let opened): return opened
         case .failure(ENOENT), .failure(ENOTDIR), .failure(ELOOP), .failure(ENXIO): throw .missing(path: path)

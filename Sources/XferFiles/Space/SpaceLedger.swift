@@ -1,6 +1,7 @@
 public import XferModel
 
-/// Who is going to write how much on which file system: decides what fits. Pure: free space is passed in.
+/// Decides which transfers fit on a file system, from the bytes that each is going to write there. Pure: free space is
+/// passed in.
 public struct SpaceLedger: Sendable {
     /// Bytes that stay free on every file system, at least 0.
     public var reserve: Int64
@@ -70,7 +71,7 @@ public struct SpaceLedger: Sendable {
 
     private static let little: Int64 = 1 << 20
     private static let moment = Duration.milliseconds(200)
-    /// More than anybody writes in that moment.
+    /// More than all writers together write in that moment.
     private static let plenty: Int64 = 2 << 30
 
     /// Whether `remaining` more bytes fit.

@@ -4,17 +4,17 @@ public import XferModel
 
 /// The state directory's `spool/`: responses too large for a row, and copies of files that are to be sent.
 ///
-/// Every file has a name nobody else chose and is never written again once it is kept. Which of them are wanted the
-/// database says; what it does not name is left over from a crash.
+/// Every file has a unique name and is never written again once it is kept. The database names the files that are
+/// needed; any other is left over from a crash.
 public final class SpoolDirectory: Sendable {
     public let directory: DirectoryHandle
     private let inUse = NamesInUse()
 
     public init(_ directory: DirectoryHandle) { self.directory = directory }
 
-    /// A new, empty file, which is gone when it is closed without having been kept.
+    /// A new, empty file, which is removed when it is closed without having been kept.
     ///
-    /// - Parameter name: what it is called once it is kept; nobody may have chosen it before. Nil makes one up.
+    /// - Parameter name: its name once it is kept; it must never have been used before. Nil generates one.
     public func makeFile(named name: String? = nil) throws(FileError) -> SpoolFile {
         let name = name ?? Self.newName()
         let flags = O_RDWR | Int32(XFER_O_TMPFILE)
@@ -91,7 +91,7 @@ public final class SpoolDirectory: Sendable {
         }
     }
 
-    /// 128 random bits: never reused, so that what is removed late is never somebody else's.
+    /// 128 random bits: names are never reused, so a late removal never removes another file.
     private static func newName() -> String {
         var generator = SystemRandomNumberGenerator()
         return [generator.next(), generator.next()].map { (word: UInt64) in
