@@ -18,7 +18,6 @@ public import XferModel
 /// If several sources sent bytes, or one continued without a validator, all of these are suspects. From then on nothing
 /// is combined, sources that are not suspect come first, and each sends the whole alone until one digest is right. Each
 /// wrong digest after the first condemns one source, so this ends, and one correct source is enough.
-/// condemns one, so that comes to an end, and one source that is right is enough.
 public struct MirrorSelector: Hashable, Sendable {
     /// What a source is asked for.
     public enum FetchMode: Hashable, Sendable {

@@ -6,7 +6,6 @@ import XferModel
 ///
 /// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
 /// other connection writes. Used on the writer's queue only.
-/// else writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
     /// Some times as many as run at once; all are forgotten when there are more.
     private static let maxTasks = 256
