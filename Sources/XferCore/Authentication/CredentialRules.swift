@@ -76,7 +76,7 @@ public struct CredentialFault: Error, Hashable, Sendable {
     /// The field within the credential.
     public let field: String
     public let reason: String
-    /// It is right, but not for this caller.
+    /// The credential is valid, but this caller may not use it.
     public let isPermission: Bool
 
     init(_ field: String, _ reason: String, isPermission: Bool = false) {

@@ -17,11 +17,11 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
     private var limits: [RateScope: Limit] = [:]
     /// The scopes that have a limit.
     private var scopes: [RateScope] = []
-    /// In whose line they stand.
+    /// The scope in whose line each waiting transfer is.
     private var waiting: [ID: RateScope] = [:]
     /// What is left of a turn, in bytes.
     private var turns: [ID: Int64] = [:]
-    /// Those whose limit is gone.
+    /// Transfers that waited for a limit that was removed.
     private var released = Deque<ID>()
 
     /// Seconds of the rate that are one turn, and bytes at least.
@@ -49,7 +49,8 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         scopes.compactMap { limits[$0]?.bucket.rate }.min()
     }
 
-    /// Whether the transfer may take bytes now. If not it stands in line, and `next` names it when it should ask again.
+    /// Whether the transfer may take bytes now. If not, it joins a line, and `next` returns it when it should ask
+    /// again.
     public mutating func mayTake(_ id: ID, in scopes: [RateScope], now: MonotonicInstant) -> Bool {
         if limits.isEmpty { return true }
         if waiting[id] != nil { return false }
@@ -73,7 +74,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         turns[id] = rest > 0 ? rest : nil
     }
 
-    /// The transfer has ended, or does not want to take anything for a while.
+    /// Removes a transfer that has ended, or that takes no bytes for a while.
     public mutating func leave(_ id: ID) {
         turns[id] = nil
         if let scope = waiting.removeValue(forKey: id) { limits[scope]?.line.removeAll { $0 == id } }

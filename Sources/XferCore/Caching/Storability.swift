@@ -31,7 +31,7 @@ public enum Storability {
         return nil
     }
 
-    /// Why no response to the request is kept or used, whatever it is: it is no plain GET for the whole.
+    /// Why no response to the request may be kept or used; nil for a plain GET for the whole without `no-store`.
     public static func refusal(of request: TransferRequest, sent fields: [HeaderField]) -> String? {
         guard request.method == .get, request.bodySummary == nil else { return "only plain GET requests are kept" }
         if CacheDirectives(fields).has("no-store") { return "the request says no-store" }
@@ -39,7 +39,8 @@ public enum Storability {
         return own.map { "the request has a condition of its own, \($0)" }
     }
 
-    /// The fields that are kept: not those of the connection (§3.1), not `Set-Cookie`, which has done its work.
+    /// The fields that are kept: all but those of the connection (§3.1) and `Set-Cookie`, which has been applied
+    /// already.
     public static func keptFields(of fields: [HeaderField]) -> [HeaderField] {
         let named = fields.filter { $0.name.equalsIgnoringASCIICase("Connection") }.flatMap { field in
             field.value.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -65,7 +66,7 @@ public enum Storability {
         return whole
     }
 
-    /// What makes a response another one than the URL's.
+    /// Request fields that make the response conditional or partial.
     private static let conditional = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range",
     ]

@@ -33,7 +33,7 @@ public struct RetentionClock: Hashable, Sendable {
 
     public var isTrusted: Bool { remaining <= .zero }
 
-    /// Trusts the clock as it is: nothing older is known.
+    /// Trusts the clock as it is, since no earlier reading exists.
     public init(_ first: ClockReading) { self.init(last: first, remaining: .zero) }
 
     private init(last: ClockReading, remaining: Duration) {
@@ -41,14 +41,14 @@ public struct RetentionClock: Hashable, Sendable {
         self.remaining = remaining
     }
 
-    /// Takes notice of the clocks as they are now.
+    /// Records the present reading of the clocks.
     ///
     /// - Returns: by how much the wall clock was set since the last reading; nil across boots, where that is not known.
     @discardableResult
     public mutating func observe(_ now: ClockReading) -> Duration? {
         defer { last = now }
         let progress = last.wall.duration(to: now.wall)
-        // Uptime that has become less is of another boot, whatever its name.
+        // If the uptime has become less, the machine was booted again, even if the boot's name is equal.
         guard now.boot == last.boot, now.uptime >= last.uptime else {
             if progress < .zero - Self.tolerance || progress > Self.plausibleGap { onChange(by: progress) }
             return nil
@@ -63,8 +63,8 @@ public struct RetentionClock: Hashable, Sendable {
         return step
     }
 
-    /// A machine whose clock is behind at each boot and then set is never up for a day: a plausible step during probation
-    /// does not begin it anew.
+    /// If a clock is behind at each boot and then set, the machine may never be up for a day. So a plausible step
+    /// during probation does not begin it anew.
     private mutating func onChange(by step: Duration) {
         let isPlausible = step > .zero && step <= Self.plausibleGap
         if isTrusted || !isPlausible { remaining = Self.probation }

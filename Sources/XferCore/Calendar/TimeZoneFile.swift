@@ -10,7 +10,7 @@ public enum TimeZoneFile {
         var reader = Reader(bytes: bytes)
         let header = try Header(&reader)
         guard header.version >= UInt8(ascii: "2") else { return try block(header, timeSize: 4, &reader, footer: nil) }
-        // From version 2 on the same follows with 64-bit times, and what comes after them as text.
+        // From version 2 on, the same data follows with 64-bit times, then the footer.
         try reader.skip(header.size(timeSize: 4))
         let second = try Header(&reader)
         var after = reader

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A task's request as one of its other sources is asked.
+/// Makes the request for one of a task's other sources.
 public enum MirrorRequest {
     /// The request for `mirror`, without anything that is bound to the origin of the task's own URL.
     ///
@@ -17,7 +17,7 @@ public enum MirrorRequest {
         for index in asked.headerRules.indices where asked.headerRules[index].hosts.isEmpty || losesTLS {
             asked.headerRules[index].set.removeAll { Redaction.isSecretHeader($0.name) }
         }
-        // Of the task's own, for servers of that origin.
+        // The task's own certificate is for servers of its URL's origin.
         asked.clientCertificate = nil
         return asked
     }

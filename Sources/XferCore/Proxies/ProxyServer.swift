@@ -1,10 +1,10 @@
 public import XferModel
 
-/// Where a proxy is and how it is spoken to.
+/// The address of a proxy and the protocol it speaks.
 public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         case http
-        /// Spoken to over TLS.
+        /// HTTP over TLS.
         case https
         /// RFC 1928; names are resolved by the proxy.
         case socks5h

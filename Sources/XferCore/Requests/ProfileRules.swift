@@ -63,7 +63,7 @@ public enum ProfileRules {
 }
 
 extension Credential {
-    /// A password is called so where it is one.
+    /// The secret of a scheme with a password is called `password` on the wire.
     fileprivate func wireName(of field: String) -> String {
         field == "secret" && (scheme == .basic || scheme == .digest) ? "password" : field
     }

@@ -23,7 +23,7 @@ public enum ProfileSecretRules {
         return shown
     }
 
-    /// Why a guest's request may not be made as it is; nil when it may.
+    /// Why a guest's request with the profile's secrets is refused; nil when it is allowed.
     public static func refusal(of request: TransferRequest, with profile: Profile) -> RequestFault? {
         guard showsSecrets(of: profile, request) else { return nil }
         let way = "to use the profile's secrets; credential, client_cert, cookies and secret headers can be null"
@@ -40,7 +40,7 @@ public enum ProfileSecretRules {
         return nil
     }
 
-    /// Whether an attempt shows something that only the profile knows.
+    /// Whether an attempt sends a secret that only the profile has.
     public static func showsSecrets(of profile: Profile, _ request: TransferRequest) -> Bool {
         if request.usesProfileSecrets || request.usesCookies { return true }
         let fields = profile.headers + profile.headerRules.flatMap(\.set)
@@ -48,7 +48,7 @@ public enum ProfileSecretRules {
         return (request.headers + request.headerRules.flatMap(\.set)).contains { secrets.contains($0.value) }
     }
 
-    /// Takes out of a guest's request what was for the origin it had: another URL takes its place.
+    /// Removes from a guest's request what is bound to its present origin, before its URL changes.
     public static func unbind(_ request: inout TransferRequest) {
         request.headers.removeAll { Redaction.isSecretHeader($0.name) || $0.name.equalsIgnoringASCIICase("Host") }
         for index in request.headerRules.indices {

@@ -32,7 +32,8 @@ public struct CoalesceKey: Hashable, Sendable {
         words.add(specification.policy)
         words.add(specification.profile)
         words.add(request)
-        // Keys of tasks without are what they always were. Those with the same mirrors in another order prefer others.
+        // A task without mirrors has the same key as in earlier versions. The order of mirrors is part of the key,
+        // since it is an order of preference.
         if !specification.mirrors.isEmpty { words.add(specification.mirrors) { $0.add($1.string) } }
         guard let bytes = digest(words.bytes) else { return nil }
         self.bytes = bytes
@@ -50,7 +51,7 @@ public struct CoalesceKey: Hashable, Sendable {
     private static let form = "coalesce key 1"
 }
 
-/// Texts one after the other, none of which can be taken for a part of another or for two.
+/// Encodes a sequence of texts unambiguously: no text can be taken for part of another one, or for two.
 struct CanonicalKeyEncoder {
     private(set) var bytes: [UInt8] = []
 
@@ -90,7 +91,7 @@ extension CanonicalKeyEncoder {
         add(request.proxy?.exceptions ?? []) { $0.add($1) }
         add(request.redirect.rawValue)
         add(request.allowsDowngrade.description)
-        // As a range describes itself, which costs more than the digest.
+        // As `ClosedRange.description`, which would cost more than the digest.
         let accepted = request.acceptedStatus
         add(String(accepted.lowerBound) + "..." + String(accepted.upperBound))
     }
@@ -115,7 +116,7 @@ extension CanonicalKeyEncoder {
         }
     }
 
-    /// By name, without its case; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
+    /// By name, case-insensitive; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
     private mutating func add(fields: [HeaderField]) {
         guard !fields.isEmpty else { return add([String]()) { $0.add($1) } }
         let named = fields.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
@@ -134,7 +135,7 @@ extension CanonicalKeyEncoder {
         }
     }
 
-    /// A reference by where it leads, a value by itself: it does not leave the digest.
+    /// A reference is added by its path or name, an inline secret by its value: only its digest is kept.
     private mutating func add(_ secret: Secret) {
         switch secret {
         case .value(let value):

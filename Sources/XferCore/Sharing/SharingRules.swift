@@ -21,7 +21,7 @@ public enum SharingRules {
             + Array((demanded?.description ?? "").utf8)
     }
 
-    /// Kept in keys: never changed.
+    /// The values are stored in keys and must never change.
     private enum Way: UInt8 {
         case file = 1
         case answer = 2
@@ -29,8 +29,8 @@ public enum SharingRules {
         init(_ kind: TaskKind) { self = kind == .download ? .file : .answer }
     }
 
-    /// Whether a task that starts may go on from bytes others keep: they are a part only, and the server can say whether they
-    /// are still of the version it would send.
+    /// Whether a starting task may continue this transfer's kept bytes: they are incomplete, and their validator can
+    /// prove that the server's version is still the same.
     public static func canContinue(_ transfer: Transfer, in directory: FileIdentity?) -> Bool {
         guard transfer.publishIntent == nil, transfer.partial.identity == directory, !isWhole(transfer) else {
             return false
@@ -46,7 +46,7 @@ public enum SharingRules {
         return transfer.resumeData.committedByteCount >= total
     }
 
-    /// The limit under which a transfer runs for tasks with these limits: the highest; 0 is none.
+    /// The rate limit of a transfer whose tasks have these limits: the highest; 0 is unlimited.
     public static func highestRate(_ rates: some Sequence<Int64>) -> Int64 {
         var highest: Int64 = 0
         for rate in rates {

@@ -4,8 +4,8 @@ public import XferModel
 ///
 /// Class of origin: UIView+WebCacheOperation, where setting an operation for a key cancels the one that is there.
 public enum SlotRules {
-    /// Whether a task in this state is in the slot it was added to. What has ended has left it; what is staged is still to be
-    /// handed over and holds it.
+    /// Whether a task in this state still holds its slot. A task that has ended has left it; a staged task still has to
+    /// be committed and holds it.
     public static func isHeld(in state: TaskState) -> Bool { !state.isTerminal }
 
     /// The tasks that the newcomer supersedes, of all that were found in its slot. The newcomer is already among the

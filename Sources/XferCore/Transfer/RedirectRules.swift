@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Where a redirect may lead and what is asked there (RFC 9110 §15.4). Counts the hops of one attempt.
+/// Decides where a redirect may lead and which request is sent there (RFC 9110 §15.4). Counts the hops of one attempt.
 public struct RedirectRules: Hashable, Sendable {
     /// Most redirects in a row.
     public static let limit = 20
@@ -27,7 +27,7 @@ public struct RedirectRules: Hashable, Sendable {
         }
     }
 
-    /// Throws why the hop is refused, for good.
+    /// Throws why the hop is refused; the failure is permanent.
     public mutating func onRedirect(status: Int, from: HTTPURL, to: HTTPURL) throws(TransferError) {
         count += 1
         func refusal(_ reason: FailureReason, _ message: String) -> TransferError {

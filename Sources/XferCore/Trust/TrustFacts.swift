@@ -1,4 +1,4 @@
-/// What is true of a server's certificates with regard to one policy. What was not looked into counts against the server.
+/// Facts about a server's certificates for one policy. A fact that was not checked counts against the server.
 public struct TrustFacts: Hashable, Sendable {
     /// Whether a valid chain could be built, and if not, why.
     public enum Chain: Hashable, Sendable {
