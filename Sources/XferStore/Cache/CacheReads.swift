@@ -1,8 +1,8 @@
 public import XferModel
 
-/// What the cache holds.
+/// Reads the entries of the cache.
 extension StoreReader {
-    /// All responses with this key, whatever they vary by; the newest first.
+    /// All responses with this key, with any variant; the newest first.
     public func cacheEntries(key: [UInt8]) throws(StoreError) -> [CacheEntry] {
         try withSources(
             try connection.all(

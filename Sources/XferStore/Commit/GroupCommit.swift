@@ -55,7 +55,7 @@ final class GroupCommit: @unchecked Sendable {
         for action in actions { perform(action) }
     }
 
-    /// Refuses what comes from now on and commits what is there; blocks until that is done.
+    /// Refuses new changes and commits the waiting ones; blocks until that is done.
     ///
     /// - Returns: whether the log may be emptied; see `WALCheckpointer.close`.
     func close() -> Bool {
@@ -127,14 +127,14 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Executes and commits; answers the errors of change-sets that failed alone, by index.
+    /// Executes and commits; returns the errors of change-sets that failed alone, by index.
     private func transact(
         _ group: [any ChangeSet], _ transaction: StoreTransaction
     ) throws(StoreError) -> [Int: any Error] {
         var failures: [Int: any Error] = [:]
         try transaction.begin()
         do throws(StoreError) {
-            // Without savepoints at first: each would copy every page that is changed.
+            // First without savepoints: each would copy every page that is changed.
             if let failure = try executeAll(group, transaction) {
                 transaction.rollBack()
                 if group.count == 1 { return [0: failure] }
@@ -161,7 +161,7 @@ final class GroupCommit: @unchecked Sendable {
         if let fault = place.fault { throw fault }
     }
 
-    /// Executes the change-sets until one fails, and answers why that did.
+    /// Executes the change-sets until one fails; returns its error.
     private func executeAll(
         _ group: [any ChangeSet], _ transaction: StoreTransaction
     ) throws(StoreError) -> (any Error)? {

@@ -1,7 +1,7 @@
 public import XferModel
 
 extension StoreReader {
-    /// The key of the digests in this database, made with it.
+    /// The key for digests, which was made with the database.
     public func digestKey() throws(StoreError) -> [UInt8] {
         let found = try connection.first("SELECT digest_key FROM store") { $0.optionalBlob(0) }
         guard let found, let key = found else { throw .unreadable(table: "store", id: 1, column: "digest_key") }
@@ -34,8 +34,8 @@ extension StoreReader {
     ) throws(StoreError) -> FailedURLPage {
         let words = ["failed_url", ascending ? "asc" : "desc", owner?.description ?? "all"]
         let last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
-        // One more than asked for, to know whether there is another page. The list is bounded: what does not match is
-        // stepped over.
+        // One more than asked for, to know whether there is another page. The list is bounded, so rows that do not
+        // match are skipped.
         let values = [Value(owner), .integer(last), Value(times.lowerBound), Value(times.upperBound), Value(limit + 1)]
         var entries = try connection.all(
             composed: """

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A hook that is to be told of a task's end, and has not been.
+/// A hook that still has to run for a task's end.
 public struct PendingHook: Hashable, Sendable {
     public let id: Int64
     /// The task may be gone.
@@ -15,7 +15,7 @@ public struct PendingHook: Hashable, Sendable {
 }
 
 extension StoreReader {
-    /// Hooks that are to run, the oldest first.
+    /// Hooks that have to run, the oldest first.
     public func pendingHooks(after: Int64 = 0, limit: Int) throws(StoreError) -> [PendingHook] {
         try connection.all(
             """

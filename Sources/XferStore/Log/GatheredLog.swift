@@ -17,11 +17,11 @@ final class GatheredLog {
     private static let capacity = 31 * (24 + 4096)
 
     private let original: UnsafePointer<sqlite3_io_methods>
-    /// What the file has in place of `original`; a reference to this object follows it.
+    /// The methods that replace `original` in the file; a reference to this object follows them.
     private let methods: UnsafeMutableRawPointer
     private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0
-    /// Where in the file the bytes belong.
+    /// Offset of the gathered bytes in the file.
     private var start: Int64 = 0
 
     /// Gathers from now on until the connection is closed. The database is in WAL mode and was read.
@@ -100,8 +100,8 @@ final class GatheredLog {
         return SQLITE_OK
     }
 
-    /// Writes what was gathered. What cannot be written is kept until the transaction is undone: SQLite was told that it is
-    /// written, so a sync must not succeed without it.
+    /// Writes what was gathered. Bytes that cannot be written are kept until the rollback: SQLite was told that they
+    /// are written, so a sync must not succeed without them.
     private func flush(_ file: File?) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(clamping: count), start) ?? SQLITE_ERROR
@@ -109,7 +109,7 @@ final class GatheredLog {
         return code
     }
 
-    /// Calls a method of SQLite's own with everything written.
+    /// Calls a method of SQLite's own after writing everything.
     private func settled(_ file: File?, _ method: (UnsafePointer<sqlite3_io_methods>) -> Int32?) -> Int32 {
         let code = flush(file)
         return code == SQLITE_OK ? method(original) ?? SQLITE_ERROR : code

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// Moving the log into the database, with one connection or another.
+/// Moves the log into the database, with any connection.
 enum WALCheckpoint {
     /// Moves as many pages as readers of the log allow. A disk error here does not fail a commit: what is in the log is
     /// durable.
@@ -16,10 +16,10 @@ enum WALCheckpoint {
         }
     }
 
-    /// Makes durable what was moved; false when the disk failed at that.
+    /// Makes durable what was moved; false when the disk failed.
     ///
-    /// SQLite itself does so only together with the log's last page, which is left to the commit thread: it would wait for
-    /// all of it.
+    /// SQLite itself syncs only together with the log's last page. That page is left to the commit thread, which would
+    /// have to wait for the whole sync.
     static func sync(_ database: Database) -> Bool {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let code = sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_FILE_POINTER, &file)

@@ -11,11 +11,12 @@
 /// (https://sqlite.org/wal.html#walresetbug).
 struct WALCheckpointPlan {
     struct Limits: Sendable {
-        /// From here on it is moved: 8 MiB. Syncing much more at once would hold up the commits' own syncs.
+        /// The length from which the log is moved: 8 MiB. A larger sync would delay the commits' own syncs.
         var start = 2048
         /// The most that is moved between two commits.
         var rest = 256
-        /// Here commits wait until it has been moved: 64 MiB, read again at a start in a tenth of a second.
+        /// The length at which commits wait until the log has been moved: 64 MiB, which a start reads in a tenth of a
+        /// second.
         var bound = 16_384
     }
 
@@ -28,9 +29,9 @@ struct WALCheckpointPlan {
         case move
     }
 
-    /// How moving ended.
+    /// The result of a move.
     enum Outcome: Equatable {
-        /// So much of the log is in the database.
+        /// This many pages of the log are in the database.
         case moved(Int)
         case refused
         /// The database could not be synced. What was written to it before may be lost, though a further sync would succeed
@@ -46,9 +47,9 @@ struct WALCheckpointPlan {
     /// reported yet.
     private var ahead = 0
     private var isMovingBeside = false
-    /// The length at which it is tried again, when something kept it from being moved.
+    /// The length at which the next attempt is made after one that moved nothing.
     private var nextTry = 0
-    /// Nothing is moved any more: the next start will do it, from the log's beginning.
+    /// The log is not moved any more: the next start will do it, from the log's beginning.
     private(set) var isGivenUp = false
 
     init(_ limits: Limits = Limits()) { self.limits = limits }

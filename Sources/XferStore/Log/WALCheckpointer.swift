@@ -55,7 +55,7 @@ final class WALCheckpointer: @unchecked Sendable {
             plan.withLock { $0.onMoved(isSynced ? outcome : .unsynced) }
         }
         guard !plan.withLock(\.isGivenUp) else {
-            // The last connection that is closed moves the log: this one never is.
+            // SQLite moves the log when the last connection is closed, so this one is never closed.
             _ = Unmanaged.passRetained(queue)
             return false
         }
@@ -72,11 +72,11 @@ final class WALCheckpointer: @unchecked Sendable {
     }
 }
 
-/// How many pages the log has, as each commit tells: only touched on the writer's queue.
+/// The log's length in pages, as of the last commit; only used on the writer's queue.
 private final class LogLength {
     fileprivate(set) var pages = 0
 
-    /// Takes the place of SQLite's own hook, which moves the log within a commit.
+    /// Replaces SQLite's own hook, which moves the log within a commit.
     func follow(_ writer: Database) {
         sqlite3_wal_hook(writer.sqliteConnection, noteLogLength, Unmanaged.passRetained(self).toOpaque())
     }

@@ -23,7 +23,7 @@ struct DatabasePlace: Sendable {
 
     private let files: [(path: String, identity: Identity)]
 
-    /// Notes the files as they are now; the database is open and its log was made.
+    /// Records the files as they are now; the database is open and its log was made.
     ///
     /// - Throws: `StoreError.vanished`.
     init(_ path: String) throws(StoreError) {
@@ -35,7 +35,7 @@ struct DatabasePlace: Sendable {
         self.files = files
     }
 
-    /// Why nothing that is written now can be found later, nil while both files have their names.
+    /// Why a commit would be lost; nil while both files have their names.
     var fault: StoreError? {
         for file in files where Identity(file.path) != file.identity { return .vanished(path: file.path) }
         return nil

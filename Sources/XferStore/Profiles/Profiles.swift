@@ -30,7 +30,7 @@ extension StoreReader {
         }
     }
 
-    /// Unfinished tasks that took this profile, at most `limit` of them.
+    /// Unfinished tasks that name this profile, at most `limit` of them.
     public func unfinishedTasks(namingProfile name: String, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(
             """

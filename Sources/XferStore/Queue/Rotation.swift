@@ -8,11 +8,11 @@ public import XferModel
 /// its limit is one row to skip, however many lanes it has. Lines with one host have a row per host above them,
 /// `only_host_queue`, so that a blocked host is one row however many lines wait for it.
 extension StoreReader {
-    /// The lane whose turn it is among those that are not cooling down, not of a paused group, and not excluded.
+    /// The next lane by its turn, of those that are not cooling down, not in a paused group, and not excluded.
     ///
-    /// Lines with several hosts are read in the order of their first lanes, lines with one host by their hosts, until no
-    /// other can have an earlier turn: at most one more of each than is excluded, unless first lanes of lines with several
-    /// hosts are of excluded hosts.
+    /// Lines with several hosts are read in the order of their first lanes, lines with one host by their hosts, until
+    /// no other can have an earlier turn. That is at most one more of each than is excluded, unless the first lanes of
+    /// lines with several hosts are of excluded hosts.
     public func nextLane(
         priority: Priority, without excluded: LaneExclusions = LaneExclusions()
     ) throws(StoreError) -> QueueLane? {
@@ -100,7 +100,7 @@ extension StoreReader {
 
     // MARK: Lines' first lanes
 
-    /// What is passed over, as JSON.
+    /// The exclusions as JSON.
     private struct Exclusions {
         let groups: String
         let profiles: String

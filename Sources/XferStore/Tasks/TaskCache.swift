@@ -7,7 +7,7 @@ import XferModel
 /// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
 /// other connection writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
-    /// Some times as many as run at once; all are forgotten when there are more.
+    /// Several times the number of tasks that run at once; beyond it the cache is emptied.
     private static let maxTasks = 256
 
     private var tasks: [TaskID: TransferTask] = [:]
@@ -26,6 +26,6 @@ final class TaskCache: RowChangeListener {
         tasks[TaskID(row)] = nil
     }
 
-    /// What was written is undone.
+    /// The transaction was rolled back.
     func forgetAll() { tasks.removeAll(keepingCapacity: true) }
 }
