@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// Going on with the file that an earlier run, or an earlier process, left.
+/// Continues with the file that an earlier run, or an earlier process, left.
 extension PartialFile {
-    /// What a restart finds of the committed bytes.
+    /// The state of the committed bytes after a restart.
     public enum Remains: Hashable, Sendable {
-        /// All of them, as far as can be seen.
+        /// All bytes are there, as far as can be checked.
         case intact
-        /// They cannot be relied on, for this reason; the file is new and empty.
+        /// The bytes are not reliable, for this reason; the file is new and empty.
         case void(String)
     }
 
@@ -117,8 +117,8 @@ extension PartialFile {
         }
     }
 
-    /// As above, of a file that is whole: it has so many bytes, and no more. Answers what it is now; nil where times cannot be
-    /// relied on, because they are another machine's, or come to be known late.
+    /// As above, for a complete file, which must have exactly this length. Returns its facts; nil where times are not
+    /// reliable, because another machine sets them or reports them late.
     @discardableResult
     public func requireWhole(_ length: Int64) throws(FileError) -> FileFacts? {
         let facts = try facts()

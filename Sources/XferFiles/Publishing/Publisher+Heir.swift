@@ -24,7 +24,7 @@ extension Publisher {
                 at: directory.descriptor, intent.finalName, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
             let facts = try? status(of: handle.raw, path: directory.path)
         else { return }
-        // A second name could be another user's doing.
+        // Another user may have added a second name.
         guard facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(), facts.st_nlink == 1,
             FileIdentity(facts) == intent.part.identity
         else { return }
@@ -35,7 +35,7 @@ extension Publisher {
 private func give(_ handle: Descriptor, to heir: FileUser) {
     var facts = stat()
     guard fstat(handle.raw, &facts) == 0 else { return }
-    // What a directory with the set-group-id bit has decided stays.
+    // A group that was set by a directory's set-group-id bit stays.
     let keepsGroup = heir.gid == nil || facts.st_gid != getegid()
     guard fchown(handle.raw, heir.uid, keepsGroup ? gid_t.max : heir.gid ?? gid_t.max) == 0 else { return }
     _ = fsync(handle.raw)

@@ -59,10 +59,10 @@ public final class SpoolDirectory: Sendable {
         return try readAll(handle, path: directory.path(of: name), at: offset, upTo: length)
     }
 
-    /// Forgets a file; nothing happens when there is none.
+    /// Removes a file; does nothing when there is none.
     public func remove(_ name: String) throws(FileError) { try directory.remove(name) }
 
-    /// Names of the files in here but those whose `SpoolFile` lives: what becomes of them is not decided yet.
+    /// Names of the files in the directory, except those that still have a `SpoolFile`, since they may not be kept yet.
     public func settledNames() throws(FileError) -> [String] {
         try names().filter { !inUse.contains($0) }
     }

@@ -54,7 +54,7 @@ public final class SpoolFile: Sendable {
         }
     }
 
-    /// Makes what was written durable under its name. Blocks.
+    /// Makes the written bytes durable under the file's name. Blocks.
     public func keep() throws(FileError) {
         try perform("write out", on: path) { fdatasync(handle.raw) }
         if !state.withLock({ $0.isNamed }) {
@@ -71,7 +71,7 @@ public final class SpoolFile: Sendable {
     }
 }
 
-/// Names of the files whose `SpoolFile` lives.
+/// Names of the files that still have a `SpoolFile`.
 final class NamesInUse: Sendable {
     private let names = Locked<Set<String>>([])
 

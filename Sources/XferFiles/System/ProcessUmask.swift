@@ -1,6 +1,6 @@
 import Glibc
 
-/// The process's file mode creation mask, which open(2) applies and the private partial file (0600) did not get.
+/// The process's file mode creation mask (umask). Partial files are made with 0600, so publishing has to apply it.
 public enum ProcessUmask {
     /// The mode of a published file when the task does not set one: read-write for all less the umask; 0600 where the
     /// umask cannot be read. Read from proc_pid_status(5), because umask(2) can only be read by setting it for all
