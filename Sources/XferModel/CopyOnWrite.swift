@@ -14,7 +14,7 @@ public struct CopyOnWrite<Value: Hashable & Sendable>: Hashable, Sendable {
 
     @inlinable public init(_ value: Value) { storage = Storage(value) }
 
-    // Lent, not copied, to who looks at a part of it: a getter would hand out the whole.
+    // Yielded, not copied: a getter would copy the whole even to read one part.
     @inlinable public var value: Value {
         _read { yield storage.value }
         _modify {

@@ -84,7 +84,7 @@ struct NetlinkDump: ~Copyable {
     }
 }
 
-/// Why nobody can look at the network.
+/// Why the network cannot be monitored.
 public struct NetworkMonitorError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system call that failed.
     public let call: String

@@ -5,8 +5,9 @@ import XferThreads
 
 /// Watches the machine's links, addresses and routes (rtnetlink(7)).
 ///
-/// Its thread sleeps until the kernel tells of a change, and reads the whole anew then: the kernel tells nobody of routes
-/// that go with a link or an address, so changes alone would not add up. While nothing changes it does not wake up.
+/// Its thread sleeps until the kernel reports a change, and then reads the whole state again: the kernel does not
+/// report routes that are removed with a link or an address, so the reported changes alone would not add up. While
+/// nothing changes it does not wake up.
 public final class NetworkMonitor: Sendable {
     /// What the network was when the monitor began.
     public let initial: NetworkFacts

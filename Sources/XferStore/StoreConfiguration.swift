@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Where the database lies and who is told what.
+/// The database's path, the store's callbacks and its limits.
 public struct StoreConfiguration: Sendable {
     /// Path of `xferd.sqlite`; its directory exists.
     public var path: String
@@ -9,11 +9,11 @@ public struct StoreConfiguration: Sendable {
     public var onCommit: @Sendable ([Event]) -> Void
     /// Called on the writer's thread with the reason when the store becomes degraded, with nil when that ends.
     public var onDegradedChange: @Sendable (_ reason: String?) -> Void
-    /// Called on the writer's thread when a commit noted hooks that are to run. Must be quick.
+    /// Called on the writer's thread when a commit recorded hooks that have to run. Must be quick.
     public var onPendingHooks: @Sendable () -> Void
-    /// A task as its hooks are told of it, in one text without secrets.
+    /// Describes a task for its hooks, in one text without secrets.
     public var describe: @Sendable (TransferTask) -> String
-    /// How long a `.gathered` change may wait for company.
+    /// How long a `.gathered` change may wait for others.
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
@@ -40,9 +40,9 @@ public enum Urgency: Sendable {
     case immediate
     /// May wait `gatheringTime` for others: checkpoints and completions.
     case gathered
-    /// In a transaction of its own, in turns with what others have to write.
+    /// In a transaction of its own, in turns with other changes.
     case bulky
 
-    /// What suits a write that changes so many rows.
+    /// The urgency for a write that changes so many rows.
     public static func rows(_ count: Int) -> Urgency { count > 50 ? .bulky : .immediate }
 }

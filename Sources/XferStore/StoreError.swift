@@ -1,6 +1,6 @@
 public import XferModel
 
-/// What can go wrong with the database.
+/// Errors of the database.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Written by a newer program: schema versions found and known. The file is untouched.
     case newerDatabase(path: String, found: Int, known: Int)
@@ -10,27 +10,27 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, reason: String)
     /// `PRAGMA synchronous` did not become FULL (2): commits would not survive a power cut.
     case notDurable(synchronous: Int)
-    /// What the checks found, at most 100 lines.
+    /// The findings of the checks, at most 100 lines.
     case damaged([String])
-    /// The last commit failed for want of space or an I/O error; a probe every few seconds ends this state.
+    /// The last commit failed for lack of space or an I/O error; a probe every few seconds ends this state.
     case degraded(reason: String)
-    /// The file is not under its name any more: what is written would be lost.
+    /// The file is not under its name any more: a write would be lost.
     case vanished(path: String)
     /// The store was closed.
     case closed
     /// SQLite's extended result code (https://sqlite.org/rescode.html) and message.
     case sqlite(code: Int32, message: String)
-    /// A row holds what this program cannot read.
+    /// A row has a value that this program cannot read.
     case unreadable(table: String, id: Int64, column: String)
     /// A row that the change needs is not there.
     case noSuchTask(TaskID)
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
     case otherLane(TaskID)
-    /// A list's cursor is not one of ours, or belongs to another filter or order.
+    /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor
 
-    /// Whether a person has to look after the database: another try finds the same.
+    /// Whether an operator has to repair the database: another try would fail, too.
     public var isDamage: Bool {
         switch self {
         case .damaged, .newerDatabase, .foreignFile, .unreadable: true

@@ -24,14 +24,15 @@ public final class TaskStore: Sendable {
         try TaskStore(try DatabaseOpener.open(configuration.path), configuration)
     }
 
-    /// Throws if the file is there and not for this program: nothing is written, where `open` needs a directory and a lock.
+    /// Throws if the file exists and is not for this program. It writes nothing, while `open` needs a directory and a
+    /// lock.
     ///
     /// - Throws: `StoreError.newerDatabase` and `.foreignFile`.
     public static func refuseOthers(at path: String) throws(StoreError) {
         do throws(StoreError) {
             try DatabaseOpener.refuseOthers(path)
         } catch {
-            // Whoever opens it says better why it cannot.
+            // `open` reports more exactly why the database cannot be opened.
             if case .cannotOpen = error { return }
             throw error
         }
@@ -45,21 +46,21 @@ public final class TaskStore: Sendable {
         commits = try GroupCommit(pool: opened.pool, configuration: configuration)
     }
 
-    /// Whether the last commit failed for want of space or an I/O error, or the database's files are gone: writes throw
+    /// Whether the last commit failed for lack of space or an I/O error, or the database's files are gone: writes throw
     /// `.degraded`, reads work.
     public var isDegraded: Bool { degradation != nil }
 
     /// Why the store is degraded; nil when it is not.
     public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
-    /// Writes that no commit has taken up yet: how far callers are ahead of the disk.
+    /// Writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }
 
     /// Runs `body` in the next group commit, and returns once the COMMIT is durable.
     ///
-    /// What `body` throws undoes its own changes only and is thrown here. `body` may run more than once, when another
-    /// change-set of its group or the COMMIT failed: it must have no effects but those on the transaction. It must not
-    /// block. Cancelling the caller's task does not take a write back.
+    /// If `body` throws, only its own changes are rolled back, and the error is thrown here. `body` may run more than
+    /// once, when another change-set of its group or the COMMIT failed: it must have no effects but those on the
+    /// transaction. It must not block. Cancelling the caller's task does not undo a write.
     /// - Throws: what `body` throws, `StoreError.degraded`, `StoreError.closed`.
     @discardableResult
     public func write<T: Sendable>(
@@ -101,15 +102,15 @@ public final class TaskStore: Sendable {
         }
     }
 
-    /// Commits what was handed in, refuses what comes later, waits for reads, empties the write-ahead log and closes the
-    /// file. Blocks; a second call does nothing.
+    /// Commits the waiting changes, refuses new ones, waits for reads, empties the write-ahead log and closes the file.
+    /// Blocks; a second call does nothing.
     public func close() throws(StoreError) {
         guard !commits.isClosed else { return }
         let mayEmptyLog = commits.close()
         do {
             pool.releaseMemory()
-            // A full disk leaves a log, which the next start recovers. A reader may be closed after the writer, and only
-            // the writer could empty the log then: it does so first.
+            // A full disk leaves a log, which the next start recovers. A reader may be closed after the writer, and
+            // then only the writer could have emptied the log: so the writer does it first.
             if mayEmptyLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
             try pool.close()
         } catch {

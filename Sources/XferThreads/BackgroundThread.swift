@@ -4,7 +4,7 @@ import Glibc
 /// A thread of this process that takes no signals: those are for the main thread, and a write to a closed socket shall be
 /// EPIPE.
 public enum BackgroundThread {
-    /// Starts one; it ends with `body`, and nobody can wait for it.
+    /// Starts a detached thread, which ends with `body`.
     ///
     /// - Parameter name: as ps(1) shows it; the system keeps 15 bytes (PR_SET_NAME, prctl(2)).
     /// - Throws: `ThreadError` when the system gives no thread (pthread_create(3)).

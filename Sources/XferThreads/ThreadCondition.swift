@@ -2,7 +2,7 @@ import Glibc
 
 /// A mutex and a condition for threads that wait without ever waking up by themselves (pthread_cond_wait(3)).
 ///
-/// What it guards is its owner's; where nobody waits, `Locked` holds the value too.
+/// The owner keeps the guarded values. Where no thread waits, use `Locked`, which also holds the value.
 public final class ThreadCondition: @unchecked Sendable {
     // Sendable: both are made for many threads, and where they are does not change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -16,7 +16,7 @@ public final class ThreadCondition: @unchecked Sendable {
     }
 
     deinit {
-        // Whoever waits has a reference, so nobody does.
+        // A thread that waits has a reference, so none waits here.
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
         condition.deallocate()
@@ -29,9 +29,10 @@ public final class ThreadCondition: @unchecked Sendable {
     /// With the mutex held, which others can have meanwhile. May return for no reason: to be called in a loop.
     public func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// Wakes one who waits. Best called after `unlock`: whoever wakes would find the mutex taken and sleep again.
+    /// Wakes one waiting thread. Best called after `unlock`: otherwise the thread finds the mutex taken and sleeps
+    /// again.
     public func signal() { pthread_cond_signal(condition) }
 
-    /// Wakes everybody; as `signal`.
+    /// Wakes all waiting threads; as `signal`.
     public func broadcast() { pthread_cond_broadcast(condition) }
 }

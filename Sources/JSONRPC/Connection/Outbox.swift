@@ -29,7 +29,7 @@ struct Outbox {
             bytes: waiting.readableBytes + writing.bytes, notifications: waitingNotifications + writing.notifications)
     }
 
-    /// Bytes of answers, which are made for whoever asks; notifications have the bound of their streams.
+    /// Bytes of answers, each of which a request has asked for; notifications have the bound of their streams.
     var answerBytes: Int { waitingAnswerBytes + writing.answerBytes }
 
     var isWritable: Bool { !isClosed && backlog.bytes <= limit / 2 }

@@ -85,7 +85,7 @@ final class LineHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Only the socket itself fails here, most often because the client went away: nobody is left to tell.
+        // Only the socket itself fails here, most often because the client went away: no error can be sent any more.
         context.close(promise: nil)
     }
 
@@ -136,7 +136,7 @@ extension LineHandler {
         }
     }
 
-    /// Gives what has begun its time. Not while it is ourselves who do not read.
+    /// Starts the timer for an incomplete message. Not while this side has stopped reading.
     private func watch(context: ChannelHandlerContext) {
         guard !framer.isEmpty, wantsInput else { return timer.stop() }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
@@ -199,7 +199,7 @@ extension LineHandler {
 
     private func write(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
         isWriteUnderWay = true
-        // A write that fails ends the connection, and that tells everybody who waits.
+        // If a write fails, the connection ends, and its end resumes everything that waits for it.
         context.writeAndFlush(Self.wrapOutboundOut(bytes)).assumeIsolated().whenSuccess {
             self.isWriteUnderWay = false
             self.connection.writeEnded()

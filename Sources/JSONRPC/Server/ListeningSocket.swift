@@ -38,7 +38,7 @@ struct ListeningSocket {
         }
         let file = SocketFile(path: path)
         do throws(RPCServerError) {
-            // Nobody can connect before listen(), so the file may have other permissions until then.
+            // No client can connect before listen(), so the file may have other permissions until then.
             if let group, lchown(path, .max, group) != 0 { throw .system(SystemCallError("chown", on: path)) }
             guard chmod(path, mode) == 0 else { throw .system(SystemCallError("chmod", on: path)) }
             guard Glibc.listen(socket, backlog) == 0 else { throw .system(SystemCallError("listen", on: path)) }
@@ -69,7 +69,8 @@ struct ListeningSocket {
         file = nil
     }
 
-    /// Removes a socket file nobody listens on any more. One that answers, and anything else, is an error.
+    /// Removes a socket file without a listener. It is an error if the socket has a listener, or if the file is
+    /// anything else.
     private static func removeStaleSocket(at address: UnixAddress) throws(RPCServerError) {
         let path = address.path
         var status = stat()
@@ -131,7 +132,7 @@ struct UnixAddress {
         }
     }
 
-    /// Tries to connect; 0 when somebody answers, else why not (errno).
+    /// Tries to connect; 0 if the socket has a listener, else the errno.
     func probe() throws(RPCServerError) -> CInt {
         let descriptor = try Self.makeSocket()
         defer { _ = Glibc.close(descriptor) }

@@ -1,10 +1,10 @@
 /// Where an `RPCServer` listens.
 public enum RPCEndpoint: Hashable, Sendable {
-    /// A Unix socket of our own at an absolute path of at most 107 bytes, made with permission bits `mode` and, if
-    /// given, handed to `group`. The file is removed at shutdown. A socket nobody listens on any more is replaced; one
-    /// that answers is an error, and so is anything else of that name.
+    /// A Unix socket that the server makes at an absolute path of at most 107 bytes, with permission bits `mode` and,
+    /// if given, `group` as its group. The file is removed at shutdown. A socket file without a listener is replaced; a
+    /// socket with a listener is an error, and so is any other file of that name.
     case path(String, mode: UInt32 = 0o600, group: UInt32? = nil)
-    /// A listening Unix stream socket somebody else made (systemd's `LISTEN_FDS`, sd_listen_fds(3)), taken over here:
+    /// A listening Unix stream socket of another process (systemd's `LISTEN_FDS`, sd_listen_fds(3)), taken over here:
     /// it is closed at shutdown, its file is left alone.
     case inherited(descriptor: CInt)
 }

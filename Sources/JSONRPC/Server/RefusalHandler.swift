@@ -1,9 +1,9 @@
 import NIOCore
 import StrictJSON
 
-/// Tells a client that is not taken why, in its own dialect, and closes.
+/// Tells a refused client the reason, in its own dialect, and closes.
 ///
-/// Who has sent nothing after a moment is told on a line.
+/// A client that has sent nothing after `patience` gets the reason as a line of JSON-RPC.
 final class RefusalHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

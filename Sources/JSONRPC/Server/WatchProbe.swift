@@ -5,8 +5,8 @@ import Glibc
 ///
 /// NIO traps when epoll_ctl(2) refuses an accepted socket: ENOSPC where the user's processes together watch as many
 /// descriptors as `fs.epoll.max_user_watches` allows, ENOMEM where the kernel has no memory. So each new connection is
-/// watched here first, by an instance that nobody waits on, and closed if that fails. Its place is given back before NIO
-/// takes one; only another process of the same user could take the last one in between.
+/// first added to a separate epoll instance on which no thread waits, and closed if that fails. Its place is given back
+/// before NIO takes one; only another process of the same user could take the last one in between.
 final class WatchProbe: Sendable {
     private let instance: CInt
 

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Lets few of the requests that read and write much run at the same time, so that many clients asking for much delay
-/// nobody who asks for little; see `RPCService.isBulk`.
+/// Limits how many of the requests that read and write much run at the same time, so that they do not delay clients
+/// with small requests; see `RPCService.isBulk`.
 final class BulkTurns: Sendable {
     private let order: NIOLockedValueBox<TurnOrder<CheckedContinuation<Void, Never>>>
 

@@ -63,7 +63,8 @@ struct Dispatcher: Sendable {
                 }
             }
         case .notification(let method, let params):
-            // On its own: who sends one and leaves still wants it done, so it must not share our cancellation.
+            // In a task of its own: a notification has to be carried out even if its client disconnects, so it must not
+            // be cancelled with the connection.
             await Task {
                 await inTurn(method, on: connection) {
                     _ = try? await service.respond(to: method, params: params, on: connection)

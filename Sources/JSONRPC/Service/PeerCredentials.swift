@@ -1,7 +1,7 @@
 import Glibc
 
-/// Who is at the other end of a Unix socket, as the kernel noted it when the connection was made (`SO_PEERCRED` and
-/// `SO_PEERGROUPS`, unix(7)). Ids the daemon's user namespace does not know arrive as 65534.
+/// The process at the other end of a Unix socket, as the kernel recorded it when the connection was made (`SO_PEERCRED`
+/// and `SO_PEERGROUPS`, unix(7)). Ids the daemon's user namespace does not know arrive as 65534.
 public struct PeerCredentials: Hashable, Sendable {
     public let processID: Int32
     public let userID: UInt32
@@ -19,7 +19,7 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 extension PeerCredentials {
-    /// Asks the kernel who connected `socket`. Throws the errno of getsockopt(2).
+    /// Asks the kernel for the peer of `socket`. Throws the errno of getsockopt(2).
     init(ofSocket socket: CInt) throws(SystemCallError) {
         // struct ucred {pid_t; uid_t; gid_t}, which Glibc's Swift module hides.
         var identity: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)

@@ -8,7 +8,8 @@ public struct RPCLimits: Hashable, Sendable {
     public var nestingDepth = 64
     /// Connections at the same time. The next gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
-    /// Of those, connections of one user who is not privileged (`RPCService.isPrivileged`); as beyond `clients`.
+    /// The part of `clients` that one user may have who is not privileged (`RPCService.isPrivileged`). Beyond: as for
+    /// `clients`.
     public var clientsPerUser = Int.max
     /// Connections out of `clients`, half of them at most, that only privileged users get.
     public var reservedClients = 0

@@ -6,7 +6,7 @@ public protocol RPCService: Sendable {
     /// closed. Called on the event loop: decide from memory.
     func refusal(of peer: PeerCredentials) -> RPCError?
 
-    /// Whether a user is one whom the others must never lock out; see `RPCLimits.reservedClients`. Called on the event loop.
+    /// Whether other users must never lock this user out; see `RPCLimits.reservedClients`. Called on the event loop.
     func isPrivileged(_ peer: PeerCredentials) -> Bool
 
     /// Whether calls of this method read or write so much that only `RPCLimits.bulkRequests` of them run at the same

@@ -10,7 +10,7 @@ struct TurnOrder<Waiter> {
 
     /// Asks for a turn; true when it is given at once. Otherwise `giveBack` hands the waiter out when its turn comes.
     mutating func ask(_ waiter: Waiter, for connection: UInt64) -> Bool {
-        // Whoever waits goes first, so a free turn means that nobody does.
+        // A turn that becomes free goes to a waiting request, so a free turn means that none waits.
         if free > 0 {
             free -= 1
             return true

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Bytes of answers that wait to be read on all connections of one user. Who subscribes and does not read loses its stream,
-/// but may still ask.
+/// Bytes of answers that wait to be read on all connections of one user. A subscriber that does not read loses its
+/// stream, but may still send requests.
 final class UserOutput: Sendable {
     private let limit: Int
     private let waiting = NIOLockedValueBox(0)

@@ -4,7 +4,7 @@ import Glibc
 public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no socket at this path (ENOENT, ENOTDIR).
     case noSocket(path: String)
-    /// A socket file lies there, but nobody listens on it (ECONNREFUSED).
+    /// The socket file exists, but no process listens on it (ECONNREFUSED).
     case nobodyListens(path: String)
     /// The path or the daemon's socket is not open to this user (EACCES, EPERM).
     case permissionDenied(path: String)

@@ -4,7 +4,7 @@ public import XferProtocol
 /// A connection to `xferd`: calls and their answers, notifications in between.
 ///
 /// Blocking, and meant for one thread: a command-line program waits for one thing at a time. Calls can be pipelined
-/// with `send` and `answer(to:)`. Nothing here retries: whoever knows what a call means decides that.
+/// with `send` and `answer(to:)`. Nothing here retries: whether a call may be repeated is the caller's decision.
 public final class XferConnection {
     /// The longest message either side takes, in bytes.
     public static let messageLimit = 4 * 1024 * 1024
@@ -143,7 +143,7 @@ public final class XferConnection {
             }
             if rest.isEmpty { break }
             try socket.wait(forWriting: true, until: deadline)
-            // A daemon whose answers nobody takes stops reading: take them while writing.
+            // A daemon whose answers are not read stops reading: read them while writing.
             _ = try read()
         }
         isBroken = false

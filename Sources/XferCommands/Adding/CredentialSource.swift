@@ -60,7 +60,7 @@ extension AccessOptions {
     }
 
     /// From `--password-from` or `--password-file`, else asked for on the terminal. Never from the command line, which
-    /// everybody on the machine can read.
+    /// every user of the machine can read.
     private func password(for login: String, _ paths: PathResolver) throws(CommandFailure) -> SecretText {
         if let passwordFrom { return passwordFrom.secret(paths) }
         if let passwordFile { return .value(try Self.firstLine(of: passwordFile, option: "--password-file")) }

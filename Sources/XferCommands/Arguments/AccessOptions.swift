@@ -2,9 +2,9 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// Whose defaults an added task takes over, who it claims to be, and which way it goes.
+/// The profile of an added task, its credentials, and its proxy and redirect options.
 ///
-/// Secrets are never arguments, which everybody on the machine can read: they are asked for, read from files here, or
+/// Secrets are never arguments, which every user of the machine can read: they are asked for, read from files here, or
 /// named for the daemon to read.
 struct AccessOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"))

@@ -6,8 +6,8 @@ struct ByteAmount: Hashable, Sendable {
 
     init(bytes: Int64) { self.bytes = bytes }
 
-    /// Nil unless the text is a non-negative number with an optional unit that fits 63 bits. A trailing `B` or `B/s`
-    /// says nothing and is taken; case matters to nobody but `k` and `K` are both 1000.
+    /// Nil unless the text is a non-negative number with an optional unit that fits 63 bits. A trailing `B` or `B/s` is
+    /// accepted and ignored. Units are case-insensitive: `k` and `K` are both 1000.
     init?(parsing text: String) {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard let number = DecimalNumber(digits), let factor = Self.factor(text[digits.endIndex...]) else { return nil }

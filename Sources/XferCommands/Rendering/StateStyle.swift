@@ -1,6 +1,6 @@
 import XferModel
 
-/// The colour of a state: green is done, red needs somebody, yellow goes on by itself later.
+/// The colour of a state: green is done, red needs the user, yellow goes on by itself later.
 enum StateStyle {
     static func attribute(_ state: String) -> Style.Attribute? {
         switch TaskState(rawValue: state) {

@@ -110,7 +110,7 @@ struct TaskWaiter {
         report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
     }
 
-    /// With a new database ids start anew, and the one waited for would be somebody else's.
+    /// With a new database ids start anew, and the id would be another task's.
     private mutating func checkStore() throws(CommandFailure) {
         let found = try session.daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {

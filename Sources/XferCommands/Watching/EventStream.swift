@@ -79,7 +79,7 @@ struct EventStream {
         last = last ?? result.lastSeq
     }
 
-    /// - Throws: when it cannot be written: nobody gets the ones after it either.
+    /// - Throws: when the event cannot be written: the next ones could not be written either.
     private func show(_ event: EventMessage, raw: JSONValue) throws(CommandFailure) {
         let terminal = Terminal.standard
         terminal.output.line(isRaw ? raw.text : EventLine(style: terminal.style).line(event))

@@ -12,7 +12,7 @@ public struct ActivityDebouncer: Hashable, Sendable {
 
     public init() {}
 
-    /// So many transfers run now. Answers when to call `onTimer`, nil when nothing is pending.
+    /// Sets the number of running transfers. Returns when to call `onTimer`, nil when nothing is pending.
     public mutating func onCount(_ running: Int, at now: MonotonicInstant) -> MonotonicInstant? {
         guard (running > 0) != isActive else {
             differingSince = nil
@@ -23,7 +23,7 @@ public struct ActivityDebouncer: Hashable, Sendable {
         return since.advanced(by: isActive ? Self.completionDelay : Self.activationDelay)
     }
 
-    /// The time has come. Answers the new state when it changed.
+    /// The timer has fired. Returns the new state when it changed.
     public mutating func onTimer(at now: MonotonicInstant) -> Bool? {
         guard let since = differingSince,
             since.advanced(by: isActive ? Self.completionDelay : Self.activationDelay) <= now

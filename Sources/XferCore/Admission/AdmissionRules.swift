@@ -1,24 +1,24 @@
 public import XferModel
 
-/// Whether a URL may be loaded: the service's "should this URL be loaded".
+/// Decides whether a URL may be loaded.
 ///
-/// Judged by name and literal address when a task is added and before every hop, and by the address of every connection
-/// that is made. In this order, and the first word counts:
+/// It is judged by name and literal address when a task is added and before every hop, and by the address of every
+/// connection. The first of these rules that applies decides:
 ///
 /// 1. A host that matches a denied pattern is refused.
 /// 2. An address in a denied block is refused; so is one that a denied pattern names.
 /// 3. If hosts are allowed by name, every other host is refused.
 ///
-/// What is denied stays denied: being allowed lifts nothing. Of an IPv6 address with an IPv4 address in it
-/// (`IPAddress.embeddedIPv4`) that one is judged, too, and of the unspecified address the loopback, which is where Linux
-/// connects to then. An allowed IPv4 address allows only those forms that are surely the same.
+/// A denied host or address stays denied even if it is allowed, too. If an IPv6 address embeds an IPv4 address
+/// (`IPAddress.embeddedIPv4`), the latter is judged, too. For the unspecified address the loopback address is judged,
+/// too, since Linux connects to it then. An allowed IPv4 address allows only those forms that are certainly equivalent.
 public struct AdmissionRules: Sendable, Hashable {
     public let lists: AdmissionLists
 
     /// Without lists everything may be loaded.
     public init(_ lists: AdmissionLists = AdmissionLists()) { self.lists = lists }
 
-    /// Why the host must not be asked, as far as its name or the literal address tells; nil when it may be.
+    /// Why the host must not be contacted, judged by its name or its literal address; nil when it may be.
     /// - Parameter host: as in `HTTPURL.host`.
     public func refusal(ofHost host: String, port: UInt16) -> AdmissionRefusal? {
         let name = ServerName(host: host)
@@ -34,7 +34,7 @@ public struct AdmissionRules: Sendable, Hashable {
         return AdmissionRefusal(subject: name.description, cause: .notAllowed)
     }
 
-    /// Why no connection to the address may be made, whatever name led there; nil when one may be.
+    /// Why no connection to the address may be made, whatever name resolved to it; nil when one may be.
     public func refusal(ofAddress address: IPAddress, port: UInt16) -> AdmissionRefusal? {
         for meant in address.meanings(translatedBy: lists.translationPrefixes) {
             if let pattern = lists.deniedHosts.first(where: { $0.matches(.address(meant), port: port) }) {
@@ -47,7 +47,7 @@ public struct AdmissionRules: Sendable, Hashable {
         return nil
     }
 
-    /// Whether connections have to be looked at one by one.
+    /// Whether the address of each connection has to be judged.
     public var judgesAddresses: Bool {
         !lists.deniedAddresses.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
     }
@@ -100,13 +100,13 @@ extension TransferError {
 }
 
 extension IPAddress {
-    /// The address, and all that a connection to it may end at.
+    /// The address, and all addresses that a connection to it may reach.
     fileprivate func meanings(translatedBy prefixes: [TranslationPrefix]) -> [IPAddress] {
         let found = [self] + embeddedIPv4(translatedBy: prefixes)
         return found + found.compactMap(\.loopbackMeant)
     }
 
-    /// The address, and those it is only another way to write: IPv4-mapped, and NAT64 where its place is known.
+    /// The address, and those that certainly stand for the same one: IPv4-mapped, and NAT64 where its prefix is known.
     func certainMeanings(translatedBy prefixes: [TranslationPrefix] = []) -> [IPAddress] {
         let translated = prefixes.lazy.compactMap { $0.embedded(in: self) }.first
         let found = [self] + [mappedIPv4 ?? wellKnownIPv4 ?? translated].compactMap(\.self)

@@ -2,16 +2,16 @@ public import XferModel
 
 /// What a credential has to be like, before it is stored and once its secret has been read.
 public enum CredentialRules {
-    /// Whom it is shown to.
+    /// The kind of server that receives the credential.
     public enum Audience: Sendable {
         case origin
         case proxy
     }
 
-    /// Throws what is wrong with a credential that somebody wrote.
+    /// Checks a credential of a task, a profile or the configuration; throws the first fault.
     ///
-    /// - Parameter isOperator: only operators may name what the service reads with its own rights: whoever could name a file
-    ///   could have it sent anywhere.
+    /// - Parameter isOperator: only operators may refer to files and variables. The service reads them with its own
+    ///   rights, so a guest could have any of them sent to a server of its choice.
     public static func check(
         _ credential: Credential, for audience: Audience = .origin, isOperator: Bool
     ) throws(CredentialFault) {
@@ -76,7 +76,7 @@ public struct CredentialFault: Error, Hashable, Sendable {
     /// The field within the credential.
     public let field: String
     public let reason: String
-    /// It is right, but not for this caller.
+    /// The credential is valid, but this caller may not use it.
     public let isPermission: Bool
 
     init(_ field: String, _ reason: String, isPermission: Bool = false) {

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// How one hop's request says who it comes from. The credential's origins decide at every hop anew.
+/// How one hop's request authenticates. The credential's origins decide at every hop anew.
 public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     case none
     /// The value of `Authorization`, sent at once.

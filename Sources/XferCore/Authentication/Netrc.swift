@@ -15,7 +15,7 @@ public struct Netrc: Sendable {
 
     private var machines: [(name: String?, login: Login)] = []
 
-    /// Never fails: what cannot be understood says nothing.
+    /// Never fails: text that cannot be understood is ignored.
     public init(_ text: String) {
         var words = Words(text)
         while let word = words.next() {

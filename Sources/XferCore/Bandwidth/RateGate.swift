@@ -1,11 +1,11 @@
 import DequeModule
 public import XferModel
 
-/// The limits that transfers share, in one direction: who may take bytes now, and who has to wait in line.
+/// The rate limits that transfers share, in one direction: which transfer may take bytes now, and which has to wait.
 ///
-/// Whoever asks while a limit of its scopes is exhausted, or while others wait for it, joins the end of that limit's line.
-/// When the debt is paid the first in line gets a turn: some bytes, then it is the others' turn. So transfers share a limit
-/// evenly however fast each of their servers is, and what one cannot use the others get.
+/// A transfer that asks while a limit of its scopes is exhausted, or while others wait for that limit, joins the end of
+/// the limit's line. When the debt is paid, the first in line gets a turn of some bytes, then the next one. So
+/// transfers share a limit evenly however fast their servers are, and a transfer gets what the others cannot use.
 ///
 /// `ID` names a transfer. Class of origin: deficit round robin (Shreedhar, Varghese 1995).
 public struct RateGate<ID: Hashable & Sendable>: Sendable {
@@ -17,11 +17,11 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
     private var limits: [RateScope: Limit] = [:]
     /// The scopes that have a limit.
     private var scopes: [RateScope] = []
-    /// In whose line they stand.
+    /// The scope in whose line each waiting transfer is.
     private var waiting: [ID: RateScope] = [:]
     /// What is left of a turn, in bytes.
     private var turns: [ID: Int64] = [:]
-    /// Those whose limit is gone.
+    /// Transfers that waited for a limit that was removed.
     private var released = Deque<ID>()
 
     /// Seconds of the rate that are one turn, and bytes at least.
@@ -49,7 +49,8 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         scopes.compactMap { limits[$0]?.bucket.rate }.min()
     }
 
-    /// Whether the transfer may take bytes now. If not it stands in line, and `next` names it when it should ask again.
+    /// Whether the transfer may take bytes now. If not, it joins a line, and `next` returns it when it should ask
+    /// again.
     public mutating func mayTake(_ id: ID, in scopes: [RateScope], now: MonotonicInstant) -> Bool {
         if limits.isEmpty { return true }
         if waiting[id] != nil { return false }
@@ -73,16 +74,17 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         turns[id] = rest > 0 ? rest : nil
     }
 
-    /// The transfer has ended, or does not want to take anything for a while.
+    /// Removes a transfer that has ended, or that takes no bytes for a while.
     public mutating func leave(_ id: ID) {
         turns[id] = nil
         if let scope = waiting.removeValue(forKey: id) { limits[scope]?.line.removeAll { $0 == id } }
         released.removeAll { $0 == id }
     }
 
-    /// Who should ask again now; to be called until it names nobody.
+    /// The transfer that should ask again now; call it until it returns nil.
     ///
-    /// - Parameter isOurs: whom the caller looks after. A line's first is waited for, whosever it is.
+    /// - Parameter isOurs: whether the caller runs this transfer. Only such transfers are returned. The first of a line
+    ///   is not skipped: if another caller runs it, the line waits.
     public mutating func next(_ now: MonotonicInstant, where isOurs: (ID) -> Bool = { _ in true }) -> ID? {
         if let index = released.firstIndex(where: isOurs) { return released.remove(at: index) }
         if waiting.isEmpty { return nil }
@@ -97,7 +99,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// When `next` will name somebody; nil while nobody waits.
+    /// When `next` will return a transfer; nil while none of the caller's is first in a line.
     public mutating func deadline(
         _ now: MonotonicInstant, where isOurs: (ID) -> Bool = { _ in true }
     ) -> MonotonicInstant? {

@@ -3,11 +3,11 @@ public import XferModel
 /// The directives of `Cache-Control` (RFC 9111 §5.2), of a request or a response. Names are compared without case; a
 /// value may be a token or quoted.
 public struct CacheDirectives: Hashable, Sendable {
-    /// What a directive says that counts seconds.
+    /// The value of a directive that counts seconds.
     public enum Seconds: Hashable, Sendable {
         case absent
         case value(Int64)
-        /// Not a number, or several that contradict each other: whoever relies on it has to expect the worst (§4.2.1).
+        /// Not a number, or several that contradict each other. Treat the response as stale (§4.2.1).
         case invalid
     }
 

@@ -1,10 +1,12 @@
 public import XferModel
 
-/// Under what a response is kept: whoever has the same key may use it, if the fields that `Vary` names are the same, too.
+/// The key of a kept response. A request with the same key may use the response if the fields that `Vary` names are
+/// equal, too.
 ///
-/// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller at
-/// all: the owner, who the request claims to be, the task's own trust policy (the host's is asked when the response is
-/// used), and which redirects it may follow. A digest with a key of the database, as `CoalesceKey`.
+/// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller
+/// at all: the owner, the request's credentials, the task's own trust policy (the host's policy is checked when the
+/// response is used), and which redirects the request may follow. A digest with a key of the database, as
+/// `CoalesceKey`.
 public struct CacheKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
@@ -25,7 +27,7 @@ public struct CacheKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Changes with what a key is made of, so that kept ones of another form match nothing. What was kept under form 1 may
-    /// be a part that nobody asked for, kept as the whole.
+    /// Changes with what a key is made of, so that kept keys of another form match nothing. Under form 1, an
+    /// unrequested partial response may have been kept as the whole.
     private static let form = "cache key 2"
 }

@@ -2,9 +2,9 @@ public import XferModel
 
 /// What is done about a request, given what is kept.
 public enum CacheDecision<Kept> {
-    /// The kept response is used without asking anybody.
+    /// The kept response is used without a request to the server.
     case use(Kept)
-    /// The server is asked whether it is still right; without conditions it sends the whole.
+    /// The server is asked whether the kept response is still valid; without conditions it sends the whole.
     case validate(Kept, conditions: [HeaderField])
     /// The server is asked as if nothing were kept.
     case fetch
@@ -13,10 +13,10 @@ public enum CacheDecision<Kept> {
 }
 
 extension CachePolicy {
-    /// Decides (RFC 9111 §4, and what the policies say beyond it).
+    /// Decides (RFC 9111 §4, and the policies' own rules beyond it).
     ///
-    /// `prefer_cache` and `only_if_cached` take what there is, however stale and whatever it says about being asked about:
-    /// the client has decided so.
+    /// `prefer_cache` and `only_if_cached` use any kept response, however stale and whatever its directives: the client
+    /// has chosen that.
     /// - Parameters:
     ///   - kept: the responses whose key and selecting fields match.
     ///   - requestFields: the client's own: their `Cache-Control` counts under `protocol` (§5.2.1).
@@ -24,7 +24,7 @@ extension CachePolicy {
         among kept: [Kept], response: (Kept) -> StoredResponse, requestFields: [HeaderField], at now: Timestamp
     ) -> CacheDecision<Kept> {
         let asked = CacheDirectives(requestFields)
-        // Of several the one the server made last (§4.1).
+        // If several match, the youngest is used (§4.1).
         let best = kept.max { Self.age(response($0), now) > Self.age(response($1), now) }
         guard usesCache, let best else {
             let isOffline = self == .onlyIfCached || self == .protocol && asked.has("only-if-cached")
@@ -58,7 +58,8 @@ extension CachePolicy {
         _ response: StoredResponse, _ asked: CacheDirectives, _ requestFields: [HeaderField], at now: Timestamp
     ) -> Bool {
         let directives = CacheDirectives(response.fields)
-        // With field names (§5.2.2.4) it speaks of these fields only; asking is right then, too.
+        // With field names (§5.2.2.4) it applies to these fields only; validating the whole response is right then,
+        // too.
         if directives.has("no-cache") || asked.has("no-cache") { return false }
         if asked.isEmpty, requestFields.firstValue(named: "Pragma")?.lowercased().contains("no-cache") == true {
             return false

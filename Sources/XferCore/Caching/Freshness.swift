@@ -1,7 +1,7 @@
 public import XferModel
 
-/// How old a kept response is, and how old it may get (RFC 9111 §4.2), for a private cache: `s-maxage` and
-/// `proxy-revalidate` say nothing to it.
+/// The age of a kept response and its lifetime (RFC 9111 §4.2), for a private cache, which ignores `s-maxage` and
+/// `proxy-revalidate`.
 public struct Freshness: Hashable, Sendable {
     /// Where the lifetime comes from.
     public enum Source: Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct Freshness: Hashable, Sendable {
         case explicit
         /// A tenth of the time since it was last modified (§4.2.2).
         case heuristic
-        /// Nobody says anything.
+        /// No lifetime: the response gives none, or it came through a redirect.
         case none
     }
 
@@ -19,7 +19,7 @@ public struct Freshness: Hashable, Sendable {
     /// Time since the server made or confirmed it (§4.2.3). Nil when the clock was set back since.
     public let age: Duration?
 
-    /// A guess never holds longer.
+    /// Upper bound of a heuristic lifetime.
     public static let longestGuess = Duration.seconds(86_400)
 
     public init(of response: StoredResponse, at now: Timestamp) {
@@ -47,7 +47,7 @@ public struct Freshness: Hashable, Sendable {
         }
         let date = date(of: head, response)
         if head.has("Expires") {
-            // An invalid one, 0 above all, has expired (§5.3), and so has one that contradicts another.
+            // An invalid `Expires`, 0 above all, has expired (§5.3), and so have several that contradict each other.
             guard let text = head.value("Expires"), isWellFormed(text), let expires = HTTPDate.parse(text) else {
                 return (.zero, .explicit)
             }
@@ -59,7 +59,8 @@ public struct Freshness: Hashable, Sendable {
         return (min(modified.duration(to: date) / 10, longestGuess), .heuristic)
     }
 
-    /// Whether a date of three forms keeps to its punctuation, which `HTTPDate` forgives: what is doubtful has expired.
+    /// Whether a date of three forms keeps to its punctuation, which `HTTPDate` does not check: a doubtful date has
+    /// expired.
     private static func isWellFormed(_ text: String) -> Bool {
         // Sun Nov  6 08:49:37 1994; the other two end with their zone.
         guard text.hasSuffix(" GMT") else { return !text.contains(",") }
@@ -82,7 +83,7 @@ public struct Freshness: Hashable, Sendable {
         return max(apparent, corrected) + response.responseTime.duration(to: now)
     }
 
-    /// The `Age` field; of several values the first, of an invalid one nothing (§5.1).
+    /// The `Age` field: the first of several values, zero for an invalid one (§5.1).
     private static func told(by head: ResponseHead) -> Duration {
         let first = head.fields.firstValue(named: "Age")?.split(separator: ",").first
         let text = first.map { $0.filter { $0 != " " && $0 != "\t" } }
@@ -90,7 +91,7 @@ public struct Freshness: Hashable, Sendable {
     }
 }
 
-/// Statuses whose responses may be kept without anybody saying for how long (RFC 9110 §15.1).
+/// Statuses whose responses may be kept without an explicit lifetime (RFC 9110 §15.1).
 enum Heuristics {
     static func apply(toStatus status: Int) -> Bool {
         [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
@@ -101,7 +102,7 @@ extension StoredResponse {
     /// Status and fields as they are kept.
     public var head: ResponseHead { ResponseHead(status: status, fields: fields) }
 
-    /// As it is given to somebody now: with its age (§5.1).
+    /// The head to serve from the cache now: with its age (§5.1).
     public func head(usedAt now: Timestamp) -> ResponseHead {
         var head = head
         head.fields.removeAll { $0.name.equalsIgnoringASCIICase("Age") }

@@ -1,12 +1,12 @@
 public import XferModel
 
-/// What a request that may have changed something makes doubtful (RFC 9111 §4.4).
+/// Which kept responses a request invalidates that may have changed its resource (RFC 9111 §4.4).
 public enum Invalidation {
-    /// URLs whose kept responses are given up after this answer; none when the request is safe or failed.
+    /// URLs whose kept responses are dropped after this answer; none when the request is safe or failed.
     ///
     /// - Parameters:
-    ///   - url: where the answer came from.
-    ///   - named: what `Location` and `Content-Location` lead to; only those of the URL's origin count.
+    ///   - url: the URL that the answer came from.
+    ///   - named: the URLs in `Location` and `Content-Location`; only those of the URL's origin count.
     public static func targets(
         of method: HTTPMethod, url: HTTPURL, status: Int, named: [HTTPURL]
     ) -> [HTTPURL] {
@@ -18,6 +18,6 @@ public enum Invalidation {
 }
 
 extension HTTPMethod {
-    /// Whether it asks for nothing but an answer (RFC 9110 §9.2.1).
+    /// Whether the method is safe (RFC 9110 §9.2.1).
     public var isSafe: Bool { self == .get || self == .head }
 }

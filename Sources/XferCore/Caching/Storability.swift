@@ -16,7 +16,7 @@ public enum Storability {
             return "a response \(head.status) is not the whole"
         }
         let directives = CacheDirectives(head.fields)
-        // §5.2.2.3: it takes the place of no-store for who understands the status.
+        // §5.2.2.3: a cache that understands the status ignores no-store.
         if directives.has("must-understand") {
             guard Self.understood.contains(head.status) else { return "its status \(head.status) is not understood" }
         } else if directives.has("no-store") {
@@ -31,7 +31,7 @@ public enum Storability {
         return nil
     }
 
-    /// Why no response to the request is kept or used, whatever it is: it is no plain GET for the whole.
+    /// Why no response to the request may be kept or used; nil for a plain GET for the whole without `no-store`.
     public static func refusal(of request: TransferRequest, sent fields: [HeaderField]) -> String? {
         guard request.method == .get, request.bodySummary == nil else { return "only plain GET requests are kept" }
         if CacheDirectives(fields).has("no-store") { return "the request says no-store" }
@@ -39,7 +39,8 @@ public enum Storability {
         return own.map { "the request has a condition of its own, \($0)" }
     }
 
-    /// The fields that are kept: not those of the connection (§3.1), not `Set-Cookie`, which has done its work.
+    /// The fields that are kept: all but those of the connection (§3.1) and `Set-Cookie`, which has been applied
+    /// already.
     public static func keptFields(of fields: [HeaderField]) -> [HeaderField] {
         let named = fields.filter { $0.name.equalsIgnoringASCIICase("Connection") }.flatMap { field in
             field.value.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -48,11 +49,11 @@ public enum Storability {
         return fields.filter { !dropped.contains($0.name.lowercased()) }
     }
 
-    /// The head of a whole that was put together of parts with one strong validator (§3.4): as if it had come at once. Nil
-    /// when it was not.
+    /// The head of a whole that was combined from parts with one strong validator (§3.4), as if it had come in one
+    /// response. Nil when the parts were not combined so.
     ///
-    /// - Parameter isCombined: this service asked for the parts and put them together. A part that nobody asked for is never
-    ///   the whole here, whatever it says of itself.
+    /// - Parameter isCombined: this service requested the parts and combined them. An unrequested part is never taken
+    ///   for the whole, whatever its head says.
     public static func combined(_ head: ResponseHead, length: Int64, isCombined: Bool) -> ResponseHead? {
         guard head.status == 206 else { return head }
         guard isCombined, head.etag.map(EntityTag.isStrong) == true else { return nil }
@@ -65,7 +66,7 @@ public enum Storability {
         return whole
     }
 
-    /// What makes a response another one than the URL's.
+    /// Request fields that make the response conditional or partial.
     private static let conditional = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range",
     ]

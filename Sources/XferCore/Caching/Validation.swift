@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Asking whether a kept response is still right, and what the answer means (RFC 9111 §4.3).
+/// Asks whether a kept response is still valid, and applies the answer (RFC 9111 §4.3).
 public enum Validation {
     /// The conditions to ask with (§4.3.1): the entity tag, weak or strong, and the modification date. Empty when there is
     /// nothing to ask by.
@@ -10,12 +10,12 @@ public enum Validation {
         return fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
     }
 
-    /// What a `304` makes of the response it is about (§4.3.4): its header fields renewed, its age counted anew. Nil when the
-    /// answer speaks of another one, so that the content has to be fetched.
+    /// The kept response after a `304` (§4.3.4): with its header fields renewed and its age counted anew. Nil when the
+    /// answer is about another response, so that the content has to be fetched.
     ///
     /// - Parameters:
-    ///   - url: where the answer came from. After a redirect to elsewhere the same tag says nothing.
-    ///   - key: what stands for URLs that name the same.
+    ///   - url: the URL that the answer came from. After a redirect to another resource, an equal tag proves nothing.
+    ///   - key: maps URLs that name the same resource to one value.
     public static func renewed(
         _ response: StoredResponse, by head: ResponseHead, from url: HTTPURL, key: CacheKeyRule?,
         requestTime: Timestamp, responseTime: Timestamp
@@ -24,7 +24,7 @@ public enum Validation {
         let known = response.head
         if let tag = head.etag {
             guard let kept = known.etag, EntityTag.matchWeakly(tag, kept) else { return nil }
-            // A strong one has to be the very same.
+            // A strong tag has to be identical.
             if EntityTag.isStrong(tag), EntityTag.isStrong(kept), tag != kept { return nil }
         } else if let date = head.lastModified {
             guard date == known.lastModified else { return nil }
@@ -36,8 +36,8 @@ public enum Validation {
         return renewed
     }
 
-    /// The kept fields with those of a newer response in place of theirs (§3.2). What describes the content as it is kept
-    /// stays: the newer one has none. A `Date` or `Age` that is not told anew goes.
+    /// The kept fields, replaced by those of a newer response (§3.2). Fields that describe the kept content stay, since
+    /// the newer response has no content. A `Date` or `Age` that the newer response does not have is removed.
     public static func updated(_ kept: [HeaderField], with newer: [HeaderField]) -> [HeaderField] {
         let replacing = Storability.keptFields(of: newer).filter { !fixed.contains($0.name.lowercased()) }
         let names = Set(replacing.map { $0.name.lowercased() }).union(["age", "date"])

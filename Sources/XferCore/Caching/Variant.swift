@@ -4,7 +4,7 @@ public import XferModel
 ///
 /// Kept as digests with the database's key: they may hold secrets.
 public enum Variant {
-    /// The request fields that `head` says it was chosen by. Nil when a digest cannot be made.
+    /// The values of the request fields that `Vary` names. Nil when a digest cannot be made.
     ///
     /// - Parameter fields: what the request was sent with at its last hop.
     public static func selected(
@@ -18,16 +18,16 @@ public enum Variant {
         return variant
     }
 
-    /// Whether a request that sends `fields` selects what was selected so.
+    /// Whether a request that sends `fields` selects the response with this variant.
     public static func matches(_ variant: [HeaderField], sent fields: [HeaderField], digest: KeyedDigest) -> Bool {
         variant.allSatisfy { value(of: $0.name, in: fields, digest) == $0.value }
     }
 
-    /// Why no request can be known to select the response; nil when one can.
+    /// Why the response cannot be matched to any request; nil when it can.
     static func refusal(of head: ResponseHead, usesCookies: Bool) -> String? {
         let names = names(in: head)
         if names.contains("*") { return "it varies in ways nobody knows (Vary: *)" }
-        // What the jar sends is not known here.
+        // The cookies of the jar are not known here.
         if usesCookies, names.contains("cookie") { return "it varies with cookies, which change" }
         return nil
     }

@@ -14,11 +14,11 @@ public struct ClockReading: Hashable, Sendable {
     }
 }
 
-/// Decides whether ages may be told from the wall clock, to delete what is too old.
+/// Decides whether the wall clock may be trusted for ages, to delete what is too old.
 ///
-/// A clock that was set shows ages that nothing has: after a jump by a year everything is a year old. Within a boot the
-/// uptime shows every jump. Between two boots nobody knows how long the machine was off: up to a day is plausible. After
-/// any other change, nothing is deleted for its age until the clock has run for a day of uptime without another change.
+/// A clock that was set shows false ages: after a jump by a year everything is a year old. Within a boot the uptime
+/// shows every jump. Between two boots it is unknown how long the machine was off: up to a day is plausible. After any
+/// other change, nothing is deleted for its age until the clock has run for a day of uptime without another change.
 public struct RetentionClock: Hashable, Sendable {
     /// How long a changed clock has to run before it is trusted.
     public static let probation = Duration.seconds(86_400)
@@ -33,7 +33,7 @@ public struct RetentionClock: Hashable, Sendable {
 
     public var isTrusted: Bool { remaining <= .zero }
 
-    /// Trusts the clock as it is: nothing older is known.
+    /// Trusts the clock as it is, since no earlier reading exists.
     public init(_ first: ClockReading) { self.init(last: first, remaining: .zero) }
 
     private init(last: ClockReading, remaining: Duration) {
@@ -41,14 +41,14 @@ public struct RetentionClock: Hashable, Sendable {
         self.remaining = remaining
     }
 
-    /// Takes notice of the clocks as they are now.
+    /// Records the present reading of the clocks.
     ///
     /// - Returns: by how much the wall clock was set since the last reading; nil across boots, where that is not known.
     @discardableResult
     public mutating func observe(_ now: ClockReading) -> Duration? {
         defer { last = now }
         let progress = last.wall.duration(to: now.wall)
-        // Uptime that has become less is of another boot, whatever its name.
+        // If the uptime has become less, the machine was booted again, even if the boot's name is equal.
         guard now.boot == last.boot, now.uptime >= last.uptime else {
             if progress < .zero - Self.tolerance || progress > Self.plausibleGap { onChange(by: progress) }
             return nil
@@ -63,8 +63,8 @@ public struct RetentionClock: Hashable, Sendable {
         return step
     }
 
-    /// A machine whose clock is behind at each boot and then set is never up for a day: a plausible step during probation
-    /// does not begin it anew.
+    /// If a clock is behind at each boot and then set, the machine may never be up for a day. So a plausible step
+    /// during probation does not begin it anew.
     private mutating func onChange(by step: Duration) {
         let isPlausible = step > .zero && step <= Self.plausibleGap
         if isTrusted || !isPlausible { remaining = Self.probation }

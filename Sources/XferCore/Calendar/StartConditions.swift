@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Whether a task may run now, by what it waits for: other tasks first, then the calendar.
+/// Decides whether a task may run now: other tasks that it waits for first, then the calendar.
 public struct StartConditions: Sendable {
     private let schedule: TaskSchedule
     private let window: WindowCalendar?
@@ -9,23 +9,23 @@ public struct StartConditions: Sendable {
 
     /// What stands between a task and its start, or its end.
     public enum Verdict: Hashable, Sendable {
-        /// It may run; `until` is when that has to be looked at again.
+        /// The task may run; the conditions have to be checked again at `until`.
         case open(until: Timestamp?)
-        /// It may not; `again` is when that has to be looked at again.
+        /// The task may not run now; the conditions have to be checked again at `again`.
         case closed(Wait, again: Timestamp?)
-        /// It will not.
+        /// The task can never run.
         case failed(TransferError)
     }
 
-    /// How the tasks stand that have to complete first.
+    /// The state of the tasks that have to complete first.
     public enum Dependencies: Hashable, Sendable {
         case met
         case open
-        /// This one ended otherwise; nil when its row was gone before anybody noted how.
+        /// This task ended otherwise; the state is nil if its row was removed before its end was recorded.
         case failed(TaskID, TaskState?)
     }
 
-    /// How long a window whose zone cannot be read is left alone.
+    /// How long a window whose zone cannot be read counts as closed before it is checked again.
     public static let blindInterval = Duration.seconds(300)
 
     /// - Parameter zone: the window's; nil when it cannot be read.
@@ -62,7 +62,7 @@ public struct StartConditions: Sendable {
         return window.nextChange(after: first)
     }
 
-    /// Why it could never start: it would have failed before. Nil when it can.
+    /// Why the task would fail before it could start; nil when it can start in time.
     public func contradiction(from now: Timestamp) -> String? {
         guard let deadline = schedule.deadline, deadline > now, !isBlind else { return nil }
         guard let start = nextStart(from: now) else { return "the window never opens" }

@@ -10,7 +10,7 @@ public enum TimeZoneFile {
         var reader = Reader(bytes: bytes)
         let header = try Header(&reader)
         guard header.version >= UInt8(ascii: "2") else { return try block(header, timeSize: 4, &reader, footer: nil) }
-        // From version 2 on the same follows with 64-bit times, and what comes after them as text.
+        // From version 2 on, the same data follows with 64-bit times, then the footer.
         try reader.skip(header.size(timeSize: 4))
         let second = try Header(&reader)
         var after = reader
@@ -52,7 +52,7 @@ public enum TimeZoneFile {
         var offsets: [Int64] = []
         for _ in 0..<header.types {
             let offset = try reader.integer(4)
-            // Beyond these nobody ever was (RFC 8536 §3.2).
+            // RFC 8536 §3.2: no offset in use is outside this range.
             guard (-89_999...93_599).contains(offset) else { throw Fault("an offset from UTC is out of range") }
             offsets.append(offset)
             try reader.skip(2)

@@ -38,8 +38,8 @@ public struct WindowCalendar: Sendable {
         return nil
     }
 
-    /// The first time on the wall in the range at which the window is not as `isOpen` says, looked at where it can change:
-    /// at the range's start, where the clock may have jumped to, and at boundaries.
+    /// The first wall-clock time in the range at which the window is no longer as `isOpen` says. It is checked where it
+    /// can change: at the range's start, where the clock may have jumped to, and at boundaries.
     private func firstBoundary(from start: Int64, before end: Int64, leaving isOpen: Bool) -> Int64? {
         if self.isOpen(wallClock: start) != isOpen { return start }
         var day = start.dividedDown(by: 86_400)

@@ -12,7 +12,7 @@ extension YearlyRules {
             guard let given = reader.time(maxHours: 24) else { return nil }
             offset = -given
         }
-        // Without dates everybody may choose their own: no zone file leaves them out.
+        // POSIX leaves missing dates to the implementation; no zone file omits them.
         guard let start = reader.day(), let end = reader.day(), reader.rest.isEmpty else { return nil }
         summer = Summer(offset: offset, start: start, end: end)
     }

@@ -54,7 +54,7 @@ struct YearlyRules: Hashable, Sendable {
 
     /// The first instant after `second` at which an offset other than `current` begins.
     func nextChange(after second: Int64, from current: Int64) -> Int64? {
-        // The last one may be undone at its very instant by one that is not among them.
+        // The last change may be undone at the same instant by one that is not in the list.
         changes(around: second).dropLast().first { $0.start > second && $0.offset != current }?.start
     }
 

@@ -7,8 +7,8 @@ public enum MessageFraming: Hashable, Sendable {
     case chunked
     /// With the connection.
     case untilClose
-    /// The head says something that is not valid, which is not the same as nothing: nobody knows where the content ends.
-    /// The text is a clause about the server, for a message.
+    /// The head's framing fields are invalid, so the end of the content is unknown. The text is a clause about the
+    /// server, for a message.
     case invalid(String)
 }
 
@@ -18,13 +18,13 @@ extension ResponseHead {
     /// `5, 5` counts as 5: all members of the list are valid and equal (RFC 9110 §8.6). No request of this service offers a
     /// transfer coding (`TE`), so that a server may apply none but `chunked`.
     public var framing: MessageFraming {
-        // These never have content, whatever they say.
+        // These never have content, whatever the fields say.
         if status == 204 || status == 304 { return .length(0) }
         var lengths: [Substring] = []
         var codings: [Substring]?
         for field in fields where field.name.utf8.count >= FramingName.length.utf8.count {
             guard let name = FramingName.named(field.name) else { continue }
-            // White space beside the name, which RFC 9112 §5.1 forbids: others read another field, or none.
+            // White space beside the name is forbidden (RFC 9112 §5.1): some parsers read another field, or none.
             guard field.name.utf8.count == name.utf8.count else {
                 return .invalid("sent white space beside the name \(name)")
             }
@@ -63,7 +63,7 @@ extension ResponseHead {
 
     /// Members of a comma-separated list, without the white space around them; empty ones too.
     private static func members(of text: String) -> [Substring] {
-        // As nearly every length is written.
+        // The common form: digits only.
         if text.utf8.allSatisfy({ (48...57).contains($0) }) { return [text[...]] }
         return text.split(separator: ",", omittingEmptySubsequences: false).map { member in
             let start = member.drop { $0 == " " || $0 == "\t" }

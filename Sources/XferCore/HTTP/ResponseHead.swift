@@ -15,8 +15,8 @@ public struct ResponseHead: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The value of the only field with this name. Nil when there is none, or when several contradict each other: a
-    /// server that says two things has said nothing one may rely on.
+    /// The value of the only field with this name. Nil when there is none, or when several contradict each other, so
+    /// that none can be relied on.
     public func value(_ name: String) -> String? {
         var found: String?
         for field in fields where field.name.equalsIgnoringASCIICase(name) {
@@ -56,8 +56,8 @@ public struct ResponseHead: Hashable, Sendable {
     /// `Content-Range`, nil when absent or not to be understood.
     public var contentRange: ContentRange? { value("Content-Range").flatMap(ContentRange.init(parsing:)) }
 
-    /// The complete length, when this is a part that covers the whole: a single range `0 … length - 1` of a known length
-    /// that agrees with the framing. Nil for every other part.
+    /// The complete length, if this is a 206 whose range covers the whole: a single range `0 … length - 1` of a known
+    /// length that agrees with the framing. Nil for every other partial response.
     public var wholeLength: Int64? {
         guard status == 206, mediaType?.hasPrefix("multipart/") != true,
             case .satisfied(first: 0, let last, let complete?) = contentRange, last == complete - 1,

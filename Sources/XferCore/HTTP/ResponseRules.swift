@@ -1,12 +1,12 @@
 public import XferModel
 
-/// Whether a response is a success, and what it means if it is not: worth another try or not, and when.
+/// Decides whether a response is a success, and if not, whether and when the request can be retried.
 public enum ResponseRules {
     /// Longest wait a server can ask for, in seconds.
     public static let longestRetryAfter: Int64 = 3600
 
-    /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too, both
-    /// are told.
+    /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too,
+    /// the message has both.
     public static func refusal(
         of head: ResponseHead, from url: HTTPURL, acceptedStatus: ClosedRange<Int>, acceptedTypes: [String],
         now: Timestamp
@@ -16,8 +16,8 @@ public enum ResponseRules {
             : failure(head, from: url, acceptedTypes: acceptedTypes, now: now)
     }
 
-    /// The failure a response with a wrong media type stands for, whatever its status; nil when the type is right. Only a
-    /// response that certainly has no content need not say its type.
+    /// The failure for a response with a wrong media type, whatever its status; nil when the type is right. Only a
+    /// response that certainly has no content may omit its type.
     public static func typeFailure(
         _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String]
     ) -> TransferError? {
@@ -36,8 +36,8 @@ public enum ResponseRules {
         return acceptedTypes.contains(type) ? nil : "media type \(type.prefix(100)), expected \(wanted)"
     }
 
-    /// The failure a response with a refused status stands for. `now` is the wall clock, which a `Retry-After` date is
-    /// measured against.
+    /// The failure for a response with a refused status. `now` is the wall clock, to which a `Retry-After` date is
+    /// compared.
     public static func failure(
         _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String] = [], now: Timestamp
     ) -> TransferError {

@@ -1,11 +1,12 @@
 public import XferModel
 
-/// Structured field values as far as they are used here (RFC 9651): Items and Dictionaries of bare items, parsed strictly.
+/// Structured field values as far as they are used here (RFC 9651): Items and Dictionaries of bare items, parsed
+/// strictly.
 ///
-/// Parameters are checked and dropped. An inner list makes a Dictionary member that is there but of no known type. Whatever
-/// is not well formed is nothing at all (§4.2: the whole field is ignored).
+/// Parameters are checked and dropped. An inner list makes a Dictionary member of unknown type. A malformed field is
+/// ignored as a whole (§4.2).
 public enum StructuredField {
-    /// A bare item (RFC 9651 §3.3), as far as anybody here looks at it.
+    /// A bare item (RFC 9651 §3.3); the types this service does not use share one case.
     public enum Value: Hashable, Sendable {
         case integer(Int64)
         case boolean(Bool)

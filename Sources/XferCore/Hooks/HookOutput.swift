@@ -1,7 +1,7 @@
 import XferModel
 
-/// Cuts what a hook writes into lines for the log, within limits: beyond them everything is thrown away, so that a hook
-/// that floods its output costs nothing but the reading.
+/// Splits a hook's output into lines for the log, within limits. What exceeds them is discarded, so that a hook that
+/// floods its output costs no more than reading it.
 public struct HookOutput: Sendable {
     public struct Limits: Hashable, Sendable {
         /// Bytes of one line; the rest of a longer one is left out.
@@ -21,7 +21,7 @@ public struct HookOutput: Sendable {
 
     public init(_ limits: Limits = Limits()) { self.limits = limits }
 
-    /// Takes what was written next; answers the lines that are whole now, without their ends.
+    /// Adds the output that was read; returns the lines that are complete now, without their ends.
     public mutating func onBytes(_ bytes: some Collection<UInt8>) -> [String] {
         guard taken < limits.totalBytes else {
             discarded = discarded.addingSaturated(Int64(bytes.count))
@@ -47,7 +47,7 @@ public struct HookOutput: Sendable {
         return lines
     }
 
-    /// Nothing follows: the last line if it has no end.
+    /// The output has ended: returns the last line if it has no end.
     public mutating func onEnd() -> String? { line.isEmpty ? nil : takeLine() }
 
     private mutating func takeLine() -> String {

@@ -1,11 +1,12 @@
 public import XferModel
 
-/// A task's request as one of its other sources is asked.
+/// Makes the request for one of a task's other sources.
 public enum MirrorRequest {
-    /// The request for `mirror`, with nothing in it that is bound to the origin of the task's own URL: secret header fields
-    /// and `Host` stay behind as they do at a redirect (`HopHeaders`), and so do secrets of rules that are for every host, or
-    /// that began with TLS where the mirror has none (`HeaderRules`). Credentials and certificates are not in it: who resolves
-    /// them binds them to the task's own URL.
+    /// The request for `mirror`, without anything that is bound to the origin of the task's own URL.
+    ///
+    /// Secret header fields and `Host` stay behind as they do at a redirect (`HopHeaders`). So do secrets of rules that
+    /// are for every host, or that began with TLS where the mirror has none (`HeaderRules`). Credentials and
+    /// certificates are not part of it: the caller resolves them and binds them to the task's own URL.
     public static func request(_ request: TransferRequest, for mirror: HTTPURL) -> TransferRequest {
         guard mirror != request.url else { return request }
         var asked = request
@@ -16,7 +17,7 @@ public enum MirrorRequest {
         for index in asked.headerRules.indices where asked.headerRules[index].hosts.isEmpty || losesTLS {
             asked.headerRules[index].set.removeAll { Redaction.isSecretHeader($0.name) }
         }
-        // Of the task's own, for servers of that origin.
+        // The task's own certificate is for servers of its URL's origin.
         asked.clientCertificate = nil
         return asked
     }

@@ -1,22 +1,23 @@
 public import XferModel
 
-/// Which of a transfer's sources is asked next, and what for: the sources' standing during one run. A value without I/O; a
-/// transfer with one source has the same book with one page.
+/// Selects which of a transfer's sources is asked next, and for what; it holds the standing of the sources during one
+/// run. A value without I/O. A transfer with one source uses it, too.
 ///
-/// Sources are tried in order of preference. One that fails for good (404, a certificate nobody believes) is set aside for
-/// the run; one that fails for now (503, a lost connection) makes room for the next and is asked again by the next run. Having
-/// asked all of them is one try of the task's.
+/// Sources are tried in order of preference. A source that fails permanently (404, an untrusted certificate) is set
+/// aside for the run. A source that fails temporarily (503, a lost connection) is followed by the next one, and the
+/// next run asks it again. Asking all of them is one try of the task.
 ///
-/// **Bytes of two sources are combined only under proof**, since entity tags and dates of different servers say nothing about
-/// each other (RFC 9110 §8.8.3 compares tags of one resource): lengths agree and the client gave a digest, which is verified
-/// at the end, or lengths agree and the strong entity tags are the same octets. Without proof kept bytes belong to the source
-/// they are from. When that is gone for this run, or has failed `patience` times in a row without progress, another one is
-/// asked for the whole, and the kept bytes are given up only once it begins to send: it may be no better.
+/// **Bytes of two sources are combined only under proof**, since entity tags and dates of different servers say nothing
+/// about each other (RFC 9110 §8.8.3 compares tags of one resource). Proof is one of two: lengths agree and the client
+/// gave a digest, which is verified at the end; or lengths agree and the strong entity tags are the same octets.
+/// Without proof kept bytes belong to the source they are from. If that source has failed permanently in this run, or
+/// `patience` times in a row without progress, another source is asked for the whole. The kept bytes are dropped only
+/// when that source begins to send: it may fail as well.
 ///
-/// When the digest is wrong of bytes that one source sent in one go, that one is condemned and not asked again. When several
-/// had a part in them, or one went on without a validator, all of these are suspects: from then on nothing is combined, those
-/// who are no suspects come first, and each sends the whole alone until one is right. Each wrong digest after the first
-/// condemns one, so that comes to an end, and one source that is right is enough.
+/// If the digest is wrong and one source sent all bytes without a break, that source is condemned and not asked again.
+/// If several sources sent bytes, or one continued without a validator, all of these are suspects. From then on nothing
+/// is combined, sources that are not suspect come first, and each sends the whole alone until one digest is right. Each
+/// wrong digest after the first condemns one source, so this ends, and one correct source is enough.
 public struct MirrorSelector: Hashable, Sendable {
     /// What a source is asked for.
     public enum FetchMode: Hashable, Sendable {
@@ -46,7 +47,7 @@ public struct MirrorSelector: Hashable, Sendable {
 
     public enum Decision: Hashable, Sendable {
         case ask(Choice)
-        /// Nobody is left for this run.
+        /// No source is left for this run.
         case fail(TransferError)
     }
 
@@ -73,7 +74,8 @@ public struct MirrorSelector: Hashable, Sendable {
     /// What the bytes in the partial file are, those not committed yet included.
     public private(set) var use: SourceUse
     private var standings: [Standing]
-    /// Those who could not show that others' bytes are theirs too, for as long as those are kept.
+    /// Sources that could not show that the kept bytes of other sources are theirs too; cleared when those bytes are
+    /// dropped.
     private var strangers = SourceSet()
     private var speeds: [SourceSpeed]
 
@@ -87,7 +89,7 @@ public struct MirrorSelector: Hashable, Sendable {
             self.use.described = 0
             self.use.unprovenFrom = 0
         }
-        // Somebody insists: there would be nobody to ask.
+        // The task was started again although all sources are condemned: else there would be no source to ask.
         if (0..<count).allSatisfy(use.condemned.contains) { self.use.condemned = [] }
         standings = Array(repeating: .ready, count: count)
         speeds = Array(repeating: SourceSpeed(), count: count)
@@ -96,13 +98,13 @@ public struct MirrorSelector: Hashable, Sendable {
     /// Whether there is a choice at all.
     public var hasMirrors: Bool { standings.count > 1 }
 
-    // MARK: Who is asked
+    // MARK: Next source
 
-    /// Who is asked next, in order of preference.
+    /// The source to ask next, in order of preference.
     ///
     /// - Parameters:
     ///   - hasBytes: whether any are kept.
-    ///   - isPatient: whether kept bytes are worth another try of the task's; see `isPatient(tries:maxRetries:)`.
+    ///   - isPatient: whether kept bytes are worth another try of the task; see `isPatient(tries:maxRetries:)`.
     public func next(hasBytes: Bool, proof: Proof, isPatient: Bool) -> Decision {
         guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, way: .own)) } ?? .fail(failure) }
         if let choice = continuations(proof).first { return .ask(choice) }
@@ -113,8 +115,8 @@ public struct MirrorSelector: Hashable, Sendable {
         return usable.first.map { .ask(Choice(source: $0, way: .anew)) } ?? .fail(failure)
     }
 
-    /// Who could go on with the kept bytes, in the order they are asked. The source they are from comes first where a tag
-    /// would have to prove anything: asking it is no guess.
+    /// The sources that could continue the kept bytes, in the order they are asked. Where only a tag can be proof, the
+    /// source of the kept bytes comes first: with it, resuming needs no proof.
     private func continuations(_ proof: Proof) -> [Choice] {
         let own = usable.filter { $0 == use.described }.map { Choice(source: $0, way: .own) }
         let others = usable.filter { $0 != use.described && !strangers.contains($0) }
@@ -230,7 +232,7 @@ public struct MirrorSelector: Hashable, Sendable {
 
     // MARK: Wrong digests
 
-    /// What is known of the sources after finished bytes had the wrong digest; nil when nobody is left who could send others.
+    /// The state of the sources after finished bytes had the wrong digest; nil when all sources are condemned.
     public static func suspect(_ use: SourceUse, count: Int) -> SourceUse? {
         var next = use.withoutBytes
         // What was put together may be wrong though the source is right: it sends the whole once more.
@@ -244,10 +246,11 @@ public struct MirrorSelector: Hashable, Sendable {
 
     // MARK: Several at once
 
-    /// Whose bytes one of several attempts that run at once should ask for: whoever is the fastest as far as was seen, those
-    /// not seen yet first, in order of preference. Each of these gets one attempt before one gets two.
+    /// The source for one more of several concurrent attempts: sources of unknown speed first, in order of preference,
+    /// then the one with the highest speed for each of its attempts. Each source of unknown speed gets one attempt
+    /// before any gets two.
     ///
-    /// Nil when nobody can go on with what is kept: then nothing but one attempt is in order.
+    /// Nil when no source can continue the kept bytes: then only one attempt may run.
     /// - Parameter busy: the sources of the attempts that run now.
     public func another(besides busy: [Int], proof: Proof) -> Choice? {
         let choices = continuations(proof)

@@ -1,12 +1,12 @@
 public import XferModel
 
-/// How the network was when something failed, and what that explains.
+/// The state of the network when an attempt failed, and which failures it explains.
 public struct NetworkCondition: Hashable, Sendable {
     public var isOffline: Bool
-    /// Whether a link or an address went away, or the last default route, while the attempt went on.
+    /// Whether a link, an address or the last default route was lost during the attempt.
     public var hasLostSinceStart: Bool
-    /// Whether there is a network of the machine's own, default route or not: hosts in it come and go, and the kernel does
-    /// not notice.
+    /// Whether the machine has a network of its own, with a default route or not: hosts in it appear and disappear, and
+    /// the kernel does not notice.
     public var hasNeighbours: Bool
 
     public init(isOffline: Bool = false, hasLostSinceStart: Bool = false, hasNeighbours: Bool = false) {
@@ -15,20 +15,20 @@ public struct NetworkCondition: Hashable, Sendable {
         self.hasNeighbours = hasNeighbours
     }
 
-    /// As far as anybody knows.
+    /// The default when nothing is known of the network.
     public static let online = NetworkCondition()
 
     /// What follows from a failure that is the network's fault.
     public enum Explanation: Hashable, Sendable {
         /// The network has to change before another try makes sense.
         case waits
-        /// The connection went with the network under it: tried again at once, which finds out whether there is a way. It
-        /// happens once for each loss, so it cannot go on for ever.
+        /// The connection was lost with its network: the attempt is repeated at once, which shows whether there is
+        /// another route. It happens once for each loss, so it cannot go on for ever.
         case again
     }
 
-    /// Nil when the failure would be the same with any network. An unreachable network while there is one (an IPv6 address
-    /// where only IPv4 is) is a failure like others.
+    /// Nil when the network does not explain the failure. An unreachable network while the machine is online (an IPv6
+    /// address where only IPv4 is available) is a failure like others.
     public func explanation(of error: TransferError) -> Explanation? {
         switch error.reason {
         case .networkUnreachable, .dnsFailure:

@@ -1,23 +1,23 @@
 public import XferModel
 
-/// Follows the network: what it is now, and what was told of it.
+/// Follows the state of the network and decides when to announce it.
 ///
-/// What is told lags behind until nothing has changed for `settling`, so that a network that flaps is told of once, when it
-/// has come to rest, and every `longestSettling` if it never does. The order is that of the changes, the first state first.
-/// Class of origin: AFNetworkReachabilityManager.
+/// A change is announced when nothing has changed for `settling`. So a flapping network is announced once, when it has
+/// settled, or every `longestSettling` if it never does. The announcements are in the order of the changes, beginning
+/// with the first state. Class of origin: AFNetworkReachabilityManager.
 public struct Reachability: Hashable, Sendable {
     public static let settling = Duration.milliseconds(500)
     public static let longestSettling = Duration.seconds(5)
 
     /// Interfaces that cost money.
     public private(set) var metered: [InterfacePattern]
-    /// The latest; nil while nobody looks.
+    /// The latest facts; nil while the network is not monitored.
     public private(set) var facts: NetworkFacts?
-    /// By the latest facts.
+    /// The state that the latest facts show.
     public private(set) var current: NetworkState
-    /// What was told last.
+    /// The state that was announced last.
     public private(set) var told: NetworkState
-    /// When something was lost last that connections may have needed, or the network went offline.
+    /// When an address, a link or a route was last lost that connections may have used, or the network went offline.
     public private(set) var lastLoss: MonotonicInstant?
 
     private var unsettled: Unsettled?
@@ -29,7 +29,7 @@ public struct Reachability: Hashable, Sendable {
         var hasLost = false
     }
 
-    /// The first state is told at once: it is `told`.
+    /// The first state counts as announced: it is `told`.
     public init(facts: NetworkFacts? = nil, metered: [InterfacePattern] = []) {
         self.facts = facts
         self.metered = metered
@@ -37,13 +37,13 @@ public struct Reachability: Hashable, Sendable {
         told = current
     }
 
-    /// What has come to rest.
+    /// A change that has settled.
     public struct Change: Hashable, Sendable {
-        /// To be told, if it is another one.
+        /// The state to announce; nil when it is the announced one.
         public var state: NetworkState?
-        /// Something can be reached that could not be before, or is allowed that was not: what waits may try again.
+        /// Hosts may be reachable, or allowed, that were not before: waiting tasks may try again.
         public var wakes: Bool
-        /// Connections may be dead that do not know it.
+        /// Connections may be dead without having noticed it.
         public var hasLost: Bool
 
         public init(state: NetworkState?, wakes: Bool, hasLost: Bool) {
@@ -53,10 +53,11 @@ public struct Reachability: Hashable, Sendable {
         }
     }
 
-    /// Whether tasks that avoid metered links have to wait. Before it is told, too: what is not begun costs nothing.
+    /// Whether tasks that avoid metered links have to wait. They wait before the change is announced, too: a start that
+    /// is postponed costs nothing.
     public var isMetered: Bool { current == .metered || told == .metered }
 
-    /// The kernel says something new. Answers when to call `onTimer`; nil when there is nothing to wait for.
+    /// The kernel reports new facts. Returns when to call `onTimer`; nil when no announcement is pending.
     public mutating func onFacts(_ facts: NetworkFacts?, at now: MonotonicInstant) -> MonotonicInstant? {
         guard facts != self.facts else { return unsettled?.due }
         let state = ReachabilityRules.state(of: facts, metered: metered)
@@ -73,7 +74,7 @@ public struct Reachability: Hashable, Sendable {
         return pending.due
     }
 
-    /// The configuration names other interfaces. Answers as `onFacts`.
+    /// The configuration names other metered interfaces. Returns as `onFacts`.
     public mutating func onMetered(_ metered: [InterfacePattern], at now: MonotonicInstant) -> MonotonicInstant? {
         self.metered = metered
         let state = ReachabilityRules.state(of: facts, metered: metered)
@@ -85,7 +86,7 @@ public struct Reachability: Hashable, Sendable {
         return now
     }
 
-    /// The time has come. Nil when it has not, or when nothing came of it.
+    /// The timer has fired. Nil when it is too early, or when the changes have cancelled each other.
     public mutating func onTimer(at now: MonotonicInstant) -> Change? {
         guard let pending = unsettled, pending.due <= now else { return nil }
         unsettled = nil
@@ -99,7 +100,7 @@ public struct Reachability: Hashable, Sendable {
         return change.state == nil && !change.wakes && !change.hasLost ? nil : change
     }
 
-    /// What is to be known of the network to judge a failure of what began then.
+    /// The condition of the network for judging a failure of an attempt that began at `begin`.
     public func condition(since begin: MonotonicInstant) -> NetworkCondition {
         NetworkCondition(
             isOffline: current == .offline, hasLostSinceStart: lastLoss.map { $0 > begin } ?? false,

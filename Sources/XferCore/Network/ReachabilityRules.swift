@@ -1,10 +1,10 @@
 public import XferModel
 
-/// What links, addresses and routes come to.
+/// Derives the state of the network from links, addresses and routes.
 public enum ReachabilityRules {
-    /// `unknown` without facts; else what the default routes say that lead over a running link while some address of their
-    /// family is known beyond the link. Of each family the preferred ones count, those of the main table first; one over a
-    /// metered interface makes the whole metered.
+    /// `unknown` without facts; else derived from the default routes over a running link that has a global address of
+    /// their family. For each family only the preferred routes count, those of the main table first. If one of them is
+    /// over a metered interface, the state is metered.
     public static func state(of facts: NetworkFacts?, metered: [InterfacePattern]) -> NetworkState {
         guard let facts else { return .unknown }
         let preferred = [false, true].flatMap { facts.preferredLinks(isIPv6: $0) }
@@ -13,10 +13,10 @@ public enum ReachabilityRules {
         return isMetered ? .metered : .unmetered
     }
 
-    /// Whether there is a network of the machine's own.
+    /// Whether the machine has a network of its own.
     public static func hasNeighbours(_ facts: NetworkFacts?) -> Bool { facts.map { !$0.sources.isEmpty } ?? false }
 
-    /// Whether something may be reached by `new` that could not be by `old`: an address to speak from or a route has come.
+    /// Whether `new` may reach hosts that `old` could not: an address or a route was added.
     public static func hasGained(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return old != new }
         let hasOtherRoutes = new.otherRoutesDigest != old.otherRoutesDigest && new.otherRoutes >= old.otherRoutes
@@ -24,8 +24,8 @@ public enum ReachabilityRules {
             || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
     }
 
-    /// Whether connections may have died without a word: an address they may speak from is gone, or its link. Links without
-    /// one come and go wherever containers do, and concern nobody.
+    /// Whether connections may be dead without notice: an address they may use is gone, or its link. Links without an
+    /// address do not count: containers create and remove them all the time.
     public static func hasLost(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return false }
         return !old.sources.isSubset(of: new.sources)
@@ -33,7 +33,7 @@ public enum ReachabilityRules {
 }
 
 extension NetworkFacts {
-    /// Addresses this machine can speak to others from.
+    /// Addresses from which this machine can reach other hosts.
     fileprivate var sources: Set<Address> {
         let running = Set(links.lazy.filter { $0.isRunning && !$0.isLoopback }.map(\.index))
         return addresses.filter { $0.isUsable && $0.isGlobal && running.contains($0.link) }

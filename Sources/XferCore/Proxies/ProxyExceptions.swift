@@ -1,9 +1,9 @@
 import XferModel
 
-/// Hosts that are reached without the proxy, as CURLOPT_NOPROXY(3) words them: names, which stand for everything below
-/// them, too, addresses, CIDR blocks, and `*` for every host.
+/// Hosts that are reached without the proxy, in the syntax of CURLOPT_NOPROXY(3): names, which include all names below
+/// them, addresses, CIDR blocks, and `*` for every host.
 ///
-/// Only names and literal addresses are looked at: what a name resolves to is the proxy's business.
+/// Only names and literal addresses are compared: names are resolved by the proxy.
 public enum ProxyExceptions {
     /// - Parameter host: as in `HTTPURL.host`.
     public static func contain(_ host: String, in exceptions: [String]) -> Bool {

@@ -1,10 +1,10 @@
 public import XferModel
 
-/// Where a proxy is and how it is spoken to.
+/// The address of a proxy and the protocol it speaks.
 public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         case http
-        /// Spoken to over TLS.
+        /// HTTP over TLS.
         case https
         /// RFC 1928; names are resolved by the proxy.
         case socks5h
@@ -54,7 +54,7 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { url }
 
-    /// Whom an `https` proxy is judged as.
+    /// The origin whose trust policy applies to an `https` proxy.
     public var origin: Origin? { kind == .https ? Origin(scheme: .https, host: host, port: port) : nil }
 }
 

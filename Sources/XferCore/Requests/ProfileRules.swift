@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Whether a profile makes sense by itself, whoever wrote it.
+/// Checks whether a profile makes sense by itself, whether it comes over RPC or from the configuration.
 public enum ProfileRules {
     /// - Parameter isOperator: see `CredentialRules`.
     public static func check(_ profile: Profile, isOperator: Bool = true) throws(RequestFault) {
@@ -63,7 +63,7 @@ public enum ProfileRules {
 }
 
 extension Credential {
-    /// A password is called so where it is one.
+    /// The secret of a scheme with a password is called `password` on the wire.
     fileprivate func wireName(of field: String) -> String {
         field == "secret" && (scheme == .basic || scheme == .digest) ? "password" : field
     }

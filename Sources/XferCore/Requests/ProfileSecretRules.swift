@@ -1,13 +1,13 @@
 public import XferModel
 
-/// What a profile's secrets are shown to, and over which proxy, is for the operator to say who wrote it. A guest names the
-/// profile, and everything else of its task it chooses itself: nothing of that may lead a secret elsewhere.
+/// Decides which servers and proxies may receive a profile's secrets. That is for the operator who wrote the profile to
+/// say. A guest names the profile and chooses all other fields of its task: none of these may send a secret elsewhere.
 ///
-/// Credentials and client certificates are bound to their origins at every hop. These rules are for the rest: secrets among
-/// the profile's header fields and rules, its cookies, the proxy, and the host a request says it is for.
+/// Credentials and client certificates are bound to their origins at every hop. These rules are for the rest: secrets
+/// among the profile's header fields and rules, its cookies, the proxy, and the `Host` field.
 public enum ProfileSecretRules {
-    /// The profile as a guest's task has it: its secret header fields go to its origins only, and its cookies as well when
-    /// it has any. A profile without origins shows nobody secret header fields.
+    /// The profile as a guest's task has it: its secret header fields go to its origins only, and its cookies as well
+    /// when it has any origins. A profile without origins sends its secret header fields to no server.
     ///
     /// - Parameter sources: the task's URLs, the first one first.
     public static func profile(_ profile: Profile, for sources: [HTTPURL]) -> Profile {
@@ -23,7 +23,7 @@ public enum ProfileSecretRules {
         return shown
     }
 
-    /// Why a guest's request may not be made as it is; nil when it may.
+    /// Why a guest's request with the profile's secrets is refused; nil when it is allowed.
     public static func refusal(of request: TransferRequest, with profile: Profile) -> RequestFault? {
         guard showsSecrets(of: profile, request) else { return nil }
         let way = "to use the profile's secrets; credential, client_cert, cookies and secret headers can be null"
@@ -40,7 +40,7 @@ public enum ProfileSecretRules {
         return nil
     }
 
-    /// Whether an attempt shows something that only the profile knows.
+    /// Whether an attempt sends a secret that only the profile has.
     public static func showsSecrets(of profile: Profile, _ request: TransferRequest) -> Bool {
         if request.usesProfileSecrets || request.usesCookies { return true }
         let fields = profile.headers + profile.headerRules.flatMap(\.set)
@@ -48,7 +48,7 @@ public enum ProfileSecretRules {
         return (request.headers + request.headerRules.flatMap(\.set)).contains { secrets.contains($0.value) }
     }
 
-    /// Takes out of a guest's request what was for the origin it had: another URL takes its place.
+    /// Removes from a guest's request what is bound to its present origin, before its URL changes.
     public static func unbind(_ request: inout TransferRequest) {
         request.headers.removeAll { Redaction.isSecretHeader($0.name) || $0.name.equalsIgnoringASCIICase("Host") }
         for index in request.headerRules.indices {

@@ -1,30 +1,31 @@
 public import XferModel
 
-/// Makes a request of what a client worded, its profile and the service's defaults; AFHTTPRequestSerializer's
+/// Makes a request from a client's fields, its profile and the service's defaults; AFHTTPRequestSerializer's
 /// `requestWithMethod:URLString:parameters:`.
 ///
-/// A field of the client's wins when it was set, else the profile's, else the default. All of it is kept with the task, so
-/// that a profile that changes later does not touch it; only credentials and cookies stay the profile's.
+/// A field that the client set wins, then the profile's, then the default. The result is kept with the task, so that a
+/// later change of the profile does not affect it; only credentials and cookies are read from the profile at each
+/// attempt.
 public enum RequestBuilder {
-    /// A request and what it sends.
+    /// A request and its content.
     public struct Built: Hashable, Sendable {
         public var request: TransferRequest
         public var content: Content?
     }
 
-    /// What is sent, before its files were opened.
+    /// The content of a request, before its files are opened.
     public enum Content: Hashable, Sendable {
         case inline(InlineBytes)
         case file(FileReference)
         case parts([RequestPart])
     }
 
-    /// Bytes of a URL with its parameters.
+    /// Longest URL with its parameters, in bytes.
     public static let longestURL = 16 << 10
 
     /// - Parameters:
-    ///   - url: what the client's URL was resolved to.
-    ///   - userInfo: what stood in it; a `credential` wins over that.
+    ///   - url: the resolved URL of the client.
+    ///   - userInfo: the user info of that URL; a `credential` wins over it.
     public static func build(
         _ fields: RequestFields, url: HTTPURL, userInfo: Credential? = nil, profile: Profile? = nil
     ) throws(RequestFault) -> Built {
@@ -53,7 +54,7 @@ public enum RequestBuilder {
         request.proxy = fields.proxy.applied(to: profile?.proxy)
         request.clientCertificate = fields.clientCertificate.applied(to: nil)
         request.credential = fields.credential.applied(to: userInfo)
-        // Each is unset by its own field alone, and one's own takes its place.
+        // Each is cleared by its own field only, and replaced by a value of the client's own.
         request.usesProfileCredential =
             profile?.credential != nil && request.credential == nil && fields.credential != .clear
         request.usesProfileCertificate =
@@ -71,9 +72,9 @@ public enum RequestBuilder {
         Timeouts(connect: 30, idle: kind == .data ? 15 : 60, total: 0)
     }
 
-    // MARK: What the client says, what the profile says, what holds without either
+    // MARK: Client's fields, profile's fields, defaults
 
-    /// Policies that use the cache keep what they fetch unless somebody says otherwise.
+    /// Policies that use the cache keep what they fetch unless the task or the profile says otherwise.
     private static func caching(
         _ fields: RequestFields, _ profile: Profile?, isPlainGet: Bool
     ) throws(RequestFault) -> CachingOptions {
@@ -133,7 +134,7 @@ public enum RequestBuilder {
 
     // MARK: Parameters and content
 
-    /// Where the parameters go, and what is sent.
+    /// Puts the parameters into the URL or the content.
     private static func place(
         _ fields: RequestFields, method: HTTPMethod, target: String, headers: inout HeaderDefaults
     ) throws(RequestFault) -> (target: String, content: Content?) {
@@ -185,12 +186,12 @@ public enum RequestBuilder {
     }
 }
 
-/// Why a request cannot be made as it was worded.
+/// Why a request cannot be made from its fields.
 public struct RequestFault: Error, Hashable, Sendable {
     /// The field at fault: `params`, `accept_types[1]`.
     public let field: String
     public let reason: String
-    /// What would have been right; nil when it is right, but not for this caller.
+    /// What would have been valid; nil if the value is valid, but not allowed for this caller.
     public let expected: String?
 }
 

@@ -9,8 +9,8 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     public var secret: String
     /// Sent to these only.
     public var origins: [Origin]
-    /// Of a netrc file: also sent to every other host that the file names, over https only. For a credential of the task's
-    /// own whose client stated no origins.
+    /// For a netrc file: it is also used for every other host that the file names, over https only. Set for a
+    /// credential of the task's own whose client gave no origins.
     public var servesNamedHosts: Bool
 
     public init(
@@ -23,8 +23,8 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
         self.servesNamedHosts = servesNamedHosts
     }
 
-    /// A credential that holds its secret itself; nil for one that has to be read from somewhere. `home` is the request's
-    /// origin, which it is for unless it says otherwise.
+    /// A credential that holds its secret itself; nil for one whose secret has to be read first. `home` is the
+    /// request's origin, which the credential is bound to unless it names origins.
     public init?(inline credential: Credential?, home: Origin) {
         guard let credential, case .value(let secret) = credential.secret else { return nil }
         self.init(

@@ -1,17 +1,17 @@
 public import XferModel
 
-/// What a response's head means for the bytes that are kept and for the body that follows.
+/// What to do with the kept bytes and with the body, as the response's head says.
 ///
-/// No byte of another version is ever written over kept ones before they are given up on disk: `restart` therefore waits
-/// for the manager, and `startOver` ends the attempt.
+/// Bytes of another version never overwrite kept ones before these are dropped on disk. Therefore `restart` waits for
+/// the manager, and `startOver` ends the attempt.
 public enum HeadVerdict: Hashable, Sendable {
     /// The body continues, or begins, what is kept.
     case write(BodyPlan)
     /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then go on.
     case restart(BodyPlan, RestartReason)
-    /// Everything is here already; the body is of no interest.
+    /// All bytes are here already; the body is not needed.
     case complete
-    /// The body is of no use: drop the kept bytes and validators, ask again from the first byte.
+    /// The body cannot be used: drop the kept bytes and validators, ask again from the first byte.
     case startOver(RestartReason)
     /// Ask once more with `Range` but without `If-Range`, and check the answer's entity tag.
     case retryPlainRange(RestartReason)

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// What is asked for, derived from what is kept (`ResumeRules.plan`), and what the answer is judged by.
+/// What to request, derived from the kept bytes (`ResumeRules.plan`), and what to check in the answer.
 public struct RequestPlan: Hashable, Sendable {
-    /// What makes sure that a range is of the version that is kept.
+    /// How the request ensures that a range is of the kept version.
     public enum Guard: Hashable, Sendable {
         /// The whole is asked for.
         case none
@@ -20,7 +20,7 @@ public struct RequestPlan: Hashable, Sendable {
     public let segment: Segment
     public let range: ByteRange?
     public let check: Guard
-    /// Why the whole is asked for although bytes are kept.
+    /// Why the whole is requested although bytes are kept.
     public let reason: RestartReason?
     /// The client's checksum will be verified at the end, whatever the server claims.
     public let digestIsKnown: Bool
@@ -34,7 +34,7 @@ public struct RequestPlan: Hashable, Sendable {
     /// First offset that is not kept.
     public var offset: Int64 { segment.committed }
 
-    /// Whether nothing has to be asked for: the segment, or the whole, is kept to its last byte.
+    /// Whether nothing has to be requested: the segment, or the whole, is kept to its last byte.
     public var isWhole: Bool {
         if let end = segment.end { return segment.committed >= end }
         return segment.committed > 0 && segment.committed == kept.totalLength

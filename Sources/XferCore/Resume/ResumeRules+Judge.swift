@@ -1,7 +1,8 @@
 public import XferModel
 
 extension ResumeRules {
-    /// What a response's head means: first the status, then the version, then the media type. Redirects do not get here: the engine follows them first.
+    /// Judges a response's head: first the status, then the version, then the media type. Redirects are not judged
+    /// here: the engine follows them first.
     ///
     /// `url` is where the response came from, `now` the wall clock (for `Retry-After`).
     public static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp) -> HeadVerdict {
@@ -23,7 +24,7 @@ extension ResumeRules {
         }
     }
 
-    /// What the clean end of a body means: the exact length counts, not that the server stopped sending.
+    /// Judges the clean end of a body: the exact length decides, not that the server stopped sending.
     public static func judgeEnd(of body: BodyPlan, at offset: Int64, skipped: Int64, host: String) -> BodyEndVerdict {
         if skipped < body.skip {
             return .fail(
@@ -44,7 +45,7 @@ extension ResumeRules {
                     .lengthMismatch, "\(host) sent more than the \(goal) bytes it announced", host: host))
         }
         if offset == goal { return .complete }
-        // Asking on without having got anything could go on for ever.
+        // Asking again without progress could go on for ever.
         return offset > body.offset
             ? .askOn : .fail(shortBody(expected: goal.subtractingSaturated(offset), got: 0, host))
     }
@@ -53,11 +54,11 @@ extension ResumeRules {
         TransferError(.shortBody, "\(host) announced \(expected) bytes and sent \(got)", host: host)
     }
 
-    // MARK: The whole, asked for or not
+    // MARK: The whole, requested or not
 
     /// - Parameter announced: the content's length, as far as it is known.
     private static func judgeWhole(_ head: ResponseHead, plan: RequestPlan, length announced: Int64?) -> HeadVerdict {
-        // A HEAD's answer tells the length of a content that does not come.
+        // The answer to a HEAD gives the length of a content that is not sent.
         let length = plan.method == .head ? 0 : announced
         let whole = BodyPlan(offset: 0, end: length, total: length)
         guard plan.segment.committed > 0 || plan.segment.end != nil else { return .write(whole) }
@@ -69,14 +70,14 @@ extension ResumeRules {
         if mayRetryPlainly(plan), head.value("Accept-Ranges")?.lowercased() == "bytes" {
             return .retryPlainRange(.rangeIgnored)
         }
-        // The server does not do ranges; this is the same version, so its first bytes are here already.
+        // The server does not support ranges; it sends the same version, so its first bytes are here already.
         return .write(
             BodyPlan(
                 skip: plan.offset, offset: plan.offset, end: head.contentLength ?? plan.kept.totalLength,
                 total: head.contentLength ?? plan.kept.totalLength, goal: plan.segment.end))
     }
 
-    /// A tag that differs while date and length are the same may only be another edge's: worth one try.
+    /// If only the tag differs, and date and length are equal, another edge server may have answered: worth one try.
     private static func retryOrRestart(
         _ head: ResponseHead, plan: RequestPlan, _ whole: BodyPlan, _ reason: RestartReason
     ) -> HeadVerdict {
@@ -92,14 +93,15 @@ extension ResumeRules {
 
     // MARK: A part
 
-    /// What a part that was not asked for fails with (RFC 9110 §15.3.7).
+    /// The failure for an unrequested partial response (RFC 9110 §15.3.7).
     public static func unaskedPart(from url: HTTPURL) -> TransferError {
         TransferError(
             .rangeMismatch, "\(url.hostKey) sent a part although the whole was asked for", httpStatus: 206,
             host: url.hostKey)
     }
 
-    /// A part is no answer to a request for the whole, unless it is the whole, as some servers have it.
+    /// A partial response does not answer a request for the whole, unless its range is the whole, as some servers send
+    /// it.
     private static func judgeUnaskedPart(
         _ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp
     ) -> HeadVerdict {
@@ -135,14 +137,14 @@ extension ResumeRules {
                 total: total, goal: plan.segment.end))
     }
 
-    /// What shows that the answer is of another version than the kept bytes; nil when nothing does.
+    /// What shows that the answer is of another version than the kept bytes; nil when nothing shows it.
     private static func difference(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
         let kept = plan.kept
         guard head.contentEncoding == kept.contentEncoding else { return .codingChanged }
         if let known = kept.totalLength, let now = completeLength(head), known != now {
             return .lengthChanged(kept: known, now: now)
         }
-        // More is kept than there is, though the length was not known before.
+        // More bytes are kept than the representation has, though its length was not known before.
         if let now = completeLength(head), now < plan.offset { return .lengthChanged(kept: plan.offset, now: now) }
         if let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
         if let date = head.lastModified, let known = kept.validators.lastModified, date != known {
@@ -162,8 +164,8 @@ extension ResumeRules {
         return complete
     }
 
-    /// Servers exist that ignore `If-Range` and send a part of the new file, so the answer itself has to say which version
-    /// it is of, unless a digest will tell or the client does not care.
+    /// Some servers ignore `If-Range` and send a part of the new file. So the answer itself has to prove its version,
+    /// unless a digest will be verified or the client allows unsafe resumption.
     private static func unproven(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
         if plan.digestIsKnown || plan.check == .unsafe { return nil }
         switch validator(of: plan.kept.validators) {
@@ -175,7 +177,8 @@ extension ResumeRules {
 
     // MARK: Nothing
 
-    /// 416: complete only if the length told, the kept bytes and the known length are one, and the version is proven.
+    /// 416: complete only if the server's length, the kept bytes and the known length are equal, and the version is
+    /// proven.
     private static func judgeUnsatisfiable(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
         guard case .unsatisfied(let complete) = head.contentRange else { return .startOver(.rangeNotSatisfiable) }
         if let known = plan.kept.totalLength, known != complete {

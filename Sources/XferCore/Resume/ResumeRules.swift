@@ -2,15 +2,16 @@ public import XferModel
 
 /// How a download is continued over HTTP (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17) without ever mixing two versions.
 ///
-/// `plan` says what to ask for, `judge` what the answer's head means, `judgeEnd` what the end of its body means,
-/// `resumeData` what to keep of it. All pure: no I/O and no clock.
+/// `plan` decides what to request, `judge` what the answer's head means, `judgeEnd` what the end of its body means,
+/// `resumeData` what to keep. All pure: no I/O and no clock.
 public enum ResumeRules {
-    /// What to ask for.
+    /// Decides what to request.
     ///
     /// - Parameters:
-    ///   - kept: what earlier attempts left; an empty value asks for the whole.
-    ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole. One that has an end
-    ///     is asked for as a range even if nothing of it is kept: others are about the same version.
+    ///   - kept: what earlier attempts left; an empty value requests the whole.
+    ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole. A segment with
+    ///     an end is requested as a range even if nothing of it is kept, since other attempts fetch the rest of the
+    ///     same version.
     ///   - allowsUnsafe: continue without any validator (`resume: unsafe`).
     ///   - digestIsKnown: the finished bytes will be verified against a digest the client gave.
     ///   - method: only a GET is continued.
@@ -40,13 +41,13 @@ public enum ResumeRules {
         }
     }
 
-    /// Whether several requests may fetch parts of what is described so: one version of it, told by a strong validator, of a
-    /// known length, and not coded.
+    /// Whether several requests may fetch parts of the representation: it has a strong validator, a known length, and
+    /// no content coding.
     public static func isSplittable(_ described: ResumeData) -> Bool {
         described.totalLength != nil && described.contentEncoding == nil && validator(of: described.validators) != nil
     }
 
-    /// Whether bytes that are described so can be continued after a break; nil while no response has described any.
+    /// Whether the kept bytes can be continued after a break; nil while no response has described any.
     public static func isResumable(_ kept: ResumeData, allowsUnsafe: Bool = false) -> Bool? {
         guard kept.finalURL != nil else { return nil }
         return plan(kept: kept, segment: Segment(start: 0, committed: 1), allowsUnsafe: allowsUnsafe).range != nil

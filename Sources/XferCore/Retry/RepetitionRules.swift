@@ -1,19 +1,19 @@
 public import XferModel
 
-/// Which requests may be sent again after the server may have acted on them (RFC 9110 §9.2.2).
+/// Decides which requests may be sent again after the server may have acted on them (RFC 9110 §9.2.2).
 ///
-/// A failure before anything was sent is no matter of these rules: it can always be tried again.
+/// A request that failed before it was sent can always be repeated, without these rules.
 public enum RepetitionRules {
-    /// Whether doing what the task asks for twice is as good as once: its method is idempotent, the client says so, or an
-    /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) lets the server tell. An upload whose protocol asks
-    /// the server for its offset first never does anything twice.
+    /// Whether the task's request may be made twice: its method is idempotent, the client allows it, or an
+    /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) lets the server detect repetitions. An upload
+    /// whose protocol first asks the server for its offset never does anything twice.
     public static func mayRepeat(_ specification: TaskSpecification) -> Bool {
         mayRepeatRequest(of: specification)
             || specification.kind == .upload && specification.upload.uploadProtocol != .plain
     }
 
-    /// Of an upload the server may continue: whether its first request may be made again when the server has not said yet
-    /// where it keeps what it got.
+    /// Whether the task's request itself may be made twice. For a resumable upload that is the first request, while the
+    /// server has not named its upload resource yet.
     public static func mayRepeatRequest(of specification: TaskSpecification) -> Bool {
         let request = specification.request
         return request.method.isIdempotent || specification.retriesNonIdempotent
@@ -21,7 +21,7 @@ public enum RepetitionRules {
             || specification.kind == .upload && specification.upload.uploadProtocol == .tus
     }
 
-    /// Also after an answer by which the server says that it did not act: 408, 423, 425 and 429 (RFC 9110 §15.5.9,
+    /// Also true after an answer by which the server says that it did not act: 408, 423, 425 and 429 (RFC 9110 §15.5.9,
     /// RFC 4918 §11.3, RFC 8470 §5.2, RFC 6585 §4).
     public static func mayRepeat(_ specification: TaskSpecification, after error: TransferError) -> Bool {
         saysNothingWasDone(error) || mayRepeat(specification)
@@ -36,9 +36,9 @@ public enum RepetitionRules {
         error.httpStatus.map { [408, 423, 425, 429].contains($0) } ?? false
     }
 
-    /// What such a task fails with where another one would be tried again.
+    /// The error of a task that must not be repeated, where another task would be retried.
     ///
-    /// - Parameter error: how the attempt failed; nil when nobody saw it end.
+    /// - Parameter error: how the attempt failed; nil if the service stopped before it ended.
     public static func outcomeUnknown(after error: TransferError?, of request: TransferRequest) -> TransferError {
         let happened = error.map { "; \($0.message)" } ?? ", and the service stopped before the answer came"
         return TransferError(

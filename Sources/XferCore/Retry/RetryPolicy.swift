@@ -21,7 +21,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         case wait(Wait)
         case fail(TransferError)
-        /// Back to the queue at once; it was no try.
+        /// Back to the queue at once; it does not count as a try.
         case again
     }
 
@@ -29,7 +29,7 @@ public struct RetryPolicy: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - requestWasSent: whether the server may have begun to act on the request.
-    ///   - network: what it was like.
+    ///   - network: the condition of the network during the attempt.
     public func decide(
         after error: TransferError, of task: TransferTask, at now: Timestamp, requestWasSent: Bool = false,
         network: NetworkCondition = .online, using random: inout some RandomNumberGenerator
@@ -73,7 +73,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return .wait(Wait(.retry, until: now.advanced(by: delay)))
     }
 
-    /// The delay after that many tries without progress, 1 upward; never shorter than what the server asked for.
+    /// The delay after `tries` tries without progress, 1 upward; never shorter than the server's `Retry-After`.
     public func delay(tries: Int, retryAfter: Int64?, using random: inout some RandomNumberGenerator) -> Duration {
         let doublings = min(max(tries - 1, 0), 20)
         let bound = min(cap, base * (1 << doublings))

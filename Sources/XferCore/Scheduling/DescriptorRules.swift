@@ -1,20 +1,20 @@
 public import XferModel
 
-/// How many file descriptors the service, a transfer and a task may need at once, so that starts stop before none is left.
+/// How many file descriptors the service, a transfer and a task may need at once. Starts stop before none is left.
 public enum DescriptorRules {
     /// The database, its readers and its log, locks, timers, the event loops, and connections kept for the next request.
     static let ofService = 80
     /// A task's directory, its own copy of the bytes, what publishing or a hook opens.
     static let ofTask = 3
-    /// A connection, and another one while both families of addresses are tried.
+    /// A connection, and a second one while both address families are tried.
     static let ofRequest = 2
     /// Lanes that `auto` may come to.
     static let maxAutomaticSegments = 8
-    /// Files of a form that are counted; what has more waits if it meets the limit.
+    /// Files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8
 
-    /// What all tasks together may have. Under a limit too low for the service and its clients it is a quarter: clients
-    /// come and go.
+    /// Descriptors that all tasks together may have. Under a limit too low for the service and its clients it is a
+    /// quarter of the limit, since clients come and go.
     ///
     /// - Parameters:
     ///   - limit: most descriptors of the process (RLIMIT_NOFILE).
@@ -24,7 +24,7 @@ public enum DescriptorRules {
         return max(overflow ? 0 : left, limit / 4)
     }
 
-    /// What a task needs that gets a transfer of its own.
+    /// Descriptors that a task with a transfer of its own needs.
     public static func need(of specification: TaskSpecification, segments: SegmentCount) -> Int {
         let files =
             switch specification.request.bodySummary?.form {
@@ -41,6 +41,6 @@ public enum DescriptorRules {
         return ofTask + lanes * ofRequest + files
     }
 
-    /// What a task needs that joins a transfer.
+    /// Descriptors that a task needs which joins a transfer.
     public static var needOfJoining: Int { ofTask }
 }

@@ -1,9 +1,10 @@
 public import XferModel
 
-/// Decides what may start now: limits, priorities, groups, profiles, rotation among hosts.
+/// Decides which task may start next: limits, priorities, groups, profiles, rotation among hosts.
 ///
-/// Holds the running transfers and their tasks only; the queue itself stays where `QueueIndex` keeps it, so that a million
-/// queued tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin: SDWebImageDownloader's operation queue.
+/// It holds only the running transfers and their tasks. The queue itself is a `QueueIndex`, so that a million queued
+/// tasks cost no memory. Limits count transfers: tasks that share one take one slot. Class of origin:
+/// SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
     /// Most transfers at once of the tasks that name a profile, for profiles that have such a limit.
@@ -11,17 +12,17 @@ public struct SchedulerStateMachine: Sendable {
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
 
-    /// What the transfers whose bodies are on the way count against.
+    /// The slots of transfers whose bodies are being transferred.
     private var slots: [TransferID: Slot] = [:]
     private var activeByHost: [String: Int] = [:]
     private var activeByGroup: [GroupKey: Int] = [:]
     private var activeByProfile: [String: Int] = [:]
     /// Running tasks.
     private var transferByTask: [TaskID: TransferID] = [:]
-    /// What running tasks may need at once.
+    /// Descriptors that each running task may need at once.
     private var descriptorsByTask: [TaskID: Int] = [:]
     private var descriptorsInUse = 0
-    /// Running tasks whose bodies are on the way.
+    /// Running tasks whose bodies are being transferred.
     private var fetching: [TransferID: Set<TaskID>] = [:]
     /// Running tasks whose bodies have ended and are being verified or published.
     private var publishing: Set<TaskID> = []
@@ -34,12 +35,13 @@ public struct SchedulerStateMachine: Sendable {
         case degraded
         /// The daemon is going down.
         case shuttingDown
-        /// Many tasks are put back into the queue, step by step: none starts before one that comes before it.
+        /// Many tasks are put back into the queue, step by step. Nothing starts until that is done, so that no task
+        /// overtakes another.
         case waking
     }
 
     private struct Slot {
-        /// The task it was taken for.
+        /// The task that the slot was taken for.
         let holder: TaskID
         let host: String
         let group: GroupKey?
@@ -53,18 +55,19 @@ public struct SchedulerStateMachine: Sendable {
     /// Tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
 
-    /// Whether a task may start that needs so many file descriptors. One alone always may: what it then lacks it waits for.
+    /// Whether a task that needs so many file descriptors may start. A single task always may; if it then lacks
+    /// descriptors, it waits.
     public func affords(descriptors: Int) -> Bool {
         transferByTask.isEmpty || descriptors <= limits.maxDescriptors - descriptorsInUse
     }
 
     public func isRunning(_ task: TaskID) -> Bool { transferByTask[task] != nil }
 
-    /// The next task to start, or nil when nothing may. The caller starts it and says so with `onStart`.
+    /// The next task to start, or nil when none may. The caller starts it and reports that with `onStart`.
     ///
-    /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that much
-    /// to pass over. A task that was paused and resumed while its run is still stopping is queued and running at once: it is
-    /// passed over until that run has ended.
+    /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that
+    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once:
+    /// it is skipped until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
         let blocked = LaneExclusions(
@@ -88,7 +91,8 @@ public struct SchedulerStateMachine: Sendable {
         return try queue.heads(of: lane, order: limits.order, limit: runningCount + 1).first { !isRunning($0) }
     }
 
-    /// Groups at their own limit. What is set for a group stays with the queue, so a new limit holds from the next pick.
+    /// Groups at their own limit. The limits are read from the queue each time, so a new limit holds from the next
+    /// pick.
     private func blockedGroups(in queue: borrowing some QueueIndex & ~Copyable) throws -> Set<GroupKey> {
         var blocked: Set<GroupKey> = []
         for (group, active) in activeByGroup {
@@ -135,7 +139,7 @@ public struct SchedulerStateMachine: Sendable {
         releaseSlot(of: transfer)
     }
 
-    /// A run has ended, whatever came of it.
+    /// A run has ended, with whatever result.
     public mutating func onEnd(_ task: TaskID) {
         guard let transfer = transferByTask.removeValue(forKey: task) else { return }
         publishing.remove(task)
@@ -162,14 +166,14 @@ public struct SchedulerStateMachine: Sendable {
 }
 
 extension Dictionary where Value == Int {
-    /// Counts one less; what is not counted any more has no entry.
+    /// Decrements the count; a count of zero has no entry.
     fileprivate mutating func decrement(_ key: Key) {
         let left = self[key, default: 1] - 1
         self[key] = left > 0 ? left : nil
     }
 }
 
-/// The limits the scheduler keeps; all at least 1.
+/// The limits of the scheduler; all at least 1.
 public struct SchedulerLimits: Hashable, Sendable {
     /// Transfers whose bodies are on the way at once.
     public var maxActive: Int
@@ -188,13 +192,14 @@ public struct SchedulerLimits: Hashable, Sendable {
     }
 }
 
-/// Where queued tasks are kept, in order. No operation walks tasks, those of a blocked host or group least of all.
+/// Where queued tasks are kept, in order. No operation may walk over tasks, in particular over those of a blocked host
+/// or group.
 public protocol QueueIndex: ~Copyable {
-    /// What is set for the group: most of its transfers at once; nil is no limit of its own.
+    /// The group's limit on its concurrent transfers; nil is no limit of its own.
     borrowing func maxActive(of group: GroupKey) throws -> Int?
-    /// Of the lanes with queued tasks, the one served longest ago: of no paused group and no host that is cooling down,
-    /// and none of the excluded ones.
+    /// The lane that was served longest ago, of those with queued tasks. Paused groups, hosts that are cooling down and
+    /// excluded lanes are skipped.
     borrowing func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane?
-    /// The lane's tasks whose turn it is, the next one first.
+    /// The first tasks of the lane in the given order.
     borrowing func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID]
 }

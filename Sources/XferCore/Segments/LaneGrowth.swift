@@ -1,9 +1,10 @@
 import XferModel
 
-/// How many lanes a download has: the number that was asked for, or, with `auto`, as many as are seen to make it faster.
+/// Decides how many lanes a download has: the requested number, or, with `auto`, as many as make it measurably faster.
 ///
-/// `auto` begins with one. While much is left, it doubles the lanes, measures what that brings, and takes the last doubling
-/// back if it brought too little: a server, or a line, that one connection fills gets one, and a short download never splits.
+/// `auto` begins with one. While much is left, it doubles the lanes, measures the gain, and undoes the last doubling if
+/// the gain was too small. So if one connection fills the server's or the client's line, there is one lane, and a short
+/// download is never split.
 struct LaneGrowth: Hashable, Sendable {
     private enum State: Hashable {
         case fixed
@@ -20,13 +21,13 @@ struct LaneGrowth: Hashable, Sendable {
 
         struct Start: Hashable {
             let time: MonotonicInstant
-            /// What was written by then.
+            /// Bytes that were written at that time.
             let written: Int64
         }
 
-        /// What it is compared with; nil of the first trial.
+        /// The trial it is compared with; nil for the first one.
         var former: Former?
-        /// Nil until all lanes bring bytes.
+        /// Nil until all lanes receive bytes.
         var start: Start?
     }
 
@@ -35,9 +36,9 @@ struct LaneGrowth: Hashable, Sendable {
 
     /// How long a number of lanes is tried.
     static let trial = Duration.seconds(1)
-    /// What would take no longer is not worth a change, in seconds.
+    /// A download that would take no longer is not worth a change, in seconds.
     static let short = 4.0
-    /// Twice the lanes have to be so many times as fast.
+    /// Required speed-up for twice the lanes.
     static let gain = 1.2
     static let most = 8
 
@@ -57,9 +58,9 @@ struct LaneGrowth: Hashable, Sendable {
         state = .fixed
     }
 
-    /// Takes how far all lanes together are. Answers whether another number of lanes is wanted now.
+    /// Records the progress of all lanes together. Returns whether another number of lanes is wanted now.
     ///
-    /// - Parameter areAllWorking: whether each of the lanes brings bytes. Until then the trial has not begun: connecting
+    /// - Parameter areAllWorking: whether each lane receives bytes. Until then the trial has not begun: connecting
     ///   takes time.
     mutating func note(
         written: Int64, remaining: Int64, smallest: Int64, areAllWorking: Bool, now: MonotonicInstant
@@ -74,7 +75,7 @@ struct LaneGrowth: Hashable, Sendable {
         guard elapsed >= Self.trial else { return false }
         let rate = Double(written - start.written) / elapsed.inSeconds
         guard rate > 0 else {
-            // Nothing at all came: that says nothing.
+            // Nothing was received: that measures nothing.
             trial.start = nil
             state = .measuring(trial)
             return false

@@ -1,8 +1,8 @@
 import XferModel
 
-/// How fast a lane is, from where it was at some moments.
+/// The speed of a lane, from samples of its offset.
 struct LaneRate: Hashable, Sendable {
-    /// Nil until two moments are known.
+    /// Nil until there are two samples.
     private(set) var bytesPerSecond: Double?
     private var last: Moment?
 
@@ -11,9 +11,9 @@ struct LaneRate: Hashable, Sendable {
         let time: MonotonicInstant
     }
 
-    /// Moments closer to each other say little.
+    /// Samples closer to each other are too inexact.
     private static let least = Duration.milliseconds(250)
-    /// How much the latest stretch counts.
+    /// The weight of the latest sample.
     private static let weight = 0.5
 
     mutating func note(_ offset: Int64, now: MonotonicInstant) {

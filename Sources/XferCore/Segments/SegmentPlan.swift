@@ -1,26 +1,28 @@
 public import XferModel
 
-/// Which part of a download each of its lanes fetches, and what of each part is durable.
+/// Decides which part of a download each of its lanes fetches, and records what of each part is durable.
 ///
-/// A lane is one request at a time. The pieces cover the whole from the first byte to the last without a gap and without
-/// overlapping; each has at most one lane, and a lane has at most one piece. So no byte is fetched by two lanes, and none is
-/// fetched again that was written, but for `collapse`. A lane without work takes a piece nobody fetches, else the rear of
-/// the one that will take longest; whose rear it is has to agree first, since its bytes may have got there meanwhile.
+/// A lane is one request at a time. The pieces cover the whole from the first byte to the last without a gap and
+/// without overlapping; each has at most one lane, and a lane has at most one piece. So no byte is fetched by two
+/// lanes, and no written byte is fetched again, except after `collapse`. A lane without work takes a piece that has no
+/// lane, else the rear of the piece that will take longest. The lane of that piece has to agree first, since its bytes
+/// may have got there meanwhile.
 ///
-/// Until the server has sent a range as it was asked for, only the last piece is split off: should it not do ranges, whoever asked for
-/// the whole has it all before it.
+/// Until the server has sent a range as requested, only the last piece is split off: if the server does not support
+/// ranges, the lane that asked for the whole can still get all of it.
 ///
-/// Says what to do; whoever asks does it and tells what came of it. The steps of one plan are taken one after the other:
-/// between a `split` or `extend` and its answer nothing else is asked. Class of origin: aria2's SegmentMan.
+/// The plan only says what to do; the caller does it and reports the result. The steps of one plan are taken one after
+/// the other: between a `split` or `extend` and its answer the caller asks for nothing else. Class of origin: aria2's
+/// SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
     /// Names a lane: 0 …, the lowest free number first.
     public typealias Lane = Int
 
-    /// What a lane that has no work does.
+    /// The next step of a lane without work.
     public enum Step: Hashable, Sendable {
-        /// Asks for the rest of this segment. It has the piece from now on.
+        /// Request the rest of this segment; the lane has the piece from now on.
         case fetch(Segment)
-        /// The other lane is to stop at this offset, and what is behind becomes so many pieces less one: answer with
+        /// The other lane should stop at this offset. What is behind it becomes `parts` − 1 pieces: answer with
         /// `onSplit`, then ask again.
         case split(Lane, at: Int64, parts: Int)
     }
@@ -32,23 +34,24 @@ public struct SegmentPlan: Hashable, Sendable {
         var committed: Int64
         /// First offset that is not written.
         var written: Int64
-        /// Who fetches it.
+        /// The lane that fetches it; nil for none.
         var lane: Lane? {
             didSet { begun = written }
         }
-        /// Where its lane began.
+        /// First offset that its present lane has to fetch.
         private(set) var begun: Int64 = 0
-        /// Its lane is past changing where it ends.
+        /// The end of the piece cannot be changed any more.
         var isSettled = false
-        /// Its lane's response ends with it.
+        /// The response of its lane ends with the piece.
         var isBounded = false
         var rate = LaneRate()
 
         var remaining: Int64 { end - written }
         var isWritten: Bool { written == end }
 
-        /// Of what is left, the part its lane keeps of this many equal ones. What it has brought already counts: a server may
-        /// begin every connection with a burst, and the others will have theirs.
+        /// Bytes of the rest that the lane keeps if the piece is divided into this many equal parts. The bytes it has
+        /// received already count: a server may begin every connection with a burst, and the new lanes will get one,
+        /// too.
         func evenShare(of parts: Int64) -> Int64 { max(0, (end - begun) / parts - (written - begun)) }
     }
 
@@ -57,17 +60,18 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [Piece]
     private var growth: LaneGrowth
-    /// Whether a range came as it was asked for.
+    /// Whether a range came as requested.
     public private(set) var isProven = false
-    /// Of the lane that had an end last.
+    /// The speed of the lane that ended last.
     private var lastRate: Double?
     /// No smaller piece is split off, in bytes.
     private let smallest: Int64
 
-    /// Offsets at which pieces are cut are multiples of it: a page of the file has one lane.
+    /// Pieces are cut at multiples of it, so that a page of the file has one lane.
     private let alignment: Int64
 
-    /// A lane that would take longer for the rest of its piece than this has its rear taken though it is small.
+    /// If a lane would take longer than this for the rest of its piece, in seconds, its rear is taken even if it is
+    /// small.
     static let slow = 8.0
 
     /// - Parameters:
@@ -107,7 +111,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: How far it is
 
-    /// Lanes there should be now; work may be lacking for so many.
+    /// Number of lanes there should be now; there may be too little work for so many.
     public var wantedLanes: Int { growth.lanes }
 
     /// Whether every byte was written.
@@ -122,7 +126,8 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Bytes that are durable.
     public var committedByteCount: Int64 { pieces.reduce(0) { $0 + $1.committed - $1.start } }
 
-    /// What is written, to be made durable and then told to `onDurable`: the fewest segments that say it, none of them empty.
+    /// Segments that are written, to be made durable and then passed to `onDurable`: as few as possible, none of them
+    /// empty.
     public var writtenSegments: [Segment] {
         var segments: [Segment] = []
         for piece in pieces where piece.written > piece.start {
@@ -136,18 +141,18 @@ public struct SegmentPlan: Hashable, Sendable {
         return segments
     }
 
-    /// Where the lane's piece is durable; nil when it has none.
+    /// First offset of the lane's piece that is not durable; nil when it has no piece.
     public func committed(of lane: Lane) -> Int64? { pieces.first { $0.lane == lane }?.committed }
 
     // MARK: What lanes do
 
-    /// The lane begins a request for the whole that goes on with the first piece: there is but one.
+    /// The lane begins a request for the whole, which continues the first piece: there is no other.
     public mutating func begin(_ lane: Lane) {
         guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
         pieces[index].lane = lane
     }
 
-    /// What the lane does, which has no piece; nil when there is nothing for it now.
+    /// The next step of a lane that has no piece; nil when there is no work for it now.
     ///
     /// - Parameter idle: lanes without work, this one included.
     public mutating func next(for lane: Lane, idle: Int) -> Step? {
@@ -172,7 +177,7 @@ public struct SegmentPlan: Hashable, Sendable {
         return .split(owner, at: at, parts: Int(clamping: parts))
     }
 
-    /// Whether the lane whose rear was wanted will stop there.
+    /// The answer to `split`: whether the other lane will stop there.
     public mutating func onSplit(_ lane: Lane, at offset: Int64, parts: Int, isAgreed: Bool) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         guard isAgreed, offset > pieces[index].start, offset < pieces[index].end else {
@@ -184,7 +189,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.insert(contentsOf: divide(offset..<end, into: max(1, parts - 1)), at: index + 1)
     }
 
-    /// A range came for the lane as it was asked for: where its piece ends can be changed.
+    /// The lane's range came as requested: the end of its piece can be changed.
     public mutating func onAnswer(_ lane: Lane) {
         isProven = true
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
@@ -203,14 +208,14 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces[index].rate = LaneRate()
     }
 
-    /// The lane has written up to this offset; one that is not within what it may write is none of its own.
+    /// The lane has written up to this offset; an offset outside its piece is ignored.
     public mutating func onWritten(_ lane: Lane, to offset: Int64) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         guard offset > pieces[index].written, offset <= pieces[index].end else { return }
         pieces[index].written = offset
     }
 
-    /// What `writtenSegments` said earlier is durable now.
+    /// These segments, returned by `writtenSegments` earlier, are durable now.
     public mutating func onDurable(_ segments: [Segment]) {
         for index in pieces.indices {
             for segment in segments where segment.start <= pieces[index].start {
@@ -220,7 +225,7 @@ public struct SegmentPlan: Hashable, Sendable {
         joinDurable()
     }
 
-    /// Measures the lanes. Whether another number of them is wanted now than before.
+    /// Measures the lanes. Returns whether the wanted number of lanes has changed.
     public mutating func measure(_ now: MonotonicInstant) -> Bool {
         for index in pieces.indices where pieces[index].lane != nil {
             pieces[index].rate.note(pieces[index].written, now: now)
@@ -234,20 +239,20 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: Fewer lanes
 
-    /// Lanes beyond the wanted number, which are to end now: `onEnd` tells that they have.
+    /// Lanes beyond the wanted number, which have to end now; the caller reports their end with `onEnd`.
     ///
-    /// Those at the rear, since the front is what a reader waits for. A lane that is nearly through with its piece is left
-    /// alone.
+    /// Lanes at the rear are chosen, since a reader waits for the front. A lane that has nearly finished its piece is
+    /// not stopped.
     public var surplus: [Lane] {
         let live = pieces.filter { $0.lane != nil }
         return live.suffix(max(0, live.count - wantedLanes)).filter { $0.remaining > smallest }.compactMap(\.lane)
     }
 
-    /// More lanes than these the server does not bear.
+    /// The server does not accept more lanes than these.
     public mutating func limit(to lanes: Int) { growth.limit(to: max(1, lanes)) }
 
-    /// A lane that could go on over the pieces behind its own that nobody has begun, and where it would end: answer with
-    /// `onExtend`. For when no further lane will be there for them.
+    /// A lane that could continue over the untouched pieces behind its own, and where it would end: answer with
+    /// `onExtend`. Use it when no other lane will be available for these pieces.
     public func widening() -> (lane: Lane, end: Int64)? {
         for (index, piece) in pieces.enumerated() {
             guard let lane = piece.lane, !piece.isBounded else { continue }
@@ -257,7 +262,7 @@ public struct SegmentPlan: Hashable, Sendable {
         return nil
     }
 
-    /// Whether the lane goes on to there.
+    /// The answer to `widening`: whether the lane continues to this offset.
     public mutating func onExtend(_ lane: Lane, to end: Int64, isAgreed: Bool) {
         guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
         guard isAgreed else {
@@ -269,8 +274,8 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces[index].end = end
     }
 
-    /// One stream from the first byte that is missing to the last, over whatever was written behind it: for a server that
-    /// sends nothing else. No lane may have a piece.
+    /// Back to one stream from the first missing byte to the last, over whatever was written behind it: for a server
+    /// that does not support ranges. No lane may have a piece.
     public mutating func collapse() {
         let (written, committed) = (writtenPrefix, prefix(\.committed))
         growth.limit(to: 1)
@@ -294,14 +299,14 @@ extension SegmentPlan {
         Double(piece.remaining) / max(1, piece.rate.bytesPerSecond ?? mean ?? 1)
     }
 
-    /// Bytes that are worth a request of their own.
+    /// The smallest number of bytes that is worth a request of its own.
     private func least(for piece: Piece) -> Int64 {
         guard let rate = piece.rate.bytesPerSecond else { return smallest }
         let isSlow = Double(piece.remaining) / max(1, rate) > Self.slow
         return isSlow ? max(alignment, smallest / 8) : smallest
     }
 
-    /// Where a piece is cut so that all its parts take about as long.
+    /// The offset at which a piece is cut so that all its parts take about as long.
     private func cut(_ piece: Piece, parts: Int64, _ mean: Double?) -> Int64 {
         let least = least(for: piece)
         func within(_ front: Int64) -> Int64 { min(max(front, least), piece.remaining - least) }
@@ -318,7 +323,7 @@ extension SegmentPlan {
         return lower > piece.written ? lower : offset
     }
 
-    /// Equal pieces nobody has begun.
+    /// Equal pieces without a lane and without bytes.
     private func divide(_ range: Range<Int64>, into count: Int) -> [Piece] {
         var pieces: [Piece] = []
         var start = range.lowerBound
@@ -334,7 +339,7 @@ extension SegmentPlan {
         return pieces
     }
 
-    /// Pieces that are done are one with the next ones that are: there is no end to them otherwise.
+    /// Merges neighbouring pieces that are durable; otherwise their number would grow without bound.
     private mutating func joinDurable() {
         var joined: [Piece] = []
         for piece in pieces {

@@ -1,20 +1,20 @@
 public import XferModel
 
-/// A digest with a secret key (HMAC-SHA-256, RFC 2104): who does not know the key can neither make nor guess it. Nil when it
-/// cannot be computed.
+/// A digest with a secret key (HMAC-SHA-256, RFC 2104): without the key it can be neither computed nor guessed. Nil
+/// when it cannot be computed.
 public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
 
-/// What has to be equal for two tasks to be about the same bytes: then one request does for both, and what became of one
-/// tells of the other.
+/// The fields that have to be equal for two tasks to be about the same bytes. Then one request serves both tasks, and
+/// the failure of one holds for the other.
 ///
-/// Made of the URL as libcurl normalised it, with the mirrors in their order if there are any, the method, the header fields, who the request claims to be, the jar of cookies,
-/// the profile, the task's own trust policy (the host's holds for all alike), the way (proxy, redirects) and which answers
-/// count as success; and of the owner, unless the operator lets owners share. All of it goes through a digest with a key of
-/// this database, so that no secret can be read out of a key or tried against it. Only GET and HEAD without content have
-/// one.
+/// Made of the URL as libcurl normalised it, the mirrors in their order if there are any, the method, the header
+/// fields, the credentials and other secrets of the request, the cookie jar, the profile, the task's own trust policy
+/// (the host's holds for all alike), the proxy and redirect options, and which statuses count as success; and of the
+/// owner, unless the operator lets owners share. All of it goes through a digest with a key of this database, so that
+/// no secret can be read out of a key or tried against it. Only GET and HEAD without content have a key.
 ///
-/// Not part of it is what each task decides for itself: where the bytes go and what they are checked against, how long and how
-/// fast, when, and under which name.
+/// What each task decides for itself is not part of the key: the destination, the checksum, limits on time and rate,
+/// the schedule, and the name.
 public struct CoalesceKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
@@ -32,7 +32,8 @@ public struct CoalesceKey: Hashable, Sendable {
         words.add(specification.policy)
         words.add(specification.profile)
         words.add(request)
-        // Keys of tasks without are what they always were. Those with the same mirrors in another order prefer others.
+        // A task without mirrors has the same key as in earlier versions. The order of mirrors is part of the key,
+        // since it is an order of preference.
         if !specification.mirrors.isEmpty { words.add(specification.mirrors) { $0.add($1.string) } }
         guard let bytes = digest(words.bytes) else { return nil }
         self.bytes = bytes
@@ -50,7 +51,7 @@ public struct CoalesceKey: Hashable, Sendable {
     private static let form = "coalesce key 1"
 }
 
-/// Texts one after the other, none of which can be taken for a part of another or for two.
+/// Encodes a sequence of texts unambiguously: no text can be taken for part of another one, or for two.
 struct CanonicalKeyEncoder {
     private(set) var bytes: [UInt8] = []
 
@@ -90,7 +91,7 @@ extension CanonicalKeyEncoder {
         add(request.proxy?.exceptions ?? []) { $0.add($1) }
         add(request.redirect.rawValue)
         add(request.allowsDowngrade.description)
-        // As a range describes itself, which costs more than the digest.
+        // As `ClosedRange.description`, which would cost more than the digest.
         let accepted = request.acceptedStatus
         add(String(accepted.lowerBound) + "..." + String(accepted.upperBound))
     }
@@ -104,7 +105,7 @@ extension CanonicalKeyEncoder {
         add(request.usesCookies.description)
     }
 
-    /// Who the request claims to be: its credentials, and whatever else of it is secret.
+    /// The identity of the request: its credentials, and whatever else of it is secret.
     mutating func addIdentity(of request: TransferRequest) {
         addClaims(of: request)
         add(fields: request.headers.filter { Redaction.isSecretHeader($0.name) })
@@ -115,7 +116,7 @@ extension CanonicalKeyEncoder {
         }
     }
 
-    /// By name, without its case; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
+    /// By name, case-insensitive; the order of fields with the same name has a meaning (RFC 9110 §5.3) and stays.
     private mutating func add(fields: [HeaderField]) {
         guard !fields.isEmpty else { return add([String]()) { $0.add($1) } }
         let named = fields.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
@@ -134,7 +135,7 @@ extension CanonicalKeyEncoder {
         }
     }
 
-    /// A reference by where it leads, a value by itself: it does not leave the digest.
+    /// A reference is added by its path or name, an inline secret by its value: only its digest is kept.
     private mutating func add(_ secret: Secret) {
         switch secret {
         case .value(let value):

@@ -1,14 +1,15 @@
 public import XferModel
 
-/// Which failures are remembered so that nobody asks in vain again, and for how long.
+/// Decides which failures are remembered so that no task repeats a request in vain, and for how long.
 ///
-/// SDWebImage's `failedURLs` with its exclusions: what says something about the URL is listed, what says something about the
-/// network, the caller or this machine never is.
+/// SDWebImage's `failedURLs` with its exclusions: failures that concern the URL are listed; failures that concern the
+/// network, the caller or this machine never are.
 public enum FailedURLRules {
-    /// Most entries: beyond it the one that failed the longest ago goes.
+    /// Most entries; beyond it the oldest failure is removed.
     public static let largestCount: Int64 = 10_000
 
-    /// Whether a final failure lists its URL: 4xx but 401, 403, 408, 423, 425 and 429, and redirects that lead nowhere.
+    /// Whether a final failure puts its URL on the list: 4xx but 401, 403, 408, 423, 425 and 429, and redirects to no
+    /// valid URL.
     public static func lists(_ error: TransferError) -> Bool {
         switch error.reason {
         case .httpStatus:
@@ -17,7 +18,7 @@ public enum FailedURLRules {
         case .tooManyRedirects:
             return true
         case .protocolError:
-            // A redirect to what is no http or https URL; other bad answers may be better another time.
+            // A redirect to something that is no http or https URL. Other invalid answers may be better another time.
             guard let status = error.httpStatus, (300...399).contains(status) else { return false }
             return !error.isRetriable
         default:
@@ -25,12 +26,12 @@ public enum FailedURLRules {
         }
     }
 
-    /// Whether a task that ended so shows that its URL can be fetched. One that was skipped never asked.
+    /// Whether a task with this outcome proves that its URL can be fetched. A skipped task made no request.
     public static func isRefuted(by outcome: TaskOutcome) -> Bool { !outcome.skipped }
 
     /// Entries that failed within these times count; nil when the list is off.
     ///
-    /// Both ways from now: a clock that was set back must not make an entry last longer.
+    /// The window extends both ways from now: a clock that was set back must not make an entry last longer.
     /// - Parameter timeToLive: seconds, 0 turns the list off.
     public static func window(timeToLive: Int64, at now: Timestamp) -> ClosedRange<Timestamp>? {
         guard timeToLive > 0 else { return nil }
@@ -38,7 +39,7 @@ public enum FailedURLRules {
         return now.advanced(by: .zero - reach)...now.advanced(by: reach)
     }
 
-    /// What a task ends with at once whose URL is listed.
+    /// The failure of a task whose URL is listed.
     public static func refusal(of request: TransferRequest, because entry: FailedURL, until end: Timestamp)
         -> TransferError
     {

@@ -4,12 +4,12 @@ public import XferModel
 ///
 /// Class of origin: SDWebImageDownloader's URLCallbacks, one download with many callbacks.
 public enum SharingRules {
-    /// What tasks that share have in common; nil shares with nobody.
+    /// The sharing key: tasks with an equal key may share a transfer. Nil when the task shares with no other task.
     ///
-    /// Beside the `CoalesceKey` the way of the bytes counts: a file's and an answer's differ, and bytes that may be
-    /// continued without a validator are not for somebody who did not say so. `on_conflict: update` makes the request
-    /// conditional on what the task itself published. Where a digest may hold bytes of several mirrors together, all who
-    /// share have to demand the same one: nobody else could tell whether they are right.
+    /// Beside the `CoalesceKey` it has the kind of result, since a file and an answer are received in different ways.
+    /// Bytes that may be continued without a validator are only for tasks that allow that. A task with `on_conflict:
+    /// update` has no key: its request is conditional on what the task itself published. Where a digest may hold bytes
+    /// of several mirrors together, all tasks have to demand the same digest: without it a task could not verify them.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
@@ -21,7 +21,7 @@ public enum SharingRules {
             + Array((demanded?.description ?? "").utf8)
     }
 
-    /// Kept in keys: never changed.
+    /// The values are stored in keys and must never change.
     private enum Way: UInt8 {
         case file = 1
         case answer = 2
@@ -29,8 +29,8 @@ public enum SharingRules {
         init(_ kind: TaskKind) { self = kind == .download ? .file : .answer }
     }
 
-    /// Whether a task that starts may go on from bytes others keep: they are a part only, and the server can say whether they
-    /// are still of the version it would send.
+    /// Whether a starting task may continue this transfer's kept bytes: they are incomplete, and their validator can
+    /// prove that the server's version is still the same.
     public static func canContinue(_ transfer: Transfer, in directory: FileIdentity?) -> Bool {
         guard transfer.publishIntent == nil, transfer.partial.identity == directory, !isWhole(transfer) else {
             return false
@@ -38,7 +38,7 @@ public enum SharingRules {
         return ResumeRules.isResumable(transfer.resumeData) == true
     }
 
-    /// Whether a transfer that starts may be joined: what is whole already was asked for by somebody else at another time.
+    /// Whether a task that starts may join the transfer: one that is already whole was requested at an earlier time.
     public static func mayBeJoined(_ transfer: Transfer) -> Bool { transfer.publishIntent == nil && !isWhole(transfer) }
 
     private static func isWhole(_ transfer: Transfer) -> Bool {
@@ -46,7 +46,7 @@ public enum SharingRules {
         return transfer.resumeData.committedByteCount >= total
     }
 
-    /// The limit under which a transfer runs for tasks with these limits: the highest; 0 is none.
+    /// The rate limit of a transfer whose tasks have these limits: the highest; 0 is unlimited.
     public static func highestRate(_ rates: some Sequence<Int64>) -> Int64 {
         var highest: Int64 = 0
         for rate in rates {

@@ -1,10 +1,10 @@
 public import XferModel
 
-/// Every legal move of a task, as a value: events in, changed fields and an action out.
+/// Every legal transition of a task, as a value: events in, changed fields and an action out.
 ///
-/// The caller commits `task` and the transition's event in one transaction, then runs the action. Commands a state
-/// cannot obey are `unchanged`; moves only this program can ask for at the wrong time are programming errors with the
-/// state in their message. Class of origin: AFURLSessionManager's task delegate, whose order of callbacks this fixes.
+/// The caller commits `task` and the transition's event in one transaction, then runs the action. A command that the
+/// state does not allow is `unchanged`. An internal event in the wrong state is a programming error with the state in
+/// its message. Class of origin: AFURLSessionManager's task delegate, whose order of callbacks this fixes.
 public struct TaskStateMachine: Sendable {
     /// The task as it is to be committed.
     public private(set) var task: TransferTask
@@ -13,8 +13,8 @@ public struct TaskStateMachine: Sendable {
 
     // MARK: Commands
 
-    /// The user holds the task back. A run that is publishing has passed the point of no return: the caller must not ask.
-    /// A running request that must not be made twice cannot be held back either: it could not go on later.
+    /// The user pauses the task. The caller must not ask while a run is publishing, which cannot be undone. A running
+    /// request that must not be made twice cannot be paused either: it could not continue later.
     public mutating func onPause() -> TaskTransition {
         switch task.state {
         case .queued, .waiting:
@@ -30,8 +30,8 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The user lets the task go on; a task waiting for a retry, the network, its host or descriptors tries now, and so does
-    /// a suspect.
+    /// The user resumes the task. A task that waits for a retry, the network, its host or descriptors tries now, and so
+    /// does a suspect.
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {
         case (.paused, _), (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown), (.waiting, .suspect),
@@ -44,7 +44,7 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The user gives the task up. Wins over a completion that has not been committed.
+    /// The user cancels the task. That wins over a completion that has not been committed.
     public mutating func onCancel(at now: Timestamp) -> TaskTransition {
         switch task.state {
         case .queued, .waiting, .paused, .staged:
@@ -58,14 +58,14 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// Another task of the same owner has joined its slot: as a cancel, told by an event of its own.
+    /// Another task of the same owner has joined its slot: as a cancel, with an event of its own.
     public mutating func onSuperseded(by newcomer: TaskID, at now: Timestamp) -> TaskTransition {
         var transition = onCancel(at: now)
         if transition.isChange { transition.event = .taskSuperseded(by: newcomer) }
         return transition
     }
 
-    /// The source can be reached again, under another URL: what waits for that goes on.
+    /// The task has got another URL for its source: a task that waits for that continues.
     public mutating func onNewSource() -> TaskTransition {
         guard task.state == .waiting, task.wait?.reason == .sourceExpired else { return .unchanged }
         move(to: .queued)
@@ -74,9 +74,9 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user wants a failed task tried again as the same task, with the bytes it has. A suspect is tried again, too.
+    /// The user retries a failed task as the same task, with the bytes it has. A suspect is retried, too.
     ///
-    /// A deadline that has passed no longer counts: it was known when the user asked for another try.
+    /// A deadline that has passed does not count any more: the user knew it when asking for another try.
     public mutating func onRetry(at now: Timestamp) -> TaskTransition {
         if task.state == .waiting, task.wait?.reason == .suspect { return onResume() }
         guard task.state == .failed else { return .unchanged }
@@ -91,7 +91,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user wants a terminal task forgotten, kept partial bytes included; a published file stays.
+    /// The user removes a terminal task, kept partial bytes included; a published file stays.
     public mutating func onRemove() -> TaskTransition {
         guard task.state.isTerminal else { return .unchanged }
         return TaskTransition(event: .taskRemoved, action: .forget)
@@ -120,7 +120,8 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// How far a request with its answer got, to be committed with the next transition; `sent` is what the server has.
+    /// The progress of a request and its answer, to be committed with the next transition; `sent` is what the server
+    /// has.
     public mutating func onExchange(received: Int64, sent: Int64, total: Int64?) {
         task.received = received
         task.sent = sent
@@ -138,8 +139,8 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The source is another version: kept bytes are dropped. `furthest` stays, or a source that changes at every try
-    /// would count as progress for ever.
+    /// The source has another version: kept bytes are dropped. `furthest` stays; otherwise a source that changes at
+    /// every try would count as progress for ever.
     public mutating func onSourceChanged(reason: String) -> TaskTransition {
         let dropped = task.received
         task.received = 0
@@ -147,8 +148,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskSourceChanged(reason: reason, dropped: dropped))
     }
 
-    /// The attempt ended and another may succeed later. Only a failure that is retried uses up a try, not the lack of
-    /// something that is waited for.
+    /// The attempt ended, and another may succeed later. Only a failure that is retried uses up a try; waiting for a
+    /// missing resource does not.
     public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
         require(.running)
         move(to: .waiting)
@@ -161,8 +162,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: wait, error: error), action: .schedule)
     }
 
-    /// A wait is over: its time came or its cause went away. When nobody was there at that time, because the machine was
-    /// off, say, what passed since does not count against `retry_for`.
+    /// A wait is over: its time came or its cause went away. If the service did not run at that time, because the
+    /// machine was off, say, the delay does not count against `retry_for`.
     public mutating func onWaitOver(at now: Timestamp) -> TaskTransition {
         guard task.state == .waiting else { return .unchanged }
         if let due = task.wait?.until, due < now {
@@ -172,8 +173,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The daemon crashed again and again while the task was in flight: it starts no more by itself. What the user holds
-    /// back stays so.
+    /// The daemon crashed repeatedly while the task was in flight: the task does not start by itself any more. A paused
+    /// task stays paused.
     public mutating func onSuspect(_ error: TransferError) -> TaskTransition {
         guard task.state == .queued || task.state == .waiting, task.wait?.reason != .suspect else { return .unchanged }
         move(to: .waiting)
@@ -183,8 +184,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskWaiting(wait: Wait(.suspect), error: error))
     }
 
-    /// A condition of the task's own does not hold, or no longer does: its window has closed, or the link costs money. What
-    /// runs stops at its checkpoint; that is no try.
+    /// A condition of the task does not hold, or no longer does: its window has closed, or the link is metered. A
+    /// running task stops at its checkpoint; that does not count as a try.
     public mutating func onHold(_ wait: Wait) -> TaskTransition {
         let isRunning = task.state == .running
         switch (task.state, task.wait?.reason) {
@@ -206,14 +207,15 @@ public struct TaskStateMachine: Sendable {
             event: .taskWaiting(wait: wait, error: nil), action: isRunning ? .stopAttempt : .none)
     }
 
-    /// The task's own conditions hold: what waits for them goes on.
+    /// The task's conditions hold: a task that waits for them continues.
     public mutating func onConditionsMet() -> TaskTransition {
         guard task.state == .waiting, [.schedule, .dependency].contains(task.wait?.reason) else { return .unchanged }
         move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The task's own conditions can no longer be met: its deadline has passed, say. One that is staged has done its part.
+    /// The task's conditions can no longer be met: its deadline has passed, say. A staged task is not affected, since
+    /// its transfer is done.
     public mutating func onConditionsFailed(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         let isRunning = task.state == .running
         switch task.state {
@@ -233,10 +235,10 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The daemon starts and finds the task as the last one left it. What must not be sent twice may have been sent: that
-    /// task fails.
+    /// The daemon starts and finds the task as the last process left it. A request that must not be sent twice may have
+    /// been sent: such a task fails.
     ///
-    /// - Parameter canContinue: false for an upload that may have begun and that nobody knows how to continue.
+    /// - Parameter canContinue: false for an upload that may have begun and that cannot be continued.
     public mutating func onRestore(at now: Timestamp, canContinue: Bool = true) -> TaskTransition {
         require(.running)
         guard canContinue, RepetitionRules.mayRepeat(task.specification) else {
@@ -262,7 +264,7 @@ public struct TaskStateMachine: Sendable {
             action: .schedule)
     }
 
-    /// Every byte is there and right, and the client says when the file appears. `size` is the file's length in bytes.
+    /// Every byte is there and verified, and the file waits for `task.commit`. `size` is the file's length in bytes.
     public mutating func onStage(size: Int64) -> TaskTransition {
         require(.running)
         move(to: .staged)
@@ -272,7 +274,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskStaged(size: size), action: .schedule)
     }
 
-    /// A staged file has its final name, or `on_conflict` says that it needs none.
+    /// A staged file is published, or `on_conflict` skips it.
     public mutating func onCommit(size: Int64, at now: Timestamp) -> TaskTransition {
         guard task.state == .staged else { return .unchanged }
         end(.completed, at: now)
@@ -292,7 +294,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskFailed(error: error), action: .schedule)
     }
 
-    /// The task was just added, and its URL is known to be bad: it ends before it begins.
+    /// The task was just added, and its URL is on the list of failed URLs: it fails without a request.
     public mutating func onBlocked(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .queued || task.state == .paused, "a task that is \(task.state) was not just added")
@@ -306,25 +308,25 @@ public struct TaskStateMachine: Sendable {
         change(&task.outcome)
     }
 
-    /// The task takes its bytes from this transfer from now on.
+    /// The task uses this transfer from now on.
     public mutating func subscribe(to transfer: TransferID) { task.transferID = transfer }
 
-    /// The task joins a transfer that has bytes already: no progress of the task's own.
+    /// The task joins a transfer that has bytes already; they do not count as its own progress.
     public mutating func onJoin(received: Int64, total: Int64?) {
         task.received = received
         task.total = total
     }
 
-    /// The task needs its transfer no more.
+    /// The task does not need its transfer any more.
     public mutating func unsubscribe() { task.transferID = nil }
 
-    /// What was asked for is changed.
+    /// Changes the task's specification.
     public mutating func respecify(_ change: (inout TaskSpecification) -> Void) { change(&task.specification) }
 
-    /// With whom the task may share a transfer from now on.
+    /// Sets the key under which the task may share a transfer from now on.
     public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
-    /// Kept bytes are given up because nothing can continue them, not because the source changed.
+    /// Kept bytes are dropped because nothing can continue them, not because the source changed.
     public mutating func onBytesLost() {
         task.received = 0
         task.total = nil
@@ -332,7 +334,7 @@ public struct TaskStateMachine: Sendable {
 
     // MARK: Moving
 
-    /// The start that was counted came to no failure: it does not use up a try.
+    /// The start that was counted did not end in a failure, so it does not use up a try.
     private mutating func uncountTry() { task.attempts = max(0, task.attempts - 1) }
 
     private mutating func move(to state: TaskState) {
@@ -350,7 +352,7 @@ public struct TaskStateMachine: Sendable {
     }
 }
 
-/// What one move of a task asks for.
+/// The result of one transition: what the caller has to commit and to do.
 public struct TaskTransition: Hashable, Sendable {
     /// Committed with the task; nil when clients need not know.
     public var event: EventPayload?
@@ -371,7 +373,7 @@ public struct TaskTransition: Hashable, Sendable {
         isChange = false
     }
 
-    /// The state cannot obey, or is already what was asked for.
+    /// The state does not allow it, or is already the requested one.
     public static let unchanged = TaskTransition()
 }
 

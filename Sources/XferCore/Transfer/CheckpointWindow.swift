@@ -1,6 +1,6 @@
 public import XferModel
 
-/// When received bytes have to be made durable, and when reading has to wait for it.
+/// Decides when received bytes have to be made durable, and when reading has to wait for that.
 ///
 /// One checkpoint is under way at a time. Bytes are at stake from the moment they are written until a committed offset
 /// has passed them.
@@ -15,10 +15,10 @@ public struct CheckpointWindow: Hashable, Sendable {
         /// … or the oldest of them is that old.
         public var pauseAfter: Duration
 
-        /// Most bytes that are to be read at once: fewer calls for a fast transfer, as long as it is little beside what may
-        /// be at stake.
+        /// Most bytes that may be read at once. Larger reads mean fewer calls for a fast transfer, as long as they are
+        /// small beside what may be at stake.
         ///
-        /// - Parameter isShared: whether other requests have a part in what may be at stake.
+        /// - Parameter isShared: whether other requests have bytes at stake under the same limits.
         public func readSize(isShared: Bool) -> Int {
             Int(clamping: min(max(pauseBytes / 64, isShared ? 16 << 10 : 64 << 10), 240 << 10))
         }
@@ -34,13 +34,13 @@ public struct CheckpointWindow: Hashable, Sendable {
         }
     }
 
-    /// The other requests that bring parts of the same body. The limits are for all of them together.
+    /// The other requests for parts of the same body. The limits are for all of them together.
     public struct Neighbours: Hashable, Sendable {
         /// How many there are.
         public var count: Int
         /// Bytes of theirs that are at stake.
         public var atStake: Int64
-        /// Whether a checkpoint of all of them was asked for and has not ended yet.
+        /// Whether a checkpoint of all of them is under way.
         public var areSaved: Bool
 
         public init(count: Int = 0, atStake: Int64 = 0, areSaved: Bool = false) {
@@ -76,10 +76,10 @@ public struct CheckpointWindow: Hashable, Sendable {
     private var oldestAfterPending: MonotonicInstant?
     private var isPaused = false
 
-    /// Bytes at stake that reading pauses at: there is room for what libcurl may still hand over once it was told to pause,
-    /// which is its buffer.
+    /// Bytes at stake at which reading pauses. The rest is room for what libcurl may still deliver after it was told to
+    /// pause, which is its buffer.
     private let full: Int64
-    /// The same room for each of several requests: the buffer, and what libcurl hands over at once.
+    /// The same room for each of several requests: libcurl's buffer, and what it delivers at once.
     private let room: Int64
     /// The limits on age, in nanoseconds.
     private let dueAfter: Int64
@@ -106,7 +106,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         return action(now, neighbours)
     }
 
-    /// The offset is durable. Older or unexpected offsets are taken for what they are.
+    /// The offset is durable. An older offset, or one that was not expected, is valid, too.
     public mutating func onCommitted(
         _ offset: Int64, now: MonotonicInstant, beside neighbours: Neighbours = Neighbours()
     ) -> Action {
@@ -118,7 +118,7 @@ public struct CheckpointWindow: Hashable, Sendable {
             oldest = offset < written ? oldestAfterPending ?? now : nil
             oldestAfterPending = nil
         } else if pending == nil, offset > before {
-            // Somebody else's checkpoint covered it: what is left was written during that.
+            // Another request's checkpoint covered it: what is left was written after that checkpoint began.
             oldest = now
         }
         if committed == written { oldest = nil }
@@ -149,7 +149,8 @@ public struct CheckpointWindow: Hashable, Sendable {
             due = written
         }
         let isLate = oldest.map { $0.advanced(nanoseconds: pauseAfter) <= now } ?? false
-        // Whoever pauses has bytes of its own at stake: their age brings a checkpoint should nobody else ask for one.
+        // A request that pauses has bytes of its own at stake: their age causes a checkpoint even if no other request
+        // asks for one.
         let mayPause = pending != nil || neighbours.count > 0 && own > 0
         isPaused = mayPause && (atStake >= full(beside: neighbours.count) || isLate)
         return Action(dueOffset: due, isPaused: isPaused)

@@ -4,8 +4,8 @@ public import XferModel
 public enum HeaderRules {
     /// - Parameters:
     ///   - fields: as they would be sent.
-    ///   - home: where the request was first sent to. A secret goes to the hosts its rule names, but never without TLS when
-    ///     it began with TLS; a rule for every host sends its secrets to the first origin only.
+    ///   - home: the first URL of the request. A secret goes to the hosts its rule names, but never without TLS when
+    ///     the request began with TLS; a rule for every host sends its secrets to the first origin only.
     ///   - isFixed: names, in lower case, that no rule changes.
     public static func apply(
         _ rules: [HeaderRule], to fields: [HeaderField], hop: HTTPURL, home: HTTPURL, isFixed: (String) -> Bool

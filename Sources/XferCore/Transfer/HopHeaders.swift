@@ -2,10 +2,10 @@ public import XferModel
 
 /// The header fields of one request, for one hop: secrets go only to the origin they were given for.
 public enum HopHeaders {
-    /// What is particular about the request at this hop.
+    /// What distinguishes the request at this hop.
     public struct Hop: Hashable, Sendable {
         public var url: HTTPURL
-        /// Differs from the request's own after some redirects; then nothing that describes its content is sent.
+        /// Differs from the request's own after some redirects; then no field that describes its content is sent.
         public var method: HTTPMethod
         /// The content is `multipart/form-data`, whose `Content-Type` libcurl writes.
         public var hasParts: Bool
@@ -17,16 +17,16 @@ public enum HopHeaders {
         }
     }
 
-    /// Fields the engine alone decides about: a client's own would break framing or resumption.
+    /// Fields that only the engine sets: a client's own would break framing or resumption.
     private static let reserved: Set<String> = [
         "range", "if-range", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "connection",
         "keep-alive", "proxy-connection",
     ]
 
-    /// All fields but `Host` and what libcurl adds for a credential, in the order sent.
+    /// All fields but `Host` and those that libcurl adds for a credential, in the order sent.
     ///
-    /// Defaults fill only what is absent, `request.headerRules` change what is there then; what selected the kept
-    /// representation replaces the request's own and stays.
+    /// Defaults fill only absent fields; `request.headerRules` then change the result. The fields that selected the
+    /// kept representation replace the request's own and stay.
     public static func fields(
         for request: TransferRequest, plan: RequestPlan, hop: Hop, credential: ResolvedCredential? = nil,
         userAgent: String
@@ -58,7 +58,7 @@ public enum HopHeaders {
         Redaction.isSecretHeader(name) || name.equalsIgnoringASCIICase("Host")
     }
 
-    /// Fields that speak of content that is not sent any more (RFC 9110 §15.4).
+    /// Fields that describe content that is not sent any more (RFC 9110 §15.4).
     private static func describesContent(_ lowercased: String) -> Bool {
         lowercased.hasPrefix("content-") || ["digest", "repr-digest", "last-modified"].contains(lowercased)
     }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// When a transfer has been silent for too long. Time in which we paused it ourselves does not count.
+/// The deadline of a silent transfer. Time in which the service itself has paused the transfer does not count.
 public struct IdleDeadline: Hashable, Sendable {
     /// Nanoseconds.
     private let timeout: Int64?
@@ -27,7 +27,7 @@ public struct IdleDeadline: Hashable, Sendable {
         lastActivity = lastActivity?.advanced(by: start.duration(to: now))
     }
 
-    /// A new request is on its way and nothing has been heard of it.
+    /// A new request has been sent, and nothing has been received for it.
     public mutating func onRestart() {
         lastActivity = nil
         pausedAt = nil

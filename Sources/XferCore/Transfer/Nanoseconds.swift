@@ -1,6 +1,6 @@
 import XferModel
 
-/// Plain sums for what is computed with every chunk that arrives: `Duration` computes with 128 bits.
+/// Fast arithmetic for computations with every chunk that arrives: `Duration` computes with 128 bits.
 extension MonotonicInstant {
     func advanced(nanoseconds count: Int64) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: nanoseconds.addingSaturated(count))
@@ -8,7 +8,7 @@ extension MonotonicInstant {
 }
 
 extension Duration {
-    /// To whole microseconds; what is longer than a century is a century.
+    /// Whole microseconds, in nanoseconds; clamped to a century.
     var inNanoseconds: Int64 { min(max(wholeMicroseconds, -Self.century), Self.century) * 1000 }
 
     private static var century: Int64 { 100 * 366 * 86_400 * 1_000_000 }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Where a redirect may lead and what is asked there (RFC 9110 §15.4). Counts the hops of one attempt.
+/// Decides where a redirect may lead and which request is sent there (RFC 9110 §15.4). Counts the hops of one attempt.
 public struct RedirectRules: Hashable, Sendable {
     /// Most redirects in a row.
     public static let limit = 20
@@ -14,10 +14,11 @@ public struct RedirectRules: Hashable, Sendable {
         self.allowsDowngrade = allowsDowngrade
     }
 
-    /// The method to go on with: when it is still `method`, the content goes along, byte for byte; else nothing of it does.
+    /// The method to go on with. If it is still `method`, the content is sent again, byte for byte; else no content is
+    /// sent.
     ///
-    /// 303 asks for the answer elsewhere; 301 and 302 do so after a POST, as everybody reads them; 307 and 308 repeat the
-    /// request.
+    /// 303 asks for the answer elsewhere; 301 and 302 turn POST into GET, as all common clients do; 307 and 308 repeat
+    /// the request.
     public static func method(after status: Int, to method: HTTPMethod) -> HTTPMethod {
         switch status {
         case 303 where method != .head: .get
@@ -26,7 +27,7 @@ public struct RedirectRules: Hashable, Sendable {
         }
     }
 
-    /// Throws why the hop is refused, for good.
+    /// Throws why the hop is refused; the failure is permanent.
     public mutating func onRedirect(status: Int, from: HTTPURL, to: HTTPURL) throws(TransferError) {
         count += 1
         func refusal(_ reason: FailureReason, _ message: String) -> TransferError {

@@ -14,16 +14,16 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// Never "accept": an expired policy is mode `none`, I=0, D=1.
     public var rule: TrustRule { isExpired ? .require(.ordinary) : TrustCell(policy).rule }
 
-    /// Whether it holds a server to pins now.
+    /// Whether the policy requires pins now.
     public var isPinning: Bool { !isExpired && policy.mode != .none }
 
-    /// What is only reported.
+    /// Whether refusals are only reported.
     public var isReportOnly: Bool { !isExpired && policy.isReportOnly }
 
     /// Whether the server has to staple proof that its certificate is not revoked.
     public var requiresStapledOCSP: Bool { !isExpired && policy.requiresStapledOCSP }
 
-    /// What has to be looked into.
+    /// The checks that the policy needs.
     public var neededChecks: TrustChecks {
         guard case .require(let checks) = rule else { return [] }
         return isReportOnly ? checks.union(.ordinary) : checks
@@ -37,11 +37,11 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     }
 }
 
-/// The policies a connection is held to, each of which has to accept. Connections are shared between equal ones only.
+/// The policies for a connection, each of which has to accept. Connections are shared between equal ones only.
 public struct AppliedPolicies: Sendable, Hashable {
     /// The most specific one for the host, else the default.
     public let host: AppliedPolicy
-    /// The one the task names, when it matches the hop and is another one.
+    /// The policy that the task names, if it matches the hop and is another one.
     public let task: AppliedPolicy?
 
     public init(host: AppliedPolicy, task: AppliedPolicy? = nil) {
@@ -55,7 +55,8 @@ public struct AppliedPolicies: Sendable, Hashable {
 
     public var all: [AppliedPolicy] { [host] + (task.map { [$0] } ?? []) }
 
-    /// Names this judgement: the policies' versions, with an `x` for an expired one. Equal judgements believe the same servers.
+    /// Identifies this judgement: the policies' versions, with an `x` for an expired one. Equal judgements trust the
+    /// same servers.
     public var judgement: String { all.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+") }
 
     public var minimumTLS: TLSVersion { all.map(\.policy.minimumTLS).max() ?? .tls12 }
@@ -67,7 +68,7 @@ public struct AppliedPolicies: Sendable, Hashable {
         task?.policy.clientCertificate ?? host.policy.clientCertificate
     }
 
-    /// Why plain `http` may not be used for such a host: something that pins would be passed by.
+    /// Why plain `http` may not be used for such a host: it would bypass the pins.
     public func refusalOfPlainHTTP(host: @autoclosure () -> String) -> TransferError? {
         guard let pinning = all.first(where: { $0.isPinning && !$0.isReportOnly }) else { return nil }
         let host = host()

@@ -7,7 +7,7 @@ public struct PolicyResolver: Sendable, Hashable {
     /// The operator's, else the built-in one.
     public let defaultPolicy: TrustPolicy
 
-    /// No policies: the ordinary check for everybody.
+    /// No policies: the ordinary check for every server.
     public init() {
         policies = []
         defaultPolicy = .builtInDefault
@@ -44,8 +44,9 @@ public struct PolicyResolver: Sendable, Hashable {
         return best?.policy ?? defaultPolicy
     }
 
-    /// What a hop is held to. A policy the task names counts where one of its patterns matches.
-    /// - Throws: `policyMissing` when the named policy is gone; `plainHTTP` for `http` to a host that has pins.
+    /// The policies for a hop. A policy that the task names counts where one of its patterns matches.
+    /// - Throws: `policyMissing` when the named policy does not exist any more; `plainHTTP` for `http` to a host that
+    ///   has pins.
     public func resolve(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
@@ -64,7 +65,7 @@ public struct PolicyResolver: Sendable, Hashable {
         return applied
     }
 
-    /// What a new task's first hop is held to: a named policy has to match it.
+    /// The policies for a new task's first hop: a named policy has to match it.
     public func admit(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {

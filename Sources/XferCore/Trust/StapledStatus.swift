@@ -1,13 +1,13 @@
 public import XferModel
 
-/// What an OCSP response that a server staples says of its certificate.
+/// The status of a certificate by the OCSP response that the server stapled.
 public enum StapledStatus: Hashable, Sendable, CustomStringConvertible {
     /// The server sent none.
     case missing
-    /// It proves nothing.
+    /// The response proves nothing.
     case unusable(String)
     case revoked(at: Timestamp?)
-    /// Not revoked, as of now; until when the response is valid.
+    /// Not revoked; the response is valid until that time.
     case good(until: Timestamp?)
 
     public var isGood: Bool { if case .good = self { true } else { false } }

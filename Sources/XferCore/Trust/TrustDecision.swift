@@ -1,11 +1,11 @@
 public import XferModel
 
-/// Judges a server by a policy: the table, over facts somebody else gathered.
+/// Judges a server by a policy: a pure decision over facts that the caller gathered.
 public enum TrustDecision {
     public static func judge(_ applied: AppliedPolicy, _ facts: TrustFacts) -> TrustJudgement {
         let refusal = refusal(applied.rule, facts)
         guard applied.isReportOnly, let refusal else { return refusal.map { .refused($0) } ?? .accepted }
-        // Nothing is refused that an ordinary check accepts, and nothing is accepted for being reported.
+        // A `report_only` policy refuses nothing that an ordinary check accepts, and accepts nothing that it refuses.
         return self.refusal(.require(.ordinary), facts) == nil ? .reported(refusal) : .refused(refusal)
     }
 
@@ -18,7 +18,7 @@ public enum TrustDecision {
             if checks.contains(.systemChain) { refusal.add(facts.systemChain, isPinned: false) }
             if checks.contains(.hostName) { refusal.add(facts.hostName) }
             if checks.contains(.pinnedChain) { refusal.add(facts.pinnedChain, isPinned: true) }
-            // Without a valid chain there is nothing to look for pins in: its fault says it all.
+            // Without a valid chain there are no pins to compare: the chain's fault is sufficient.
             if checks.contains(.certificate), !facts.chainHasPinnedCertificate,
                 facts.pinnedChain == .valid || !checks.contains(.pinnedChain)
             {
@@ -37,7 +37,7 @@ public enum TrustDecision {
     }
 }
 
-/// What became of one policy.
+/// The result of one policy.
 public enum TrustJudgement: Hashable, Sendable {
     case accepted
     case refused(TrustRefusal)

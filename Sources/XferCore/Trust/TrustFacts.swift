@@ -1,4 +1,4 @@
-/// What is true of a server's certificates with regard to one policy. What was not looked into counts against the server.
+/// Facts about a server's certificates for one policy. A fact that was not checked counts against the server.
 public struct TrustFacts: Hashable, Sendable {
     /// Whether a valid chain could be built, and if not, why.
     public enum Chain: Hashable, Sendable {
@@ -37,7 +37,7 @@ public struct ChainFault: Hashable, Sendable {
     public var text: String
     /// The certificate at fault, 0 is the leaf.
     public var depth: Int
-    /// The chain ends at nobody who is trusted, which is all that is wrong as far as was looked.
+    /// The chain does not end at a trust anchor, and no other fault was found.
     public var lacksAnchor: Bool
 
     public init(code: Int32, text: String, depth: Int, lacksAnchor: Bool) {

@@ -6,8 +6,8 @@ public enum TrustPolicyRules {
     public static let maxHosts = 256
     public static let maxNameLength = 64
 
-    /// - Parameter now: refuses what has passed already (`expires_at`, pinned certificates); nil for a policy that is read
-    ///   back, where time has gone on.
+    /// - Parameter now: expired values (`expires_at`, pinned certificates) are refused; nil for a stored policy, which
+    ///   may have expired since.
     public static func check(_ policy: TrustPolicy, at now: Timestamp?) throws(TrustPolicyError) {
         func refuse(_ problem: TrustPolicyError.Problem) -> TrustPolicyError { TrustPolicyError(policy.name, problem) }
         guard isName(policy.name) else { throw refuse(.badName) }

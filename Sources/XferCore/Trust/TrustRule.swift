@@ -1,6 +1,6 @@
 public import XferModel
 
-/// What can be asked of a server's certificates.
+/// Checks of a server's certificates.
 public struct TrustChecks: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -46,8 +46,8 @@ public struct TrustCell: Hashable, Sendable {
             validatesDomainName: policy.validatesDomainName)
     }
 
-    /// What the cell asks for. After AFSecurityPolicy's `evaluateServerTrust:forDomain:`, but that the host name is checked
-    /// with pinned keys of invalid chains too whenever the field says so.
+    /// The checks of the cell. After AFSecurityPolicy's `evaluateServerTrust:forDomain:`, except that the host name is
+    /// checked with pinned keys of invalid chains, too, whenever the field says so.
     public var rule: TrustRule {
         let name: TrustChecks = validatesDomainName ? .hostName : []
         switch (mode, hasPins, allowsInvalidCertificates, validatesDomainName) {
@@ -75,7 +75,8 @@ public struct TrustCell: Hashable, Sendable {
 public enum TrustRule: Hashable, Sendable {
     /// Every one of these has to hold.
     case require(TrustChecks)
-    /// Nothing could satisfy it: refused when it is written, and on every connection should one come by all the same.
+    /// No server could satisfy it. It is refused when it is written, and rejects every connection if it exists all the
+    /// same.
     case reject(TrustContradiction)
 }
 

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// What became of a handshake: the judgements of all policies that applied to it.
+/// The result of a handshake: the judgements of all policies that applied to it.
 public struct TrustVerdict: Hashable, Sendable {
     /// Why the connection is refused, by the first policy that does; nil accepts.
     public var failure: TrustFailure?
@@ -8,7 +8,7 @@ public struct TrustVerdict: Hashable, Sendable {
     public var violations: [TrustFailure]
     /// Policies that have expired and were replaced by the ordinary check.
     public var expired: [String]
-    /// Policies that let a server through that the ordinary check would refuse, or that never looked.
+    /// Policies that accepted a server that the ordinary check would refuse, or that checked nothing.
     public var lax: [String]
 
     public init(
@@ -20,7 +20,7 @@ public struct TrustVerdict: Hashable, Sendable {
         self.lax = lax
     }
 
-    /// Takes up what was found later in the same handshake.
+    /// Adds what was found later in the same handshake.
     public mutating func add(_ later: TrustVerdict) {
         failure = failure ?? later.failure
         violations += later.violations
@@ -30,6 +30,6 @@ public struct TrustVerdict: Hashable, Sendable {
 
     public var isAccepted: Bool { failure == nil }
 
-    /// Whether there is anything to tell an operator.
+    /// Whether an operator has to be informed.
     public var isRemarkable: Bool { failure != nil || !violations.isEmpty || !expired.isEmpty || !lax.isEmpty }
 }

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// When a server has been told, or need not be told any more, that an upload it keeps the beginning of was given up.
+/// Decides when to stop telling a server that an upload whose beginning it keeps was cancelled.
 public enum RemoteUploadCleanupRules {
-    /// How long it is tried: the server forgets the upload by itself some day.
+    /// How long the cleanup is retried: the server removes the upload by itself some day.
     public static let patience = Duration.seconds(86_400)
 
     /// Between tries.
@@ -11,7 +11,7 @@ public enum RemoteUploadCleanupRules {
     public enum Decision: Hashable, Sendable {
         /// The upload is gone.
         case done
-        /// The server does not want to, or has not been reached for too long.
+        /// The server refuses, or has not been reached for too long.
         case giveUp
         case tryAgain(at: Timestamp)
     }
@@ -28,7 +28,7 @@ public enum RemoteUploadCleanupRules {
         if let status {
             switch status {
             case 200...299, 404, 410: return .done
-            // Somebody is at it (tus: Locked), or asks for patience.
+            // The upload is locked by another request (tus: 423), or the server asks to wait.
             case 408, 423, 425, 429: break
             case 400...499: return .giveUp
             default: break

@@ -1,11 +1,11 @@
 public import XferModel
 
-/// An upload as "Resumable Uploads for HTTP" has it (draft-ietf-httpbis-resumable-upload, interop version 8).
+/// An upload by "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload, interop version 8).
 ///
-/// The client's own request carries the whole source and invites the server to make it resumable. A server that does says
-/// so with a 104 whose `Location`, the upload resource, is kept at once; after a break `HEAD` asks it for the offset and
-/// `PATCH` appends there. A server that does not know the protocol ignores the invitation: then it was a plain upload, and
-/// whether it may be sent again is `mayRepeat`.
+/// The client's own request carries the whole source and invites the server to make it resumable. A server that
+/// supports this answers with a 104, and the URL in its `Location`, the upload resource, is kept at once. After a break
+/// `HEAD` asks that resource for the offset, and `PATCH` appends there. A server that does not know the protocol
+/// ignores the invitation: then it was a plain upload, and `mayRepeat` decides whether it may be sent again.
 public struct ResumableUpload: UploadMachine {
     private enum State: Hashable {
         /// → creating, asking, ended
@@ -18,7 +18,7 @@ public struct ResumableUpload: UploadMachine {
         case asking
         /// PATCH in flight → appending, asking, creating, ended
         case appending(Range<Int64>)
-        /// A PATCH in flight that sends nothing, to hear the answer of a complete upload again → ended
+        /// A PATCH in flight that sends nothing, to get the answer of a complete upload again → ended
         case replaying
         /// The client's request is being stopped, because the server wants it in parts → asking, ended
         case interrupting
@@ -35,8 +35,8 @@ public struct ResumableUpload: UploadMachine {
     private var limits = UploadLimits()
     public private(set) var resumeData: UploadResumeData?
 
-    /// - Parameter mayRepeat: whether the client's request may be made a second time when nobody knows what became of the
-    ///   first: its method is idempotent, or the client said so.
+    /// - Parameter mayRepeat: whether the client's request may be made a second time when the outcome of the first is
+    ///   unknown: its method is idempotent, or the client said so.
     public init(method: HTTPMethod, url: HTTPURL, length: Int64, mayRepeat: Bool, resumeData: UploadResumeData?) {
         self.method = method
         self.url = url
@@ -55,7 +55,7 @@ public struct ResumableUpload: UploadMachine {
     public mutating func onStart(at now: Timestamp) -> UploadStep {
         precondition(state == .idle, "an upload that is \(state) cannot start")
         guard let data = resumeData else { return create() }
-        // Not to be asked after its lifetime.
+        // An expired resource must not be used.
         if let expiry = data.expiresAt, expiry <= now { return onGone("has expired") }
         return ask()
     }
@@ -94,7 +94,7 @@ public struct ResumableUpload: UploadMachine {
         if state == .interrupting { return ask() }
         state = .ended
         var error = error
-        // Without the upload resource nobody can say what became of the request.
+        // Without the upload resource the outcome of the request cannot be determined.
         if wasSent, resumeData == nil, !mayRepeat { error.isRetriable = false }
         return UploadStep(.fail(error))
     }
@@ -119,7 +119,7 @@ public struct ResumableUpload: UploadMachine {
         if let objection = note(UploadLimits(in: head), at: now) { return fail(objection) }
         guard resumeData != nil else { return UploadStep(.goOn) }
         var step = onProgress(head, within: 0..<(state == .creating ? length : 0))
-        // The place is what must not be lost; the offset the server is asked for anyway.
+        // The resource's URL must not be lost; the offset can always be asked for again.
         if step.record == .unchanged, let data = resumeData, known == nil || known?.largestAppend != data.largestAppend
         {
             step.record = .keep(data)
@@ -238,7 +238,7 @@ public struct ResumableUpload: UploadMachine {
             return goOn(at: stated)
         case 409:
             guard stated != nil else { return askAfterFruitless() }
-            // What it names now may be less than what it acknowledged only if the server has lost bytes.
+            // If this offset is below the acknowledged one, the server has lost bytes, and `goOn` fails.
             return goOn(at: stated)
         case 413:
             return onTooLarge(range.upperBound - range.lowerBound)
@@ -249,7 +249,7 @@ public struct ResumableUpload: UploadMachine {
         }
     }
 
-    /// The server has everything; only its words are missing, and it need not say them twice.
+    /// The server has everything; only its answer was lost, and the server need not repeat it.
     private mutating func onReplayed(_ head: ResponseHead, at now: Timestamp) -> UploadStep {
         if ResumableUploadWire.isComplete(head) == true || (200...299).contains(head.status) {
             return UploadStep(.answered(mayRetry: false))
@@ -283,7 +283,7 @@ public struct ResumableUpload: UploadMachine {
         return .fail("the server's answers contradict each other: \(fruitless) requests made no progress")
     }
 
-    /// 413: the server's word on the part's size, else half of what was too large.
+    /// 413: the server's limit for a part, else half of the part that was too large.
     private mutating func onTooLarge(_ count: Int64) -> UploadStep {
         guard shrink(from: count) else {
             return .fail("\(count) bytes in one request are too large for the server (413)")
@@ -291,7 +291,7 @@ public struct ResumableUpload: UploadMachine {
         return ask()
     }
 
-    /// False when smaller makes no sense.
+    /// False when no smaller part makes sense.
     @discardableResult
     private mutating func shrink(from count: Int64) -> Bool {
         if let most = limits.largestAppend, most < count { return true }
@@ -302,7 +302,7 @@ public struct ResumableUpload: UploadMachine {
         return true
     }
 
-    /// The upload resource will not come back. Whether it ended because it was complete nobody can say any more.
+    /// The upload resource is gone for good. Whether it ended because it was complete cannot be determined any more.
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil
         creations += 1
@@ -365,7 +365,7 @@ public struct ResumableUpload: UploadMachine {
         _ = note(UploadLimits(in: head), at: now)
     }
 
-    /// Takes over what a response says about limits; gives what makes the upload impossible.
+    /// Takes over the limits of a response; returns why they make the upload impossible, else nil.
     private mutating func note(_ told: UploadLimits, at now: Timestamp) -> String? {
         if let most = told.largest, most < length {
             return "\(length) bytes are too large for the server (at most \(most))"

@@ -1,7 +1,7 @@
 import XferModel
 
-/// What client and server of a resumable upload say: requests and fields of draft-ietf-httpbis-resumable-upload, interop
-/// version 8. Which of them comes when is `ResumableUpload`'s.
+/// Requests and fields of a resumable upload (draft-ietf-httpbis-resumable-upload, interop version 8).
+/// `ResumableUpload` decides which of them is sent when.
 enum ResumableUploadWire {
     private static let interopVersion: Int64 = 8
     private static let version = HeaderField(name: "Upload-Draft-Interop-Version", value: String(interopVersion))

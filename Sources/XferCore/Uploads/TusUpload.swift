@@ -3,8 +3,8 @@ public import XferModel
 /// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, expiration and termination
 /// extensions.
 ///
-/// `POST` creates the upload resource, whose URL is kept before a byte is sent; `PATCH` appends at the offset the server
-/// named last; whenever that is not known for certain, `HEAD` asks for it.
+/// `POST` creates the upload resource, whose URL is kept before a byte is sent. `PATCH` appends at the offset that the
+/// server named last; whenever that is uncertain, `HEAD` asks for it.
 public struct TusUpload: UploadMachine {
     private enum State: Hashable {
         /// → creating, asking
@@ -26,7 +26,7 @@ public struct TusUpload: UploadMachine {
     private var state = State.idle
     private var fruitless = 0
     private var creations = 0
-    /// Learned from a 413; outlives the upload resource.
+    /// From a 413; it stays valid for a new upload resource.
     private var largestAppend: Int64?
     public private(set) var resumeData: UploadResumeData?
 
@@ -166,7 +166,7 @@ public struct TusUpload: UploadMachine {
         }
     }
 
-    /// The server's word on how much it has.
+    /// The server has stated its offset.
     private mutating func take(
         _ offset: Int64?, through end: Int64, _ head: ResponseHead, of data: UploadResumeData
     ) -> UploadStep {
@@ -219,7 +219,7 @@ public struct TusUpload: UploadMachine {
                     ], content: 0..<0)))
     }
 
-    /// The server has forgotten the upload.
+    /// The server does not have the upload any more: creates another one.
     private mutating func createAnew() -> UploadStep {
         resumeData = nil
         creations += 1
@@ -238,7 +238,7 @@ public struct TusUpload: UploadMachine {
         head.value("Upload-Offset").flatMap { Decimal64.parse($0) }
     }
 
-    /// Nil when the server does not say, or says it in a way nobody understands.
+    /// Nil when the server does not say, or when the date cannot be parsed.
     private static func expiry(in head: ResponseHead) -> Timestamp? {
         head.value("Upload-Expires").flatMap(HTTPDate.parse)
     }

@@ -3,12 +3,12 @@ public import XferModel
 /// The course of one upload by a protocol whose server keeps what arrived: which request comes next, what has to be
 /// committed before it, and what each answer means.
 ///
-/// Made for one run, from what earlier runs left. At most one request is in flight at any time: after `send` the caller
-/// tells of interim responses and then of exactly one of `onAnswer`, `onBroken` and, when it was asked to interrupt,
-/// `onInterrupted`. Waiting before another try is not decided here: a failure that may pass ends the run, and the next one
-/// begins by asking the server for its offset.
+/// Made for one run, from what earlier runs left. At most one request is in flight at any time. After `send` the caller
+/// reports interim responses, and then exactly one of `onAnswer`, `onBroken` and, after a requested interruption,
+/// `onInterrupted`. Waiting before another try is not decided here: a failure that may pass ends the run, and the next
+/// one begins by asking the server for its offset.
 public protocol UploadMachine: Sendable {
-    /// What the next run has to know, as of the last step; the offset may be ahead of what was recorded.
+    /// What the next run has to know after the last step; the offset may be ahead of what was recorded.
     var resumeData: UploadResumeData? { get }
 
     /// The first step of the run.
@@ -27,7 +27,7 @@ public protocol UploadMachine: Sendable {
     /// The request in flight was stopped because the last step asked for it.
     mutating func onInterrupted() -> UploadStep
 
-    /// Tells the server that nobody wants the upload any more.
+    /// Tells the server that the upload is not wanted any more.
     static func cancellation(of data: UploadResumeData) -> UploadRequest
 }
 
@@ -62,7 +62,7 @@ public struct UploadRequest: Hashable, Sendable {
     }
 }
 
-/// What an event means for an upload: first `record` is committed, then `action` is taken.
+/// The result of an event: first `record` is committed, then `action` is taken.
 public struct UploadStep: Hashable, Sendable {
     public var record: UploadRecord
     public var action: UploadAction
@@ -81,7 +81,7 @@ public struct UploadStep: Hashable, Sendable {
 public enum UploadRecord: Hashable, Sendable {
     case unchanged
     case keep(UploadResumeData)
-    /// The upload resource is of no use any more.
+    /// The upload resource cannot be used any more.
     case forget
 }
 
@@ -90,13 +90,13 @@ public enum UploadAction: Hashable, Sendable {
     case send(UploadRequest)
     /// The request in flight goes on.
     case goOn
-    /// Stop the request in flight, then tell `onInterrupted`.
+    /// Stop the request in flight, then call `onInterrupted`.
     case interrupt
-    /// The final response just received is the upload's answer, to be judged as any other request's. `mayRetry` says whether
-    /// the request may be made again if it is a failure that may pass.
+    /// The final response just received is the upload's answer, to be judged as for any other request. `mayRetry`:
+    /// whether the request may be repeated if the answer is a failure that may pass.
     case answered(mayRetry: Bool)
-    /// The server has the whole source and says so. `keepsResponse` tells whether the last response is the one to keep: there
-    /// is nothing in it to judge.
+    /// The server has stated that it has the whole source. `keepsResponse`: whether the last response is kept as the
+    /// task's; it need not be judged.
     case completed(keepsResponse: Bool)
     /// Stops the request in flight, if there is one.
     case fail(TransferError)
@@ -104,15 +104,15 @@ public enum UploadAction: Hashable, Sendable {
 
 /// What both protocols judge alike.
 enum UploadJudgement {
-    /// Answers without progress in a row, and upload resources the server forgot within one run, before it is taken to be
-    /// out of its mind.
+    /// Answers in a row without progress, and upload resources that the server forgot within one run, after which the
+    /// upload fails.
     static let maxFruitless = 3
 
     /// The smallest part that is tried after a 413, in bytes.
     static let smallestPart: Int64 = 64 << 10
 
-    /// How a response that is no part of the protocol's normal course ends the run. 423 (RFC 4918 §11.3) means that the
-    /// server still holds on to an earlier request: it passes.
+    /// Ends the run for a response outside the protocol's normal course. 423 (RFC 4918 §11.3) means that the server
+    /// still holds an earlier request's lock: that is temporary.
     static func failure(_ head: ResponseHead, from url: HTTPURL, now: Timestamp) -> UploadStep {
         var error = ResponseRules.failure(head, from: url, now: now)
         if head.status == 423 || head.status >= 500 {
@@ -122,7 +122,7 @@ enum UploadJudgement {
         return UploadStep(.fail(error))
     }
 
-    /// Why the server cannot mean this offset, nil when it can.
+    /// Why this offset is impossible; nil when it is possible.
     static func objection(to offset: Int64?, from acknowledged: Int64, through end: Int64) -> String? {
         guard let offset else { return "the server does not say in any valid way how much it has (Upload-Offset)" }
         if offset < 0 { return "the server says it has \(offset) bytes" }

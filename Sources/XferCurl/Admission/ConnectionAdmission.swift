@@ -35,7 +35,7 @@ extension Exchange {
 }
 
 extension EasyHandle {
-    /// The proxy, or none; and who looks at the addresses of new connections.
+    /// Sets the proxy, or none, and the callback that checks the addresses of new connections.
     func setRoute(_ spec: SessionSpec) {
         // Empty, and not unset: then libcurl would look into the environment.
         set(CURLOPT_PROXY, spec.key.proxy ?? "")

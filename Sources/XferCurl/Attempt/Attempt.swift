@@ -30,11 +30,12 @@ public struct Attempt: Sendable {
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
     public var checkpoints: CheckpointWindow.Limits
-    /// With whom `checkpoints` are shared; nil where nobody else brings parts of the body.
+    /// The account of bytes at stake that all attempts at one body share; nil where this attempt alone fetches the
+    /// body.
     public var stake: SharedStake?
     /// Asked before every hop, redirects included: which session, and so which trust, the hop goes through.
     public var session: SessionChooser
-    /// Told at every final response's head, redirects included, who sends it. Called on the attempt's loop.
+    /// Called with the sender at every final response's head, redirects included. Called on the attempt's loop.
     public var onServer: (@Sendable (SourceEvidence) -> Void)?
 
     public init(
@@ -71,8 +72,9 @@ public struct Attempt: Sendable {
 public enum AttemptMode: Sendable, Hashable {
     /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
     case download
-    /// Any final response, whatever its status, unless it is a part, which nobody asked for: its body goes into the sink as
-    /// it came (`AttemptOutcome.codings`), and the caller judges it. Nothing is resumed: `resumeData` and `segment` are not looked at.
+    /// Any final response, whatever its status, except an unrequested partial response. Its body goes into the sink as
+    /// it came (`AttemptOutcome.codings`), and the caller judges it. Nothing is resumed: `resumeData` and `segment` are
+    /// ignored.
     case exchange
 }
 

@@ -54,8 +54,8 @@ public struct AttemptOutcome: Sendable {
     /// Whether the server may have begun to act on the request: bytes of it went out. A redirect that leaves the method as
     /// it is shows that the server did not act, and the count begins anew.
     public var requestWasSent: Bool
-    /// Content codings the body is in that the request asked for, in the order the server applied them: whoever reads the
-    /// body undoes them. Empty when it is to be kept as it came.
+    /// Content codings of the body that the request asked for, in the order the server applied them; the reader of the
+    /// body undoes them. Empty when the body is to be kept as it came.
     public var codings: [ContentCoding]
     /// They were undone: the body is the content. The engine does not.
     public var isDecoded = false

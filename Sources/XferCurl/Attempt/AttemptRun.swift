@@ -236,7 +236,7 @@ final class AttemptRun {
             result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
             body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,
             codings: codings, resumeData: kept)
-        // Whoever hears of the end finds its place free.
+        // Before the event: a receiver of the event may start another attempt at once, and finds the place free.
         core.forget(self)
         events.yield(.finished(outcome))
         events.finish()
@@ -368,8 +368,8 @@ final class AttemptRun {
         return min(pacing.sendChunk, Pacing.sendChunk(shared))
     }
 
-    /// Most bytes that are read at once. libcurl keeps a buffer of that size for each attempt, so those who come to many
-    /// have a small one: a thousand attempts hold 30 MiB.
+    /// Most bytes that are read at once. libcurl keeps a buffer of that size for each attempt, so many attempts get
+    /// small buffers: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
         let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)

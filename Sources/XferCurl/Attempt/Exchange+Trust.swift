@@ -36,7 +36,8 @@ extension Exchange {
         }
     }
 
-    /// In the handshake: whom it is for. What was decided before the hop is decided once more; nil refuses.
+    /// Called in the handshake: the server it has to be with. What was decided before the hop is checked once more; nil
+    /// refuses.
     private func trustTarget(_ party: Handshakes.Party) -> TrustTarget? {
         guard let (session, handle) = connection else { return nil }
         let spec = session.key.spec
@@ -93,7 +94,7 @@ extension Exchange {
         }
     }
 
-    /// Tells who sends the present response, over a connection that may be older than this request.
+    /// Reports the sender of the present response, whose connection may be older than this request.
     func noteServer() {
         guard let onServer = run.attempt.onServer, let (session, handle) = connection else { return }
         let server = url.scheme == .https ? handle.tls.map(ConnectedServer.init) : nil

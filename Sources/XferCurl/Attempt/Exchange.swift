@@ -236,11 +236,11 @@ final class Exchange {
         return true
     }
 
-    /// Whether bytes wait on a connection that was used before: what nobody has asked for yet would be taken for the answer
-    /// to this request. The connection is closed, and the request goes out over a new one.
+    /// Whether unread bytes wait on a reused connection: they would be taken for the response to this request. The
+    /// connection is closed, and the request goes out over a new one; it fails if that was demanded already.
     ///
-    /// Over TLS 1.3 the bytes may be a session ticket; a new connection costs less than to be wrong. HTTP/2 frames belong to
-    /// their streams, and others than answers may come at any time.
+    /// Over TLS 1.3 the bytes may be a session ticket; a new connection costs less than to be wrong. HTTP/2 frames
+    /// belong to their streams, and others than responses may come at any time.
     private func isUnclean(_ route: SocketRoute) -> Bool {
         guard let (session, handle) = connection, hasHeard || !handle.hasNewConnection else { return false }
         let tls = handle.tls.map(TLSState.init)

@@ -1,4 +1,4 @@
-/// Which TLS handshakes a request has led to, and who was judged in them.
+/// Which TLS handshakes a request has led to, and whether the origin was judged in one of them.
 struct Handshakes {
     enum Party: Hashable, Sendable {
         case origin

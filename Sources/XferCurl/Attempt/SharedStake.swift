@@ -16,7 +16,7 @@ public final class SharedStake: Sendable {
 
     public init() {}
 
-    // MARK: For whoever makes the checkpoints
+    // MARK: For the code that makes the checkpoints
 
     /// How many attempts there are now.
     public func setAttempts(_ count: Int) { state.withLockedValue { $0.attempts = max(1, count) } }

@@ -3,7 +3,7 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// What a hop's request shows of who it comes from.
+/// The authentication of a hop's request.
 extension Exchange {
     /// Decides what libcurl has to do, once the request's fields for this hop are known: `Authorization` is among them already
     /// where it can be sent at once, unless a header rule took it out again.

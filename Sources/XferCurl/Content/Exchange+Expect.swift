@@ -4,8 +4,9 @@ import XferModel
 
 /// `Expect: 100-continue`: a server is asked before a large content is sent to it.
 ///
-/// libcurl adds the field over HTTP/1.1 and waits; this decides whether it may, and remembers who does not answer. What
-/// libcurl would do after a 417, repeat the request by itself, is done here: it would not show in the hop's head otherwise.
+/// libcurl adds the field over HTTP/1.1 and waits. This code decides whether it may, and remembers servers that do not
+/// answer it. After a 417 libcurl would repeat the request by itself, and the hop's head would not show that; so the
+/// repetition is done here.
 extension Exchange {
     /// Whether the server is worth asking. libcurl signs each line of a request as it stands, so a signed one is its own.
     func mayAskFirst() -> Bool {

@@ -23,12 +23,12 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     /// By file; the key nil is the system's.
     private var anchors: [String?: TrustAnchors] = [:]
     private var handles: [UInt: EasyHandle] = [:]
-    /// Whom the last callback was for: mostly it is who the next one is for.
+    /// The handle of the last callback: mostly the next callback is for the same one.
     private var recentHandle: EasyHandle?
     private var lastHandle: UInt = 0
     /// Attempts that may go on: libcurl is told outside its callbacks.
     private var toUnpause: [AttemptRun] = []
-    /// Whether there are limits that attempts share. While there are none nobody asks for them.
+    /// Whether there are limits that attempts share. Without any, attempts skip the check.
     private(set) var isLimited = false
     private(set) var isShutDown = false
 

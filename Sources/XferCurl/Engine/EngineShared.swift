@@ -9,7 +9,7 @@ final class EngineShared: Sendable {
     let loops: [CurlLoop]
     /// Limits that attempts share.
     let rates = SharedRates()
-    /// Who is asked before a large content is sent.
+    /// Remembers the origins that did not answer `Expect: 100-continue`.
     let continues = NIOLockedValueBox(ContinueMemory())
     private let load: NIOLockedValueBox<LoopLoad>
     /// By name.
@@ -29,7 +29,7 @@ final class EngineShared: Sendable {
     /// Attempts that run.
     var attemptCount: Int { load.withLockedValue(\.total) }
 
-    /// Has the loops look whose turn it is that those who are first under a shared limit run on.
+    /// Wakes the loops of the attempts that are first in the line of a shared limit, so that they check for their turn.
     func wakeFirsts(except own: Int) {
         if loops.count == 1 { return }
         for loop in rates.loopsOfFirsts where loop != own { loops[loop].wake() }

@@ -1,6 +1,6 @@
 /// How many attempts each of the engine's loops has, and so where the next one runs.
 ///
-/// What costs is the bytes, and TLS above all, not the attempts; but how many bytes will come nobody knows at the
+/// The cost is in the bytes, and TLS above all, not in the attempts; but the number of bytes is unknown at the
 /// beginning. So the loop with the fewest attempts is taken, and, among several, the one that connections to the origin
 /// are probably on: one request after the other uses one connection.
 struct LoopLoad {

@@ -2,11 +2,12 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 
-/// The limits that attempts share, both ways and over all loops: one bucket and one line for each, so that the sum holds
-/// whatever runs where.
+/// The limits that attempts share, in both directions and over all loops. Each limit has one bucket and one line, so
+/// that the sum holds on whatever loops the attempts run.
 ///
-/// Each loop lets those go on that run on it, since only their loop may touch them. Whoever is first in a line has their loop
-/// waiting for the debt's end; a loop that was at the head and no longer is wakes the one whose turn it is (`firsts`).
+/// Each loop resumes only its own attempts, since no other thread may touch them. The loop of the first attempt in a
+/// line waits for the debt's end. A loop whose attempt leaves the head of a line wakes the loop of the next one
+/// (`loopsOfFirsts`).
 final class SharedRates: Sendable {
     enum Direction {
         case receive, send
@@ -55,12 +56,12 @@ final class SharedRates: Sendable {
         }
     }
 
-    /// Whose turn it is on this loop; to be called until it names nobody.
+    /// The attempt of this loop whose turn it is; call it until it returns nil.
     func next(_ direction: Direction, on loop: Int, now: MonotonicInstant) -> AttemptID? {
         gates.withLockedValue { $0[direction].next(now, where: { $0.loop == loop }) }
     }
 
-    /// When somebody's turn comes on this loop; nil while nobody of it is first in a line.
+    /// When the next turn of this loop comes; nil while none of its attempts is first in a line.
     func deadline(on loop: Int, now: MonotonicInstant) -> MonotonicInstant? {
         gates.withLockedValue { gates in
             let receive = gates.receive.deadline(now, where: { $0.loop == loop })
@@ -69,7 +70,7 @@ final class SharedRates: Sendable {
         }
     }
 
-    /// The loops of those who are first in a line.
+    /// The loops of the attempts that are first in a line.
     var loopsOfFirsts: Set<Int> {
         gates.withLockedValue { gates in Set((gates.receive.firsts + gates.send.firsts).map(\.loop)) }
     }

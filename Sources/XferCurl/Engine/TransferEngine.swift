@@ -44,8 +44,8 @@ public final class TransferEngine: Sendable {
         await loops[id.loop].withAttempt(id) { $0.committed(offset) }
     }
 
-    /// The part the attempt fetches ends at this offset from now on: earlier, so that somebody else may fetch the rest, or
-    /// later. Answers whether it does; it does not where it has written more, has no response yet or one that ends before.
+    /// Ends the part that the attempt fetches at this offset: earlier, so that another attempt can fetch the rest, or
+    /// later. Returns false if the attempt has written more, has no response yet, or has one that ends before.
     public func setEnd(_ id: AttemptID, _ offset: Int64) async -> Bool {
         await loops[id.loop].withAttempt(id) { $0.setEnd(offset) } ?? false
     }

@@ -12,7 +12,7 @@ final class EasyHandle {
     /// What callbacks and messages know the handle by.
     let id: UInt
     let easy: UnsafeMutableRawPointer
-    /// Who the callbacks are for; nil while the handle is idle.
+    /// The exchange that receives the callbacks; nil while the handle is idle.
     weak var exchange: Exchange?
     /// The socket the request goes over, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` only knows it
     /// afterwards). For HTTP/2 others use it too.
@@ -99,7 +99,7 @@ final class EasyHandle {
         }
     }
 
-    /// Lets callbacks find nobody.
+    /// Detaches the exchange and the socket, so that callbacks have no effect.
     func rest() {
         exchange = nil
         socket = nil
@@ -127,8 +127,8 @@ final class EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         // Survives curl_easy_reset, and would let a connection skip the certificate check.
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
-        // Whoever reads a body undoes its coding, within bounds and off the loop: libcurl would write out all that one read
-        // decodes to, and does not tell a stream that ends early. (Off, it leaves transfer codings alone, too.)
+        // The reader of a body undoes its coding, within bounds and off the loop: libcurl would write out all that one
+        // read decodes to, and does not detect a stream that ends early. (Off, it leaves transfer codings alone, too.)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_NETRC, 0)

@@ -25,7 +25,7 @@ struct HeadParser {
     private var interimCount = 0
     /// Whether the server has asked for the content.
     private(set) var hasContinued = false
-    /// Lines after the head are trailers; nobody needs them.
+    /// Lines after the head are trailers, which are ignored.
     private var isDone = false
 
     mutating func onLine(_ bytes: UnsafeRawBufferPointer) -> Event {

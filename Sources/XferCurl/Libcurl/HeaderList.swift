@@ -4,8 +4,9 @@ import XferModel
 /// Header fields as libcurl takes them: a linked list of `Name: value` lines that has to outlive the request.
 final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
-    /// `User-Agent` of a signed request, which is not among the lines: proxies may change it, so nobody signs it, and some
-    /// servers (botocore's signer, which moto checks with) leave it out of what they compute even where it was signed.
+    /// `User-Agent` of a signed request, which is not among the lines. Proxies may change it, so signers leave it out,
+    /// and some servers (botocore's signer, which moto checks with) leave it out of what they compute even where it was
+    /// signed.
     private(set) var unsignedUserAgent: String?
 
     /// Throws for text that would end a line early; clients' fields are checked long before.
@@ -42,7 +43,7 @@ final class HeaderList {
         if fields.firstValue(named: "Accept-Encoding") == nil { append("Accept-Encoding:") }
     }
 
-    /// The list, for whoever frees it; this one is empty then.
+    /// The list, which the caller has to free; this one is empty then.
     func release() -> UnsafeMutablePointer<curl_slist>? {
         defer { first = nil }
         return first

@@ -25,7 +25,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         var thread = Thread.none
         var isStopping = false
         var jobs: [UnownedJob] = []
-        /// Somebody wants a turn without having a job.
+        /// A turn was requested without a job.
         var isCalled = false
     }
 
@@ -61,7 +61,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
 
     deinit { close(wakeUp) }
 
-    /// Says who acts on sockets and deadlines. Before the first job.
+    /// Sets the client that acts on sockets and deadlines. Call it before the first job.
     func attach(_ client: any LoopClient) { self.client = client }
 
     /// Lets the thread end once its jobs are done, and forgets the client.
@@ -173,7 +173,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     func forget(_ fd: Int32) { epoll.forget(fd) }
 }
 
-/// Who acts for the loop; called on its thread only.
+/// Handles the loop's sockets and deadlines; called on its thread only.
 protocol LoopClient: AnyObject {
     func onReady(token: UInt64, mask: UInt32)
     /// Once per turn, after the jobs and before waiting: the place for due deadlines.

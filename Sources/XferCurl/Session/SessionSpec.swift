@@ -46,7 +46,7 @@ public struct SessionKey: Hashable, Sendable {
     var hasSecureProxy: Bool { proxy?.lowercased().hasPrefix("https://") ?? false }
 }
 
-/// Who the service is to a proxy. Never shown.
+/// The service's credential for a proxy. Never shown.
 public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
     public var user: String
     public var password: String

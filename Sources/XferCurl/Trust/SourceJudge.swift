@@ -4,10 +4,12 @@ import XferTrust
 
 /// Judges servers that have sent something already: what was believed then may not be believed now.
 public enum SourceJudge {
-    /// Why the policies refuse who sent this; nil believes it.
+    /// Why the policies refuse the server that sent this; nil when they accept it.
     ///
-    /// - Parameter isStapleChecked: policies that require the same of a stapled OCSP response judged it in its handshake.
     /// Reads the authorities, so it blocks for some milliseconds.
+    ///
+    /// - Parameter isStapleChecked: policies that require the same of a stapled OCSP response judged it in its
+    ///   handshake.
     public static func refusal(
         of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?, isStapleChecked: Bool
     ) -> String? {

@@ -1,7 +1,7 @@
 public import XferManager
 import XferModel
 
-/// Decides who may call: the daemon's own uid and root as operators, others when the configuration allows them.
+/// Decides which users may call: the daemon's own uid and root as operators, others when the configuration allows them.
 public struct AccessPolicy: Hashable, Sendable {
     /// Why a peer is refused.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -40,7 +40,7 @@ public struct AccessPolicy: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// Where those who are no operators may write and read.
+    /// Where users who are not operators may write and read.
     public var grants: RootGrants {
         RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots))
     }

@@ -86,10 +86,11 @@ public struct AccountDirectory: Sendable {
 }
 
 extension AccessPolicy {
-    /// The policy the settings describe, and what of them had to be left out.
+    /// The policy that the settings describe, and warnings about entries that were left out.
     ///
-    /// A name nobody has is left out with a warning: an account that was deleted must not stop the service, and
-    /// leaving it out allows nobody. Grants to root, to the daemon's own user or to uid 65534 change nothing.
+    /// An entry whose user or group does not exist is left out with a warning: a deleted account must not stop the
+    /// service, and the missing entry grants nothing. Grants to root, to the daemon's own user or to uid 65534 change
+    /// nothing.
     public static func load(
         _ settings: Settings, ownUID: UInt32, accounts: AccountDirectory = .system
     ) -> (policy: AccessPolicy, warnings: [String]) {

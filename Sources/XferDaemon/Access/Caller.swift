@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Who is at the other end of a connection, as the kernel reported it when the connection was made.
+/// The client's process at the other end of a connection, as the kernel reported it when the connection was made.
 public struct Peer: Hashable, Sendable {
     /// `SO_PEERCRED` (socket(7)).
     public let uid: UInt32
@@ -26,7 +26,7 @@ public struct Caller: Hashable, Sendable {
     public let maxTasks: Int?
     public let maxPriority: Priority
 
-    /// Who its tasks belong to.
+    /// The owner of its tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 
     /// Whether it may see and touch tasks of that owner; tasks it may not are answered as `not_found`.

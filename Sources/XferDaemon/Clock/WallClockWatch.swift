@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import XferThreads
 
-/// Tells when somebody sets the wall clock (timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`). Its thread sleeps until then, and
+/// Reports when the wall clock is set (timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`). Its thread sleeps until then, and
 /// lives as long as the process. A clock that is set after `start` has returned is not missed.
 enum WallClockWatch {
     /// - Parameter onSet: called on the watch's thread, also when the machine has slept, which sets the clock.

@@ -93,7 +93,7 @@ public enum Daemon {
             routes: HTTPRoutes(manager: manager, service: service, metrics: metrics, leases: leases).all,
             limits: RPCLimits(settings))
 
-        // Everything is as the last daemon left it before anybody can ask.
+        // The state of the last process is restored before the first client can call.
         try await manager.start()
         try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)

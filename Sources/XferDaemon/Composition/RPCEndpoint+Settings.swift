@@ -9,9 +9,9 @@ extension RPCEndpoint {
             : inherited.map { .inherited(descriptor: $0.descriptor) }
     }
 
-    /// A socket of our own. Only the daemon's user can connect (0600), or one group (0660) where
-    /// nobody but its members is granted access; with any other grants everybody can connect and `SO_PEERCRED` decides
-    /// who is heard.
+    /// A socket that the service makes itself. Without grants only the daemon's user can connect (0600). If one group
+    /// is the only grant, its members can (0660). With any other grants every user can connect (0666), and the service
+    /// decides by `SO_PEERCRED` which ones it serves.
     private init(path: String, settings: Settings) {
         let access = settings.access
         if !access.isConfigured {

@@ -3,9 +3,10 @@ import XferThreads
 
 /// Jobs waiting for a thread, in the order they came, and the threads waiting for jobs.
 ///
-/// Threads that wait sleep without ever waking up by themselves. At most one thread is being woken at a time, and it wakes
-/// the next if there is still work when it gets there: a burst of jobs costs one system call, not one for each. A single job
-/// that one of the threads adds wakes nobody: it is what that thread does next, before another one could be awake.
+/// Threads that wait sleep without ever waking up by themselves. At most one thread is being woken at a time, and it
+/// wakes the next if there is still work when it gets there: a burst of jobs costs one system call, not one for each. A
+/// single job that one of the threads adds wakes no other thread: the same thread runs it next, before another one
+/// could be awake.
 final class JobQueue: @unchecked Sendable {
     /// Which queue the calling thread works for.
     private static let ofThread = ThreadLocal<JobQueue>()

@@ -27,8 +27,8 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         }
     }
 
-    /// As many threads as there are processors can make use of, but a few in any case: one that the kernel keeps waiting
-    /// (for a page of a file, say) must not keep everybody waiting.
+    /// One thread for each processor, at least 4 and at most 16: a thread that the kernel blocks (for a page of a file,
+    /// say) must not block all jobs.
     static var usualThreads: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 4), 16) }
 
     func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }

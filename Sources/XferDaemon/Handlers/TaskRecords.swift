@@ -9,7 +9,7 @@ struct TaskRecords: Sendable {
     func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
         let running = tasks.filter { $0.state == .running }.map(\.id)
         let progress = running.isEmpty ? [:] : await manager.progress(of: running)
-        // Of who holds no bytes nothing is known.
+        // A task without a transfer has no bytes that could be resumed.
         let mayResume = columns.contains("resumable") && tasks.contains { $0.transferID != nil }
         let resumable = mayResume ? try await manager.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await manager.segments(of: tasks) : [:]

@@ -52,8 +52,8 @@ public final class PrometheusRegistry: MetricsFactory {
         return output
     }
 
-    /// The cell of a series, made when it is new; one that belongs to nobody when there are too many, or when the
-    /// name is another kind's already.
+    /// The cell of a series, made when it is new. It is not registered if there are too many series, or if the name
+    /// belongs to another kind already.
     private func cell(
         _ label: String, suffix: String, _ dimensions: [(String, String)], _ kind: MetricKind
     ) -> MetricCell {

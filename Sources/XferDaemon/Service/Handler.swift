@@ -28,7 +28,7 @@ struct Handler: Sendable {
     }
 }
 
-/// Who calls, over what.
+/// The caller of a method, and its connection.
 struct CallContext: Sendable {
     let caller: Caller
     let connection: RPCConnection

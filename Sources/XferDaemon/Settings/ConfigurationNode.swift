@@ -1,9 +1,9 @@
 internal import Yams
 
-/// A node of the configuration with its place: what the settings are read from, whoever wrote it.
+/// A node of the configuration with its place: the settings are read from such nodes, whatever their origin.
 ///
-/// A tree of its own, for Yams resolves aliases by sharing and the number of nodes has to be bounded before anything
-/// walks them.
+/// It is a tree separate from Yams's, since Yams resolves aliases by sharing, and the number of nodes has to be bounded
+/// before anything walks them.
 struct ConfigurationNode: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// `isPlain`: written without quotes, so that it may be a number.

@@ -6,7 +6,7 @@ public struct LoadedSettings: Hashable, Sendable {
     public internal(set) var settings: Settings
     /// By `SettingKey.path`; a key that is not in it has its default.
     public internal(set) var origins: [String: SettingOrigin]
-    /// Things worth a line in the log that refuse nothing, such as an environment variable nobody reads.
+    /// Messages for the log that refuse nothing, such as an environment variable that no setting uses.
     public let warnings: [String]
 
     /// - Parameters:

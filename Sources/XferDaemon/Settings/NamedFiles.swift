@@ -2,11 +2,12 @@ import Glibc
 import XferManager
 import XferModel
 
-/// Looks whether what the configuration names is there: files, programs and directories.
+/// Checks whether the files, programs and directories that the configuration names are there.
 ///
-/// What would fail every task that needs it, for as long as nobody writes the configuration anew, refuses the
-/// configuration: authorities and hooks' programs. What may come later, and fails tasks with a reason of its own or makes
-/// them wait, is warned of: roots on disks that are not mounted yet, secrets, client certificates of profiles.
+/// The configuration is refused if the missing file would fail every task that needs it until the configuration is
+/// changed: authorities and hooks' programs. A missing file that may come later causes a warning; until then its tasks
+/// fail with a reason of its own, or wait. That is so for roots on disks that are not mounted yet, secrets, and client
+/// certificates of profiles.
 struct NamedFiles {
     private let loaded: LoadedSettings
     private let root: ConfigurationNode?
@@ -101,7 +102,7 @@ struct NamedFiles {
             switch secret {
             case .file: true
             case .systemdCredential: instance.credentialsDirectory != nil
-            // A person who checks the configuration has another environment than the service.
+            // `xferd --check-config` may run in another environment than the service.
             case .environment, .value: false
             }
         guard isChecked,

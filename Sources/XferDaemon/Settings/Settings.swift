@@ -137,7 +137,7 @@ public struct Settings: Hashable, Sendable {
         /// Bytes of one message, in both directions.
         public var maxLine: Int64 = 4_194_304
         public var maxClients = 256
-        /// Connections of one user who is no operator.
+        /// Connections of one user who is not an operator.
         public var maxClientsPerUser = 64
         /// Connections that only operators get, half of all at most.
         public var reservedClients = 16
@@ -159,7 +159,7 @@ public struct Settings: Hashable, Sendable {
         /// Whether anyone but operators may call.
         public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }
 
-        /// Permission bits of a socket of our own: its group may connect only where somebody else may call.
+        /// 0660 if any user or group is granted access, else 0600. The socket's own mode is chosen by `RPCEndpoint`.
         public var socketMode: UInt32 { isConfigured ? 0o660 : 0o600 }
     }
 

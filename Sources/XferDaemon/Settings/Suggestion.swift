@@ -1,4 +1,4 @@
-/// "Did you mean": the name nearest to one that nobody knows.
+/// "Did you mean": the known name nearest to an unknown one.
 enum Suggestion {
     /// The message for an unknown key.
     static func unknown(_ name: String, among known: [String]) -> String {

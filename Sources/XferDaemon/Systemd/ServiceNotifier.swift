@@ -42,15 +42,15 @@ public struct ServiceNotifier: Sendable {
         address = environment["NOTIFY_SOCKET"].flatMap { UnixAddress(notifySocket: $0) }
     }
 
-    /// Whether anybody listens.
+    /// Whether the service manager expects notifications.
     public var isEnabled: Bool { address != nil }
 
     /// Sends the messages in one datagram. Best effort: a manager that cannot be told must not stop the service.
     @discardableResult
     public func send(_ messages: Message...) -> Bool {
         guard let address, !messages.isEmpty else { return false }
-        // A socket for each datagram: they are minutes apart, and no descriptor is held for them. A full queue is not waited
-        // for: nobody reads it.
+        // A socket for each datagram: they are minutes apart, and no descriptor is held for them. It does not wait for
+        // a full queue, which means that the receiver does not read.
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

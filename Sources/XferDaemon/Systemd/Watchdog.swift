@@ -8,7 +8,7 @@ public struct Watchdog: Sendable {
     public let timeout: Duration
     private let notifier: ServiceNotifier
 
-    /// Nil when the manager watches nobody or another process (`WATCHDOG_PID`).
+    /// Nil when the manager has no watchdog for this process (`WATCHDOG_PID` may name another one).
     public init?(environment: [String: String], processID: Int32 = getpid()) {
         guard let text = environment["WATCHDOG_USEC"], let microseconds = Int64(text, radix: 10), microseconds > 0,
             environment["WATCHDOG_PID"].map({ Int32($0, radix: 10) == processID }) ?? true

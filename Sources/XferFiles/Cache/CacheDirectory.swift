@@ -1,11 +1,11 @@
 import Glibc
 import XferModel
 
-/// The state directory's `cache/`: contents of responses that are kept, each in a file that is never written again.
+/// The state directory's `cache/`: contents of kept responses, each in a file that is never written again.
 ///
-/// Which of them are wanted the database says. A file is named by the digest of its response's cache key and a number that
-/// nobody had before, so that a newer content never takes the place of one that is being handed out. What is taken out of
-/// here is checked against the digest it went in with.
+/// The database says which of them are needed. A file is named by the digest of its response's cache key and a number
+/// that is never reused, so that a newer content never replaces one that is being handed out. A content that is handed
+/// out is checked against the digest it was stored with.
 public final class CacheDirectory: Sendable {
     private let files: SpoolDirectory
 
@@ -13,7 +13,8 @@ public final class CacheDirectory: Sendable {
 
     public var directory: DirectoryHandle { files.directory }
 
-    /// A content on its way in: the file is gone with this object unless `keep` was called, and is not swept while it lives.
+    /// A content that is being stored. The file is removed with this object unless `keep` was called, and is not swept
+    /// while the object lives.
     public struct Incoming: Sendable {
         public let file: SpoolFile
         public let length: Int64
@@ -22,7 +23,7 @@ public final class CacheDirectory: Sendable {
 
         public var name: String { file.name }
 
-        /// Makes it durable under its name. Blocks.
+        /// Makes the content durable under its name. Blocks.
         public func keep() throws(FileError) { try file.keep() }
     }
 
@@ -40,10 +41,10 @@ public final class CacheDirectory: Sendable {
         return Incoming(file: file, length: length, digest: digest.bytes)
     }
 
-    /// Gives an empty file the content, and looks whether it is what went in.
+    /// Writes the content to an empty file and verifies its digest.
     ///
-    /// - Throws: `damagedBlob` when it is not, or not there; `cancelled`, `system`, above all where the target's disk is full.
-    ///   The target's content is void then.
+    /// - Throws: `damagedBlob` when the digest differs or the content is missing; `cancelled`, `system`, above all
+    ///   where the target's disk is full. The target's content is void then.
     public func handOut(
         _ name: String, length: Int64, digest: [UInt8], to target: Int32, isCancelled: () -> Bool = { false }
     ) throws(FileError) {
@@ -53,7 +54,7 @@ public final class CacheDirectory: Sendable {
         } catch .lengthMismatch {
             throw damage(name, "it is too short")
         }
-        // Of the copy: nobody can change that any more.
+        // The digest is computed from the copy: the caller verifies the very bytes it hands out.
         let found = try FileDigest.compute(
             descriptor: target, algorithm: .sha256, length: length, isCancelled: isCancelled)
         guard found.bytes == digest else { throw damage(name, "its digest is another one") }
@@ -96,15 +97,16 @@ public final class CacheDirectory: Sendable {
         .damagedBlob(path: directory.path(of: name), problem: problem)
     }
 
-    /// Whether a file of this length is there; its content is looked at when it is handed out.
+    /// Whether a file of this length is there; its content is verified only when it is handed out.
     public func holds(_ name: String, length: Int64) throws(FileError) -> Bool {
         try directory.status(of: name).map { $0.kind == .regular && $0.length == length } ?? false
     }
 
-    /// Forgets a content; who is being handed it out gets all of it. Nothing happens when there is none.
+    /// Removes a content; a transfer that is being handed the content still gets all of it. Does nothing when there is
+    /// none.
     public func remove(_ name: String) throws(FileError) { try files.remove(name) }
 
-    /// Names of the files in here but those on their way in.
+    /// Names of the files in the directory, except those that are being stored.
     public func settledNames() throws(FileError) -> [String] { try files.settledNames() }
 
     private static func newName(for key: [UInt8]) throws(FileError) -> String {

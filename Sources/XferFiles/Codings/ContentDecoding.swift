@@ -1,15 +1,15 @@
 import Glibc
 public import XferModel
 
-/// Undoes the content codings of what was received, within bounds.
+/// Decodes the content codings of a received body, within bounds.
 ///
-/// Blocks for as long as it takes: run it on a `BlockingPool`, never on the loop that moves bytes. It goes on in slices, and
-/// no more than the bounds allow is ever made of a small input.
+/// Blocks for as long as it takes: run it on a `BlockingPool`, never on the loop that moves bytes. It works in slices,
+/// so a small input never produces more than the bounds allow.
 public struct ContentDecoding: Sendable {
-    /// What is to be decoded.
+    /// The input.
     public enum Source: Sendable {
         case bytes([UInt8])
-        /// Open for reading; its first bytes, as many as `length` says.
+        /// A file open for reading, of which the first `length` bytes are decoded.
         case file(descriptor: Int32, length: Int64)
 
         var length: Int64 {
@@ -20,23 +20,24 @@ public struct ContentDecoding: Sendable {
         }
     }
 
-    /// What came of it.
+    /// The decoded content.
     public enum Content: Hashable, Sendable {
         case bytes([UInt8])
-        /// Too much for memory: it lies in the file that was given.
+        /// Too large for memory: it is in the target file.
         case file(length: Int64)
     }
 
-    /// How much may come of an input.
+    /// Bounds of the output.
     public struct Limits: Hashable, Sendable {
-        /// Bytes of the content that are held in memory; all of a larger one goes to the file.
+        /// Bytes of the content that are held in memory; a larger content goes to the file completely.
         public var inMemory: Int
         /// Bytes of the content, and of each step between two codings.
         public var bytes: Int64
-        /// Bytes of the content for each byte received, at least 1. What has up to `unquestioned` bytes is not held to it.
+        /// Bytes of the content for each byte received, at least 1. Not checked for a content of up to `unquestioned`
+        /// bytes.
         public var ratio: Int64
 
-        /// As small as anything a bomb is thrown for is large.
+        /// Small compared with the output of any decompression bomb.
         public static let unquestioned: Int64 = 1 << 20
 
         public init(inMemory: Int, bytes: Int64, ratio: Int64) {
@@ -49,7 +50,7 @@ public struct ContentDecoding: Sendable {
     /// In the order the sender applied them.
     public let codings: [ContentCoding]
     public let limits: Limits
-    /// Most bytes that are made at once, before the bounds are looked at.
+    /// Most bytes that are produced at once, before the bounds are checked.
     public static let slice = 64 << 10
 
     public init(_ codings: [ContentCoding], limits: Limits) {
@@ -123,7 +124,7 @@ public struct ContentDecoding: Sendable {
         try result.get()
     }
 
-    /// What has come of the input so far.
+    /// The output so far.
     private struct Work {
         let stages: [DecodingStage]
         let limits: Limits
@@ -142,7 +143,8 @@ public struct ContentDecoding: Sendable {
 
         var content: Content { written.map { Content.file(length: $0) } ?? .bytes(memory) }
 
-        /// Hands a piece to the stage of this number, what it makes of it to the next, and the last one's to the content.
+        /// Passes a piece to the stage of this number, its output to the next stage, and the last stage's to the
+        /// content.
         mutating func feed(
             _ piece: UnsafeRawBufferPointer, to number: Int, _ isCancelled: () -> Bool
         ) throws(ContentDecodingError) {
@@ -207,15 +209,15 @@ public struct ContentDecoding: Sendable {
 public enum ContentDecodingError: Error, Hashable, Sendable {
     /// The input ends before the stream does.
     case truncated(ContentCoding)
-    /// The input is not what it is said to be, or goes on behind the stream's end.
+    /// The input is not valid in this coding, or continues after the stream's end.
     case malformed(ContentCoding)
-    /// No library here knows the coding.
+    /// The coding is not supported here.
     case unknown(ContentCoding)
     case tooLarge(Int64)
     case tooDense(ContentCoding, ratio: Int64, received: Int64)
     case file(FileError)
 
-    /// What a task fails with whose answer it was.
+    /// The failure of the task whose response it was.
     public func transferError(host: String) -> TransferError {
         switch self {
         case .truncated(let coding):

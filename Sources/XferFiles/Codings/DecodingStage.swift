@@ -4,7 +4,7 @@ import XferModel
 /// The decoder of one coding, used by one thread at a time.
 final class DecodingStage {
     let coding: ContentCoding
-    /// Bytes it has made so far.
+    /// Bytes it has produced so far.
     private(set) var made: Int64 = 0
     private let decoder: UnsafeMutablePointer<xfer_decoder>
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoding.slice, alignment: 16)
@@ -32,14 +32,14 @@ final class DecodingStage {
         buffer.deallocate()
     }
 
-    /// What the last step made; valid until the next one.
+    /// The output of the last step; valid until the next one.
     var output: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
     /// Whether the input may end here.
     var mayEnd: Bool { decoder.pointee.may_end }
 
-    /// Takes from the front of `input` and makes at most a slice of output. Answers whether all input was taken and all
-    /// output given.
+    /// Consumes from the front of `input` and produces at most a slice of output. Returns whether all input was
+    /// consumed and all output produced.
     func step(_ input: inout UnsafeRawBufferPointer) throws(ContentDecodingError) -> Bool {
         var next = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var left = input.count
@@ -51,7 +51,7 @@ final class DecodingStage {
         input = UnsafeRawBufferPointer(rebasing: input[taken...])
         switch Int(clamping: result) {
         case Int(xfer_decoder_wants_input): return true
-        // One that takes nothing and gives nothing would do so for ever.
+        // A decoder that consumes and produces nothing would do so for ever.
         case Int(xfer_decoder_has_output) where taken > 0 || count > 0: return false
         default: throw .malformed(coding)
         }

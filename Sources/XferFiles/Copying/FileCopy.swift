@@ -2,8 +2,9 @@ import CLinux
 import Glibc
 import XferModel
 
-/// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs nothing
-/// and parts when either is written), else a copy. Never a hard link: what is handed out belongs to somebody else.
+/// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs
+/// nothing and separates the files when either is written), else a copy. Never a hard link: the file that is handed out
+/// belongs to its receiver, who may change it.
 ///
 /// Blocks for as long as copying takes: run it on a `BlockingPool`. Nothing is durable before the target is synced.
 public enum FileCopy {
@@ -42,7 +43,7 @@ public enum FileCopy {
 
     private static let stretch: Int64 = 8 << 20
 
-    /// Copies as far as the kernel does it between these two files; answers how far.
+    /// Copies as far as the kernel can between these two files; returns the offset it reached.
     private static func copyInKernel(
         from source: Int32, to target: Int32, length: Int64, _ isCancelled: () -> Bool
     ) throws(FileError) -> Int64 {
@@ -52,8 +53,8 @@ public enum FileCopy {
             let wanted = Int(clamping: min(stretch, length - offset))
             let position = Int(clamping: offset)
             switch retryingInterrupts({ xfer_copy_range(source, target, position, UInt(clamping: wanted)) }) {
-            // Also where a file system only says that it copied (copy_file_range(2), BUGS): reading tells whether this is
-            // the end.
+            // Also if a file system only claims that it copied (copy_file_range(2), BUGS): reading then shows whether
+            // this is the end.
             case .value(let count) where count <= 0: return offset
             case .value(let count): offset += Int64(clamping: count)
             case .failure(let code) where [ENOSPC, EDQUOT, EIO, EFBIG].contains(code):

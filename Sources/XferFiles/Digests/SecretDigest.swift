@@ -2,8 +2,8 @@ import COpenSSL
 
 /// HMAC-SHA-256 (RFC 2104, RFC 6234; EVP_MAC(3)) with one key.
 ///
-/// The key goes in once: `HMAC(3)` looks up the algorithm and takes in the key at every call, which is most of its work
-/// where messages are short.
+/// The key is set once: `HMAC(3)` would look up the algorithm and process the key at every call, which is most of its
+/// work for short messages.
 public struct SecretDigest: Sendable {
     private let keyed: KeyedContext?
 

@@ -2,17 +2,18 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// A directory that was opened beneath allowed roots, remembered without being kept open: two system calls tell whether
-/// its path leads to it still, where opening it takes some thirty.
+/// A directory that was opened beneath allowed roots, remembered without keeping it open. Two system calls check that
+/// its path still leads to it, where opening it takes some thirty.
 ///
-/// Only of file systems on this machine's own disks, or in its memory: those calls never wait for another one.
+/// Only for file systems on this machine's own disks, or in its memory: there these calls never wait for another
+/// machine.
 public struct AdmittedDirectory: Sendable {
     public let identity: FileIdentity
     private let path: String
 
-    /// Nil when its file system may keep callers waiting.
+    /// Nil when calls to its file system may block.
     ///
-    /// - Parameter path: what it was opened by.
+    /// - Parameter path: the path it was opened by.
     public init?(_ handle: DirectoryHandle, path: String) {
         guard xfer_is_local_file_system(handle.descriptor) else { return nil }
         self.path = path

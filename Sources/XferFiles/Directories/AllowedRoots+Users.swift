@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import XferModel
 
-/// On behalf of users: their rights count on every directory from `/` on, and where a root is, the walk itself has seen.
+/// Opening on behalf of users: their permissions are checked on every directory from `/` on. `PathWalk` itself finds
+/// the roots.
 extension AllowedRoots {
     func openForUsers(
         _ path: String, createMissing: Bool, for purpose: Purpose
@@ -10,7 +11,7 @@ extension AllowedRoots {
         let found = try asUser(path) { () throws(FileError) in
             try walk(path, createMissing: createMissing, for: purpose)
         }
-        // Opened with the service's rights: to make entries durable takes reading, which its user need not be able to.
+        // Opened with the service's permissions: syncing entries needs read permission, which the user may not have.
         let handle: Descriptor
         switch openDescriptor(at: found.raw, ".", flags: O_RDONLY | O_DIRECTORY) {
         case .value(let opened): handle = opened
@@ -49,7 +50,7 @@ extension AllowedRoots {
         return last.handle
     }
 
-    /// A walk that ended beneath a root, outside everything forbidden; the file or directory itself may be missing.
+    /// A path beneath a root, outside the service's own directories; the file or directory itself may be missing.
     func admittedWay(_ path: String) throws(FileError) -> PathWalk {
         let way = try PathWalk(path, for: users, isActing: actsAsUser)
         guard way.passes(Set(roots.compactMap { FileIdentity(ofPath: $0) })) else { throw outside(way) }
@@ -58,8 +59,8 @@ extension AllowedRoots {
         return way
     }
 
-    /// Why a way that leads beneath no root is refused. What lies outside is nobody's business, unless it lies on the way to
-    /// a root.
+    /// Why a path that leads beneath no root is refused. The error tells nothing of what lies outside the roots, unless
+    /// it is on the way to a root.
     private func outside(_ way: PathWalk) -> FileError {
         let named = roots.filter { ResolvedPath.isWithin(way.asked, ResolvedPath.tidy($0)) }
         if let problem = way.problem, !named.isEmpty, problem.isAboutRights { return problem }
@@ -69,7 +70,7 @@ extension AllowedRoots {
 
     // MARK: Directories that are missing
 
-    /// Makes one that its user may write in as well: in its name, or else with the permissions of the one it lies in.
+    /// Makes a directory that its user can write in, too: as that user, or else with the permissions of its parent.
     private func make(
         _ name: String, in parent: PathWalk.Step, _ way: PathWalk, asked path: String
     ) throws(FileError) -> PathWalk.Step {
@@ -92,7 +93,7 @@ extension AllowedRoots {
         return try open(made, to: way, like: parent, asked: path)
     }
 
-    /// As far as its user can: one that it can write in and not read stays as the kernel leaves it.
+    /// As far as its user can: a directory that it may write but not read is not synced.
     private func makeDurable(_ parent: Descriptor) {
         guard case .value(let handle) = openDescriptor(at: parent.raw, ".", flags: O_RDONLY | O_DIRECTORY) else {
             return
@@ -122,7 +123,7 @@ extension AllowedRoots {
 }
 
 extension FileError {
-    /// Whether somebody may not do something, which is for the operator to know.
+    /// Whether a permission is missing, which the operator has to know.
     fileprivate var isAboutRights: Bool {
         switch self {
         case .notPermitted, .undecidable, .notWritable: true

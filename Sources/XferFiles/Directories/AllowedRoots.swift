@@ -12,9 +12,10 @@ public struct AllowedRoots: Hashable, Sendable {
     public let roots: [String]
     /// Absolute paths of state, configuration and credential directories; nothing in them is allowed.
     public let forbidden: [String]
-    /// Whose rights count on every directory from `/` on, each by itself, beside the service's own; none for operators.
+    /// Users whose permissions are checked on every directory from `/` on, each by itself, beside the service's own;
+    /// none for operators.
     public let users: [FileUser]
-    /// Whether paths are walked in a thread that has the first user's rights.
+    /// Whether paths are walked in a thread with the first user's permissions.
     let actsAsUser: Bool
 
     public init(roots: [String], forbidden: [String], users: [FileUser] = []) {
@@ -87,7 +88,7 @@ extension AllowedRoots {
     }
 
     private func openBeneath(_ parent: Descriptor, _ path: String, asked: String) throws(FileError) -> Descriptor {
-        // EAGAIN: something on the way was renamed meanwhile (openat2(2)).
+        // EAGAIN: a part of the path was renamed meanwhile (openat2(2)).
         for _ in 0..<64 {
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
             switch retryingInterrupts({ xfer_open_beneath(parent.raw, path, flags) }) {

@@ -12,11 +12,11 @@ public final class DirectoryHandle: Sendable {
     let handle: Descriptor
     /// Whether its file system lies on this machine's own disks or in its memory, and so knows its files' times.
     let isLocal: Bool
-    /// Whether its file system tells bytes that were never written from zeros that were.
+    /// Whether its file system distinguishes holes from written zeros.
     let knowsHoles: Bool
     /// Whether its files have the same inode number when they are opened again.
     let keepsInodeNumbers: Bool
-    /// On whose behalf it was opened; nil for an operator, or the service itself.
+    /// The roots and users it was opened for; nil for an operator, or the service itself.
     private let roots: AllowedRoots?
 
     var descriptor: Int32 { handle.raw }
@@ -32,7 +32,8 @@ public final class DirectoryHandle: Sendable {
         keepsInodeNumbers = xfer_keeps_inode_numbers(type)
     }
 
-    /// Opens a directory of the service's own, without asking any roots. What clients name goes through `AllowedRoots`.
+    /// Opens a directory of the service's own, without checking roots. Paths from clients are opened through
+    /// `AllowedRoots`.
     public convenience init(ofService path: String) throws(FileError) {
         switch openDescriptor(path, flags: O_RDONLY | O_DIRECTORY) {
         case .value(let handle): try self.init(path: path, handle: handle)
@@ -66,8 +67,8 @@ public final class DirectoryHandle: Sendable {
 // MARK: - Rights
 
 extension DirectoryHandle {
-    /// Throws unless those on whose behalf it was opened may still make and rename files in here: permissions may have been
-    /// taken away since.
+    /// Throws unless the users it was opened for may still make and rename files in it: their permissions may have
+    /// changed.
     ///
     /// - Throws: `notPermitted`, `undecidable`, `system`.
     func requireStillWritable() throws(FileError) {
@@ -77,14 +78,14 @@ extension DirectoryHandle {
             switch permissions.decision(about: [.write, .search], for: user) {
             case .permitted: break
             case .denied: throw .notPermitted(path: path, uid: user.uid, wish: "write there any more")
-            // The kernel has been asked in the user's name when it was opened.
+            // The kernel has checked the user's permissions when it was opened.
             case .undecided where roots.actsAsUser: break
             case .undecided: throw .undecidable(path: path, uid: user.uid, at: path)
             }
         }
     }
 
-    /// Whom files that are published here are given to; nil leaves them the service's.
+    /// The user that becomes the owner of files published here; nil leaves them to the service.
     var heir: FileUser? { roots.flatMap { $0.actsAsUser ? $0.users.first : nil } }
 }
 
@@ -154,7 +155,7 @@ extension DirectoryHandle {
         return names
     }
 
-    /// Removes all files and links whose names begin with `prefix`, but those named; how many there were.
+    /// Removes all files and links whose names begin with `prefix`, except the kept ones; returns their number.
     @discardableResult
     public func remove(beginningWith prefix: String, but kept: Set<String> = []) throws(FileError) -> Int {
         var count = 0
@@ -162,7 +163,7 @@ extension DirectoryHandle {
             do {
                 if try remove(name) { count += 1 }
             } catch .isADirectory {
-                // Whoever made that did not find its name by chance, and it is no file of ours.
+                // A directory of this name is not the service's: it only makes files with this prefix.
             }
         }
         return count

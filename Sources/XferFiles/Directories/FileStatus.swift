@@ -10,7 +10,7 @@ public struct FileStatus: Hashable, Sendable {
     public let kind: Kind
     /// Length in bytes.
     public let length: Int64
-    /// Who owns it, uid.
+    /// Uid of the owner.
     public let owner: UInt32
     /// Permission bits, 0 … 0o7777.
     public let mode: UInt16

@@ -6,8 +6,8 @@ struct ResolvedPath {
     let asked: String
     let existing: String
     let missing: [String]
-    /// Why resolving stopped where it did, unless the rest is just missing. Thrown after the roots were asked, so that
-    /// nobody learns what lies outside them.
+    /// Why resolving stopped where it did, unless the rest is just missing. Thrown only after the roots were checked,
+    /// so that the error tells a client nothing of what lies outside them.
     let problem: FileError?
 
     init(_ path: String) throws(FileError) {

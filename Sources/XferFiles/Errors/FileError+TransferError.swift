@@ -2,7 +2,7 @@ import Glibc
 public import XferModel
 
 extension FileError {
-    /// What a task that fails for this reports.
+    /// The error of a task that fails for this.
     public var transferError: TransferError { TransferError(reason, description, isRetriable: isRetriable) }
 
     private var reason: FailureReason {
@@ -23,7 +23,8 @@ extension FileError {
         }
     }
 
-    /// Running out of memory passes, and bytes that were spoiled can be fetched again; everything else is as its reason says.
+    /// Lack of memory is temporary, and spoiled bytes can be fetched again; for all other errors the reason's rule
+    /// holds.
     private var isRetriable: Bool? {
         if case .partChanged = self { return true }
         guard case .system(_, _, let code) = self else { return nil }

@@ -19,9 +19,9 @@ public enum FileError: Error, Hashable, Sendable {
     case isADirectory(path: String)
     /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
     case notWritable(path: String, code: Int32)
-    /// A user, on whose behalf a path was to be opened, may not do on the way what is needed: `wish` says what and where.
+    /// A user, on whose behalf a path was to be opened, lacks a permission on the way: `wish` says which, and where.
     case notPermitted(path: String, uid: UInt32, wish: String)
-    /// Nothing here tells what the user may do at a place of the path.
+    /// The user's permissions at a place of the path cannot be determined.
     case undecidable(path: String, uid: UInt32, at: String)
     /// A name the client gave cannot be a file's name.
     case invalidName(String, problem: String)
@@ -29,7 +29,7 @@ public enum FileError: Error, Hashable, Sendable {
     case nameTaken(path: String)
     /// So many numbered names are taken that the search for a free one was given up.
     case noFreeName(path: String, tried: Int)
-    /// What lies under a partial file's name is not a file of this service.
+    /// The file with a partial file's name is not a file of this service.
     case notAPartialFile(path: String, problem: String)
     /// A file that is to be sent is not what it was when its task was added.
     case sourceChanged(path: String, problem: String)
@@ -45,17 +45,17 @@ public enum FileError: Error, Hashable, Sendable {
     case publishLost(path: String)
     /// A partial file is not what the service wrote: it was removed, replaced, cut or changed. Its bytes are fetched again.
     case partChanged(path: String, problem: String)
-    /// A file was given its final name, and its path does not lead to it.
+    /// A file was given its final name, but its path does not lead to it.
     case destinationChanged(path: String, problem: String)
     /// The file is whole and may not be given its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
     case notMoved(path: String, code: Int32)
-    /// The kernel or the file system lacks something that cannot be done without.
+    /// The kernel or the file system lacks a necessary feature.
     case unsupported(String)
     /// Another daemon uses this state directory.
     case alreadyLocked(path: String, pid: Int32?)
     /// The state directory is not safe to use.
     case insecureStateDirectory(path: String, problem: String)
-    /// A file of the cache is not what went into it.
+    /// The content of a cached file is not the stored one.
     case damagedBlob(path: String, problem: String)
     /// libcrypto refuses an algorithm (a FIPS provider refuses MD5).
     case digestUnavailable(algorithm: String)

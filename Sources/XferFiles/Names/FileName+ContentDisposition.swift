@@ -1,8 +1,8 @@
 extension FileName {
     /// The name a server suggests in `Content-Disposition` (RFC 6266), sanitised; nil when it suggests none.
     ///
-    /// `filename*` (RFC 8187) wins when it can be decoded; of a repeated parameter the first counts; the type does not
-    /// matter. What servers get wrong is forgiven where the meaning is plain: white space, empty parameters, a missing type.
+    /// `filename*` (RFC 8187) wins when it can be decoded; of a repeated parameter the first counts; the type is
+    /// ignored. Common errors with a clear meaning are accepted: white space, empty parameters, a missing type.
     public static func fromContentDisposition(_ headerValue: String) -> String? {
         var parser = DispositionParser(headerValue)
         var plain: String?

@@ -1,7 +1,7 @@
 extension FileName {
-    /// Takes a name that a client gave: it is kept as it is or refused, never changed.
+    /// Validates a name that a client gave: it is accepted as it is or refused, never changed.
     ///
-    /// - Throws: `invalidName` saying what is wrong with it.
+    /// - Throws: `invalidName` with the reason.
     public static func validateOutput(_ text: String) throws(FileError) -> String {
         if let problem = problem(with: text) { throw .invalidName(text, problem: problem) }
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
@@ -13,7 +13,7 @@ extension FileName {
         return text
     }
 
-    /// What keeps a text from being the name of an entry of a directory; nil when nothing does.
+    /// Why a text cannot be the name of a directory's entry; nil when it can.
     static func problem(with name: String) -> String? {
         if name.isEmpty { return "it is empty" }
         if name.utf8.last == UInt8(ascii: "/") { return "it names a directory, expected a file name" }

@@ -1,4 +1,4 @@
-/// Names for finished files: taken from servers, URLs and clients, none of which is to be believed.
+/// Names for finished files, from servers, URLs and clients, none of which is trusted.
 public enum FileName {
     /// Most bytes of UTF-8 a name can have (NAME_MAX, limits.h).
     public static let maximumByteCount = 255

@@ -2,24 +2,24 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// Going on with the file that an earlier run, or an earlier process, left.
+/// Continues with the file that an earlier run, or an earlier process, left.
 extension PartialFile {
-    /// What a restart finds of the committed bytes.
+    /// The state of the committed bytes after a restart.
     public enum Remains: Hashable, Sendable {
-        /// All of them, as far as can be seen.
+        /// All bytes are there, as far as can be checked.
         case intact
-        /// They cannot be relied on, for this reason; the file is new and empty.
+        /// The bytes are not reliable, for this reason; the file is new and empty.
         case void(String)
     }
 
-    /// Opens the file if it is the one whose bytes were committed, and cuts off what was never committed; makes a new one in
-    /// the place of anything else. A file that cannot be shown to be ours is neither cut nor written to: it may have a name
-    /// elsewhere. It loses this one.
+    /// Opens the file if it is the one whose bytes were committed, and cuts off what was never committed; replaces
+    /// anything else by a new file. A file that cannot be shown to be the service's is neither cut nor written to,
+    /// since it may have another name elsewhere. It only loses this name.
     ///
     /// - Parameters:
     ///   - segments: what was committed.
-    ///   - record: which file holds that; nil where an earlier version committed it.
-    ///   - isNew: nobody is expected to have made it yet.
+    ///   - record: the file that holds the committed bytes; nil where an earlier version committed them.
+    ///   - isNew: no file of this name is expected.
     /// - Throws: `isADirectory`, `notWritable`, `system`.
     public static func restore(
         in directory: DirectoryHandle, named name: String, segments: [Segment], record: PartRecord?, isNew: Bool = false
@@ -101,8 +101,8 @@ extension PartialFile {
         guard found == identity else { throw .partChanged(path: path, problem: "another file has its name") }
     }
 
-    /// Throws unless the file has every byte of these segments: somebody who cut it while it was being written left holes,
-    /// which would be read as zeros.
+    /// Throws unless the file has every byte of these segments. If another process truncated it during the transfer, it
+    /// has holes, which would be read as zeros.
     ///
     /// - Throws: `partChanged`, `closed`, `system`.
     public func requireWritten(_ segments: [Segment]) throws(FileError) {
@@ -117,8 +117,8 @@ extension PartialFile {
         }
     }
 
-    /// As above, of a file that is whole: it has so many bytes, and no more. Answers what it is now; nil where times cannot be
-    /// relied on, because they are another machine's, or come to be known late.
+    /// As above, for a complete file, which must have exactly this length. Returns its facts; nil where times are not
+    /// reliable, because another machine sets them or reports them late.
     @discardableResult
     public func requireWhole(_ length: Int64) throws(FileError) -> FileFacts? {
         let facts = try facts()
@@ -129,7 +129,7 @@ extension PartialFile {
         return directory.isLocal ? facts : nil
     }
 
-    /// By which it is known again once nobody writes to it any more.
+    /// The record that identifies the file later, once the service does not write to it any more.
     public func restingRecord() throws(FileError) -> PartRecord {
         let facts = try facts()
         return directory.isLocal ? PartRecord(resting: facts) : PartRecord(mark: facts.mark)

@@ -35,7 +35,7 @@ public final class PartialFile: Sendable {
     /// What the engine writes to; -1 once closed.
     public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
 
-    /// Lets go of the descriptor. May be called again.
+    /// Releases the descriptor. May be called again.
     public func close() { state.withLock { $0.handle = nil } }
 
     func handle() throws(FileError) -> Descriptor {
@@ -70,7 +70,7 @@ extension PartialFile {
     public static func open(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
         try directory.requireSingleName(name)
         let path = directory.path(of: name)
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
         switch openDescriptor(at: directory.descriptor, name, flags: flags) {
         case .value(let handle):
@@ -103,7 +103,7 @@ extension PartialFile {
         try perform("cut", on: path) { ftruncate(handle.raw, Int(clamping: length)) }
     }
 
-    /// What `sync` makes durable beside the bytes.
+    /// Metadata that `sync` makes durable beside the bytes.
     public enum SyncScope: Sendable {
         /// The length (fdatasync(2)): for checkpoints.
         case data
@@ -111,18 +111,18 @@ extension PartialFile {
         case everything
     }
 
-    /// Makes what was written so far durable; the first time the directory's entry too.
+    /// Makes the written bytes durable; the first time the directory's entry, too.
     ///
-    /// After any failure here the file is poisoned: the kernel may have dropped the bytes and would say "done" the next
-    /// time (fsync(2)). Close it, go back to the last committed offset, open it again and fetch again.
+    /// After any failure here the file is poisoned: the kernel may have dropped the bytes and would report success the
+    /// next time (fsync(2)). Close it, go back to the last committed offset, open it again and fetch again.
     ///
     /// - Throws: `poisoned`, `closed`, `system`.
     public func sync(_ scope: SyncScope = .data) throws(FileError) {
         if let failure = Self.sync([self], scope)[0] { throw failure }
     }
 
-    /// As `sync`, of several files of one directory, whose entries take one fsync for all. In their order, nil or why one
-    /// failed.
+    /// As `sync`, for several files of one directory, with one fsync for its entries. For each file, in order, nil or
+    /// its error.
     static func sync(_ files: [PartialFile], _ scope: SyncScope) -> [FileError?] {
         var failures = files.map { $0.syncContent(scope) }
         let new = files.indices.filter { failures[$0] == nil && files[$0].state.withLock(\.isEntryNew) }
@@ -167,11 +167,11 @@ extension PartialFile {
         }
     }
 
-    /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is quick and of use
-    /// (ext4, XFS, F2FS). The engine may write meanwhile.
+    /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is fast and
+    /// useful (ext4, XFS, F2FS). The engine may write meanwhile.
     ///
-    /// - Returns: whether they are reserved; then free space counts them as used already. What could be reserved before the
-    ///   disk was full is reserved, too: `releaseReserve` gives it back.
+    /// - Returns: whether they are reserved; then they do not count as free space any more. If the disk becomes full, a
+    ///   part may be reserved: `releaseReserve` releases it.
     @discardableResult
     public func preallocate(upTo length: Int64) -> Bool {
         guard length > 0, let handle = try? handle(), xfer_profits_from_reserving(handle.raw) else { return false }
@@ -181,6 +181,6 @@ extension PartialFile {
         return true
     }
 
-    /// Gives back what is reserved beyond the end. Not while the engine writes.
+    /// Releases the reserved blocks beyond the end. Not while the engine writes.
     public func releaseReserve() throws(FileError) { try truncate(to: try length()) }
 }

@@ -1,9 +1,9 @@
 import XferModel
 
-/// Makes a directory's entries durable: one fsync for all who ask for it while an earlier one is under way.
+/// Makes a directory's entries durable: one fsync for all callers that arrive while an earlier one is under way.
 public actor DurabilityGroup {
     private let pool: BlockingPool
-    /// By directory that is being synced: who waits for the next round.
+    /// By directory that is being synced: the callers that wait for the next round.
     private var rounds: [FileIdentity: [Waiter]] = [:]
 
     private typealias Waiter = CheckedContinuation<Result<Void, FileError>, Never>

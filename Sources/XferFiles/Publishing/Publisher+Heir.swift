@@ -3,13 +3,13 @@ import Glibc
 import XferModel
 
 /// A service that runs as root publishes on behalf of users, and gives them what it published. Until then a file is the
-/// service's: nobody else can write to what is being received, staged or handed out to others.
+/// service's: no other user can write to what is being received, staged or handed out.
 ///
 /// Always by a descriptor of that very file, never by its name, which may lead to another one by now.
 extension PartialFile {
-    /// Gives the file to whom its directory was opened for. Call it once the file has its final name.
+    /// Gives the file to the user for whom its directory was opened. Call it once the file has its final name.
     ///
-    /// A file system that knows no owners, or does not let root choose them, leaves it as it is.
+    /// The owner stays as it is on a file system without owners, or where root may not change them.
     public func handOver() {
         guard let heir = directory.heir, let handle = try? handle() else { return }
         give(handle, to: heir)
@@ -24,7 +24,7 @@ extension Publisher {
                 at: directory.descriptor, intent.finalName, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
             let facts = try? status(of: handle.raw, path: directory.path)
         else { return }
-        // A second name could be another user's doing.
+        // Another user may have added a second name.
         guard facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(), facts.st_nlink == 1,
             FileIdentity(facts) == intent.part.identity
         else { return }
@@ -35,7 +35,7 @@ extension Publisher {
 private func give(_ handle: Descriptor, to heir: FileUser) {
     var facts = stat()
     guard fstat(handle.raw, &facts) == 0 else { return }
-    // What a directory with the set-group-id bit has decided stays.
+    // A group that was set by a directory's set-group-id bit stays.
     let keepsGroup = heir.gid == nil || facts.st_gid != getegid()
     guard fchown(handle.raw, heir.uid, keepsGroup ? gid_t.max : heir.gid ?? gid_t.max) == 0 else { return }
     _ = fsync(handle.raw)

@@ -5,14 +5,15 @@ extension Publisher {
     public enum NameChoice: Hashable, Sendable {
         /// Publish under this name; `isReplacing` is for `rename`.
         case publish(as: String, isReplacing: Bool)
-        /// The name is taken and the policy is to leave it at that.
+        /// The name is taken, and the policy is to keep that file.
         case skip
     }
 
-    /// Decides the final name by what is in the directory now. Nothing is taken by that: `rename` finds out.
+    /// Chooses the final name by the present content of the directory. It does not reserve the name: `rename` finds out
+    /// whether it is still free.
     ///
-    /// For `rename` the first free name of `name`, `name (1)`, …; past the 32nd a free one that follows a taken one, found
-    /// by halving, so that the ten-thousandth file of a name costs no more than the hundredth.
+    /// For `rename` it is the first free name of `name`, `name (1)`, …. Past the 32nd it is a free name that follows a
+    /// taken one, found by bisection, so that the ten-thousandth file of a name costs no more than the hundredth.
     ///
     /// - Parameters:
     ///   - name: a single name.

@@ -1,22 +1,22 @@
 public import XferModel
 
 extension Publisher {
-    /// How far a publish came whose intent was committed and whose outcome was not.
+    /// The state of a publish whose intent was committed and whose outcome was not.
     public enum Recovery: Hashable, Sendable {
         /// The part is there: publish again, from choosing a name.
         case `repeat`
         /// The file has its final name, durably.
         case done
-        /// Neither is there, or what is there cannot be shown to be it: the intent has come to nothing.
+        /// Neither file can be found and identified: the intent has failed.
         case lost
     }
 
-    /// Looks at what a crash left and finishes what was begun. Blocks, for as long as reading the file takes where only its
-    /// digest can tell.
+    /// Checks what a crash left and completes what was begun. Blocks, where only the digest can identify the file for
+    /// as long as reading takes.
     ///
-    /// - Throws: `system`; the answer is then unknown, ask again later.
+    /// - Throws: `system`; the state is then unknown, call it again later.
     public func recover(_ intent: PublishIntent, partName: String) throws(FileError) -> Recovery {
-        // Whoever goes on with the part looks at it again, so an intent of an earlier version will do.
+        // The next publishing checks the part again, so an intent of an earlier version will do.
         let hasPart =
             try directory.facts(of: partName).map { part in
                 intent.part.mark.isCertain
@@ -30,11 +30,11 @@ extension Publisher {
         return .done
     }
 
-    /// Whether the final name is that of the very file the intent was committed for, with the content it had then.
+    /// Whether the final name leads to the very file of the intent, with unchanged content.
     ///
-    /// An inode number is given again at once. The time of birth, the generation, the length and the modification time
-    /// together prove that it is the file; where the file system has neither of the first two, or the time is another one,
-    /// only the digest does, where one is known.
+    /// An inode number may be reused at once. The time of birth, the generation, the length and the modification time
+    /// together identify the file. If the file system has neither of the first two, or the modification time differs,
+    /// only the digest does, where it is known.
     public func isPublished(_ intent: PublishIntent) throws(FileError) -> Bool {
         guard let found = try directory.facts(of: intent.finalName),
             intent.part.mark.isSame(as: found.mark), found.length == intent.part.length

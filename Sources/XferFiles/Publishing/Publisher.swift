@@ -2,28 +2,28 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// Gives a verified partial file its final name, in steps between which the caller commits what it is about to do:
+/// Gives a verified partial file its final name, in steps. Between them the caller commits what it is about to do:
 ///
 /// 1. `prepare`: exact length, mode, times, durable bytes;
 /// 2. `chooseName`, then commit a `PublishIntent`;
 /// 3. `rename`: on `nameTaken` go back to 2, the part is untouched;
 /// 4. `directory.sync()`, then commit the outcome.
 ///
-/// After a crash `recover` tells which of them is next. Every call blocks: run it on a `BlockingPool`.
+/// After a crash `recover` says which of them is next. Every call blocks: run it on a `BlockingPool`.
 public struct Publisher: Sendable {
     public let directory: DirectoryHandle
 
     public init(directory: DirectoryHandle) { self.directory = directory }
 
-    /// What a part must have, and what it gets, before it is seen.
+    /// Required and assigned attributes of a part before it is published.
     public struct Attributes: Hashable, Sendable {
-        /// What it must have, in bytes.
+        /// Required length in bytes.
         public var length: Int64
         /// Permission bits of the published file, 0 … 0o777.
         public var mode: UInt16
         /// Its modification time; nil leaves the time of the last write.
         public var modifiedAt: Timestamp?
-        /// What it was when it was whole, and has to be still; nil where nobody looked.
+        /// The file's facts when it was complete; they must not have changed. Nil if they were not recorded.
         public var whole: FileFacts?
 
         public init(length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil, whole: FileFacts? = nil) {
@@ -42,8 +42,8 @@ public struct Publisher: Sendable {
         try part.sync(.everything)
     }
 
-    /// As `prepare`, of several parts of the directory, whose entries take one fsync for all. In their order, nil or why one
-    /// failed.
+    /// As `prepare`, for several parts of the directory, with one fsync for its entries. For each part, in order, nil
+    /// or its error.
     public func prepare(_ parts: [(part: PartialFile, attributes: Attributes)]) -> [FileError?] {
         var failures = parts.map { part, attributes -> FileError? in
             do throws(FileError) {
@@ -74,14 +74,14 @@ public struct Publisher: Sendable {
         try perform("set the time of", on: part.path) { futimens(handle.raw, times) }
     }
 
-    /// Gives the part its final name at once and without ever hurting a file that has it, unless `replacing`.
+    /// Gives the part its final name atomically; a file that has the name is never replaced unless `isReplacing`.
     ///
     /// - Parameters:
-    ///   - intent: as committed: the final name, and which file the part must be.
+    ///   - intent: as committed: the final name, and the identity of the part.
     ///   - partName: the part's name.
     ///   - isReplacing: one plain rename, which replaces a symbolic link, not its target.
-    /// - Throws: `partChanged` when the part is gone, changed or another file; `notMoved`, `isADirectory`, `unsupported`,
-    ///   `system`.
+    /// - Throws: `partChanged` when the part is missing, changed or another file; `notMoved`, `isADirectory`,
+    ///   `unsupported`, `system`.
     public func rename(
         _ partName: String, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> RenameOutcome {
@@ -94,11 +94,12 @@ public struct Publisher: Sendable {
 
     public enum RenameOutcome: Hashable, Sendable {
         case published
-        /// Somebody took the name meanwhile: choose again.
+        /// Another file got the name meanwhile: choose again.
         case nameTaken
     }
 
-    /// The part was open since the intent was made, or has just been opened: its inode number is nobody else's.
+    /// The part was open since the intent was made, or has just been opened, so its inode number cannot have been
+    /// reused.
     private func requireReady(_ partName: String, for intent: PublishIntent) throws(FileError) {
         let path = directory.path(of: partName)
         guard let found = try directory.status(of: partName) else {
@@ -112,7 +113,7 @@ public struct Publisher: Sendable {
         }
     }
 
-    /// Inodes only: a device's number may change over a restart, the directory was recognised by other means.
+    /// Inodes only: a device's number may change over a restart; the directory was identified by other means.
     private func isPart(_ identity: FileIdentity?, of intent: PublishIntent) -> Bool {
         identity.map { $0.inode == intent.part.identity.inode && $0.device == directory.identity.device } ?? false
     }
@@ -127,8 +128,8 @@ public struct Publisher: Sendable {
         }
     }
 
-    /// Takes the final name from the file again, so that its bytes are kept as they were before `rename`. Nothing happens when
-    /// another file has the name.
+    /// Gives the file its partial name back, so that its bytes are kept as before `rename`. Does nothing if another
+    /// file has the final name.
     public func withdraw(_ intent: PublishIntent, to partName: String) throws(FileError) {
         guard isPart(try directory.identity(of: intent.finalName), of: intent) else { return }
         guard try renameKeeping(intent.finalName, partName) == .published else { return }

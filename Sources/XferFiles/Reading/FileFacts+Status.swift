@@ -3,7 +3,7 @@ import Glibc
 public import XferModel
 
 extension FileMark {
-    /// Of an open file, which is asked for what stat(2) does not say.
+    /// From an open file, including facts that stat(2) does not report.
     init(_ descriptor: Int32, _ identity: FileIdentity) {
         var born: Int64 = 0
         var generation: UInt32 = 0
@@ -39,12 +39,12 @@ extension PartialFile {
 }
 
 extension DirectoryHandle {
-    /// What the regular file with this name is; nil when there is none. Links are not followed.
+    /// The facts of the regular file with this name; nil when there is none. Links are not followed.
     ///
-    /// A file that may not be read has no generation here, so it is never taken for one that was opened.
+    /// A file that may not be read has no generation here, so it never equals one that was opened.
     public func facts(of name: String) throws(FileError) -> FileFacts? {
         try requireSingleName(name)
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         var opened = openDescriptor(at: descriptor, name, flags: flags | O_RDONLY)
         if case .failure(EACCES) = opened {

@@ -11,7 +11,7 @@ public final class ReadableFile: Sendable {
     public init(in directory: DirectoryHandle, named name: String) throws(FileError) {
         try directory.requireSingleName(name)
         path = directory.path(of: name)
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         switch openDescriptor(at: directory.descriptor, name, flags: flags) {
         case .value(let opened): handle = opened

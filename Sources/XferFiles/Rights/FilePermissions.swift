@@ -1,4 +1,4 @@
-/// Who may do what with a file, as its mode bits and its access control list say.
+/// The permissions of users on a file, from its mode bits and its access control list.
 struct FilePermissions: Hashable {
     /// Bits as in a mode: 4 read, 2 write, 1 search a directory or execute.
     struct Access: OptionSet, Hashable {
@@ -12,14 +12,14 @@ struct FilePermissions: Hashable {
     enum Decision: Hashable {
         case permitted
         case denied
-        /// Something else than mode bits and a POSIX list decides about this file.
+        /// Something other than mode bits and a POSIX list decides about this file.
         case undecided
     }
 
     enum List: Hashable {
         case none
         case list(AccessList)
-        /// There may be one, of whatever kind.
+        /// A list of any kind may exist.
         case unknown
     }
 
@@ -29,7 +29,7 @@ struct FilePermissions: Hashable {
     let mode: UInt16
     let list: List
 
-    /// What acl(5), "Access check algorithm", and path_resolution(7) say of a user without capabilities.
+    /// The decision of acl(5), "Access check algorithm", and path_resolution(7) for a user without capabilities.
     func decision(about wanted: Access, for user: FileUser) -> Decision {
         switch list {
         case .unknown: return .undecided
@@ -57,7 +57,7 @@ struct FilePermissions: Hashable {
             case .owner, .user, .mask, .other: false
             }
         }.map { grants($0.permissions & mask, wanted) }
-        // Whatever groups it is in: in the one that grants least, or in none.
+        // Granted only if every group and none at all would be granted it.
         if user.groups == nil { return others && groups.allSatisfy(\.self) }
         return groups.isEmpty ? others : groups.contains(true)
     }

@@ -3,7 +3,8 @@ public struct FileUser: Hashable, Sendable {
     public let uid: UInt32
     /// Its own group; nil when the account database does not know the user.
     public let gid: UInt32?
-    /// All groups it is in, its own one too; nil when nobody knows: then it gets only what it would get in any groups.
+    /// All groups of the user, the primary one too. Nil when they are unknown: then it gets only what it would get with
+    /// any groups.
     public let groups: Set<UInt32>?
 
     public init(uid: UInt32, gid: UInt32, groups: some Sequence<UInt32>) {

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import XferModel
 
-/// Follows a path from `/` on, a directory at a time, as path_resolution(7) does, and asks at each whether its users may
-/// search it. What it holds are descriptors: whatever is renamed meanwhile, it was allowed to pass where it passed.
+/// Follows a path from `/` on, a directory at a time, as path_resolution(7) does, and checks at each whether its users
+/// may search it. It holds descriptors: a directory that is renamed meanwhile was allowed when it was passed.
 struct PathWalk {
     /// A directory on the way.
     struct Step {
@@ -17,15 +17,15 @@ struct PathWalk {
 
     let asked: String
     private let users: [FileUser]
-    /// Whether the calling thread has the first user's rights: where mode bits do not decide, the kernel did.
+    /// Whether the calling thread has the first user's permissions: where mode bits do not decide, the kernel did.
     private let isActing: Bool
     /// From `/` to where the path leads, links resolved.
     private(set) var steps: [Step] = []
-    /// What of the path does not exist.
+    /// The components that do not exist.
     private(set) var missing: [String] = []
     /// What it leads to when that is no directory.
     private(set) var file: (handle: Descriptor, facts: stat, name: String)?
-    /// Why it ended where it did, unless the rest is missing.
+    /// Why it ended where it did, unless the rest is just missing.
     private(set) var problem: FileError?
 
     /// Links on a way at most, as the kernel has it.
@@ -97,9 +97,9 @@ struct PathWalk {
         }
     }
 
-    /// Nil when there is nothing of that name.
+    /// Nil when there is no entry of that name.
     private func look(at name: String) throws(FileError) -> (Descriptor, stat)? {
-        // As a directory first: that mounts what is mounted when it is used.
+        // First as a directory: that triggers automounts.
         for flags in [O_DIRECTORY, 0] {
             switch openDescriptor(at: last.handle.raw, name, flags: Int32(XFER_O_PATH) | O_NOFOLLOW | flags) {
             case .value(let handle): return (handle, try status(of: handle.raw, path: asked))

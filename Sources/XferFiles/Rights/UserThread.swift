@@ -2,17 +2,18 @@ import CLinux
 import Glibc
 import XferThreads
 
-/// Threads that have a user's rights on files, and no others.
+/// Threads that have a user's file permissions, and no others.
 ///
-/// Each lives for one piece of work: what it gave away it never gets back, so nothing of another user's can be left in it.
-/// The ids are taken with system calls by number, since Glibc's would change them for all threads of the process.
+/// Each runs one piece of work and ends: it cannot get its former ids back, so no state of another user can remain. The
+/// ids are set with raw system calls, since Glibc's functions would change them for all threads of the process.
 enum UserThread {
     /// Whether this process may take users' ids: it runs as root, or with CAP_SETUID and CAP_SETGID.
     static var isPossible: Bool { xfer_may_act_as_others() }
 
-    /// Runs `body` with the user's rights and waits for it. Of a user whose groups are not known, with those of no group.
+    /// Runs `body` with the user's permissions and waits for it. A user whose groups are unknown gets those of no
+    /// group.
     ///
-    /// - Throws: what `body` throws; `system` when there is no thread, or the kernel does not let it have the ids.
+    /// - Throws: what `body` throws; `system` when there is no thread, or the kernel refuses the ids.
     static func run<Value: Sendable>(
         as user: FileUser, path: String, _ body: @escaping @Sendable () throws(FileError) -> Value
     ) throws(FileError) -> Value {

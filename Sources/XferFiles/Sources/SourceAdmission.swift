@@ -2,11 +2,12 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// Looks at the files a client wants sent, when it asks for that: what they are is noted, so that later nothing else is sent
-/// in their place.
+/// Checks the files that a client wants to send, when it asks for that, and records their facts, so that no other file
+/// is sent later in their place.
 ///
-/// For operators the path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, as `AllowedRoots`
-/// does for directories. For others it is walked with their rights, at admission and at each opening (`open(asUser:)`).
+/// For operators the path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, as
+/// `AllowedRoots` does for directories. For other users it is walked with their permissions, at admission and at each
+/// opening (`open(asUser:)`).
 public struct SourceAdmission: Sendable {
     private let roots: AllowedRoots
 
@@ -17,7 +18,7 @@ public struct SourceAdmission: Sendable {
         roots = AllowedRoots(roots: ["/"], forbidden: forbidden)
     }
 
-    /// For others: regular files beneath their roots that they could read themselves.
+    /// For other users: regular files beneath their roots that they could read themselves.
     public init(_ roots: AllowedRoots) { self.roots = roots }
 
     /// What the file is now.
@@ -34,13 +35,13 @@ public struct SourceAdmission: Sendable {
         return SourceFile(path: path, facts)
     }
 
-    /// Opens a file to be sent, at any time after it was admitted. Whether it still is that file its reader finds out.
+    /// Opens a file to be sent, at any time after it was admitted. The reader checks that it is still the same file.
     func reopen(_ path: String) throws(FileError) -> Descriptor {
         guard roots.users.isEmpty else {
             guard let handle = try open(asUser: path).handle else { throw .missing(path: path) }
             return handle
         }
-        // Not blocking: somebody may have put a FIFO there.
+        // Non-blocking, since the name may be a FIFO's.
         switch openDescriptor(path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY) {
         case .value(let opened): return opened
         case .failure(ENOENT), .failure(ENOTDIR), .failure(ELOOP), .failure(ENXIO): throw .missing(path: path)
@@ -63,7 +64,7 @@ public struct SourceAdmission: Sendable {
                 guard case .notPermitted = error else { throw error }
                 throw .system(operation: "open", path: path, code: EACCES)
             }
-            // The very file that was looked at, whatever has its name by now.
+            // The very file that was checked, whichever file has its name by now.
             let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY
             switch openDescriptor("/proc/self/fd/\(file.handle.raw)", flags: flags) {
             case .value(let handle): return Found(handle: handle, facts: try status(of: handle.raw, path: path))
@@ -89,7 +90,7 @@ public struct SourceAdmission: Sendable {
         let (parent, name) = Self.split(place.existing)
         let directory = try openDirectory(parent, from: root, asked: path)
         try roots.refuseForbidden(place.asked, leadingTo: place.whole, directory)
-        // Opening a device or a pipe has effects of its own: only what is a file is opened.
+        // Opening a device or a pipe has side effects: only a regular file is opened.
         var facts = stat()
         try perform("inspect", on: path) { fstatat(directory.raw, name, &facts, AT_SYMLINK_NOFOLLOW) }
         guard facts.st_mode & S_IFMT == S_IFREG else { return facts }
@@ -113,7 +114,7 @@ public struct SourceAdmission: Sendable {
         case .failure: throw .missing(path: root)
         }
         let relative = ResolvedPath.relative(path, to: root)
-        // EAGAIN: something on the way was renamed meanwhile (openat2(2)).
+        // EAGAIN: a part of the path was renamed meanwhile (openat2(2)).
         for _ in 0..<64 {
             switch retryingInterrupts({ xfer_open_beneath(start.raw, relative, flags | O_CLOEXEC) }) {
             case .value(let raw): return Descriptor(owning: raw)

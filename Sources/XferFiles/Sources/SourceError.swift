@@ -15,7 +15,7 @@ public enum SourceError: Error, Hashable, Sendable {
     case notAFile(path: String, kind: String)
     /// The client, or the service, may not read it.
     case unreadable(path: String, code: Int32)
-    /// The client's user may not go there, or nothing tells whether it may.
+    /// The client's user lacks a permission on the way, or its permissions cannot be determined.
     case notPermitted(reason: String)
     case system(path: String, code: Int32)
 }
@@ -43,7 +43,7 @@ extension SourceError {
         let kind: String
         switch facts.st_mode & S_IFMT {
         case S_IFREG:
-            // What is computed with its length has to fit into 64 bits.
+            // Sums with its length have to fit into 64 bits.
             guard facts.st_size <= ByteCount.greatest else { throw .unreadable(path: path, code: EFBIG) }
             return
         case S_IFDIR: kind = "a directory"
@@ -54,13 +54,13 @@ extension SourceError {
         throw .notAFile(path: path, kind: kind)
     }
 
-    /// Whether no file descriptor was left to look at it.
+    /// Whether no file descriptor was available for the check.
     public var isDescriptorShortage: Bool {
         guard case .system(_, let code) = self else { return false }
         return Descriptors.isShortage(code)
     }
 
-    /// Whether it is there, but not for this client.
+    /// Whether the file exists, but this client may not use it.
     public var isPermission: Bool {
         switch self {
         case .outsideRoots, .forbidden, .unreadable, .notPermitted: true

@@ -1,6 +1,7 @@
 public import XferModel
 
-/// Who is going to write how much on which file system: decides what fits. Pure: free space is passed in.
+/// Decides which transfers fit on a file system, from the bytes that each is going to write there. Pure: free space is
+/// passed in.
 public struct SpaceLedger: Sendable {
     /// Bytes that stay free on every file system, at least 0.
     public var reserve: Int64
@@ -21,27 +22,27 @@ public struct SpaceLedger: Sendable {
 
     public init(reserve: Int64) { self.reserve = max(0, reserve) }
 
-    /// Notes what a running transfer still has to write: its length less what was written, or 0 while its length is
-    /// unknown or after its blocks were preallocated (free space counts those already).
+    /// Sets the bytes that a running transfer still has to write: its length less what was written, or 0 while its
+    /// length is unknown or after its blocks were preallocated (they are not free space any more).
     ///
     /// - Parameter fileSystem: `DirectoryHandle.fileSystemID`.
     public mutating func set(remaining: Int64, for transfer: TransferID, on fileSystem: UInt64) {
         claims[transfer] = Claim(fileSystem: fileSystem, remaining: max(0, remaining))
     }
 
-    /// A running transfer that has a claim has so much left to write: what it has written is not free any more.
+    /// Lowers the claim of a running transfer: the bytes it has written are not free any more.
     public mutating func advance(_ transfer: TransferID, to remaining: Int64) {
         guard let claim = claims[transfer], remaining < claim.remaining else { return }
         claims[transfer]?.remaining = max(0, remaining)
     }
 
-    /// Forgets a transfer that no longer runs.
+    /// Removes a transfer that does not run any more.
     public mutating func remove(_ transfer: TransferID) { claims[transfer] = nil }
 
-    /// Bytes missing for `remaining` more, 0 when it fits: what the other running transfers on the file system still
-    /// have to write, this and the reserve have to fit into what is free.
+    /// Bytes missing for `remaining` more, 0 when it fits. The claims of the other running transfers on the file
+    /// system, `remaining` and the reserve have to fit into the free space.
     ///
-    /// - Parameter transfer: whose claim is left out, because `remaining` replaces it.
+    /// - Parameter transfer: its own claim is not counted, because `remaining` replaces it.
     public func shortfall(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
     ) -> Int64 {
@@ -52,13 +53,13 @@ public struct SpaceLedger: Sendable {
         return max(0, needed - max(0, free))
     }
 
-    /// Notes what was measured.
+    /// Records a measurement of free space.
     public mutating func note(free: Int64, on fileSystem: UInt64, at time: MonotonicInstant) {
         measured[fileSystem] = Measurement(free: free, time: time)
     }
 
-    /// Whether so little more is asked for, and there was so much room a moment ago, that measuring again would tell
-    /// nothing: many small files need not measure once each.
+    /// Whether `remaining` is so small, and the last measurement so recent and large, that no new one is needed: many
+    /// small files need not measure once each.
     public func surelyFits(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, at now: MonotonicInstant
     ) -> Bool {
@@ -70,7 +71,7 @@ public struct SpaceLedger: Sendable {
 
     private static let little: Int64 = 1 << 20
     private static let moment = Duration.milliseconds(200)
-    /// More than anybody writes in that moment.
+    /// More than all writers together write in that moment.
     private static let plenty: Int64 = 2 << 30
 
     /// Whether `remaining` more bytes fit.

@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// A file open for sending, found to be what it was when its task was added.
+/// A file that is open for sending, checked to be unchanged since its task was added.
 public final class SendableFile: Sendable {
-    /// What is read has to be this all the while.
+    /// The file has to have these facts as long as it is read.
     public let source: SourceFile
     private let handle: Descriptor
 
     public var descriptor: Int32 { handle.raw }
 
-    /// Opens the file the client named, with the rights it has now, and finds it unchanged.
+    /// Opens the file the client named, with the client's present permissions, and checks that it is unchanged.
     ///
-    /// - Parameter admission: what its task's owner may read.
-    /// - Throws: `sourceChanged`, also when it is gone or out of its owner's reach; `undecidable`, `system`.
+    /// - Parameter admission: the files that the task's owner may read.
+    /// - Throws: `sourceChanged`, also when it is missing or not accessible to its owner; `undecidable`, `system`.
     public init(_ source: SourceFile, by admission: SourceAdmission) throws(FileError) {
         do throws(FileError) {
             handle = try admission.reopen(source.path)
@@ -30,7 +30,7 @@ public final class SendableFile: Sendable {
         try checkUnchanged()
     }
 
-    /// Whether it is still as it was: to be asked again after the last byte was read.
+    /// Checks that the file is unchanged; call it again after the last byte was read.
     ///
     /// - Throws: `sourceChanged`, `system`.
     public func checkUnchanged() throws(FileError) {

@@ -4,17 +4,17 @@ public import XferModel
 
 /// The state directory's `spool/`: responses too large for a row, and copies of files that are to be sent.
 ///
-/// Every file has a name nobody else chose and is never written again once it is kept. Which of them are wanted the
-/// database says; what it does not name is left over from a crash.
+/// Every file has a unique name and is never written again once it is kept. The database names the files that are
+/// needed; any other is left over from a crash.
 public final class SpoolDirectory: Sendable {
     public let directory: DirectoryHandle
     private let inUse = NamesInUse()
 
     public init(_ directory: DirectoryHandle) { self.directory = directory }
 
-    /// A new, empty file, which is gone when it is closed without having been kept.
+    /// A new, empty file, which is removed when it is closed without having been kept.
     ///
-    /// - Parameter name: what it is called once it is kept; nobody may have chosen it before. Nil makes one up.
+    /// - Parameter name: its name once it is kept; it must never have been used before. Nil generates one.
     public func makeFile(named name: String? = nil) throws(FileError) -> SpoolFile {
         let name = name ?? Self.newName()
         let flags = O_RDWR | Int32(XFER_O_TMPFILE)
@@ -59,10 +59,10 @@ public final class SpoolDirectory: Sendable {
         return try readAll(handle, path: directory.path(of: name), at: offset, upTo: length)
     }
 
-    /// Forgets a file; nothing happens when there is none.
+    /// Removes a file; does nothing when there is none.
     public func remove(_ name: String) throws(FileError) { try directory.remove(name) }
 
-    /// Names of the files in here but those whose `SpoolFile` lives: what becomes of them is not decided yet.
+    /// Names of the files in the directory, except those that still have a `SpoolFile`, since they may not be kept yet.
     public func settledNames() throws(FileError) -> [String] {
         try names().filter { !inUse.contains($0) }
     }
@@ -91,7 +91,7 @@ public final class SpoolDirectory: Sendable {
         }
     }
 
-    /// 128 random bits: never reused, so that what is removed late is never somebody else's.
+    /// 128 random bits: names are never reused, so a late removal never removes another file.
     private static func newName() -> String {
         var generator = SystemRandomNumberGenerator()
         return [generator.next(), generator.next()].map { (word: UInt64) in

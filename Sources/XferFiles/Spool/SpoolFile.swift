@@ -2,8 +2,8 @@ import Glibc
 import XferModel
 import XferThreads
 
-/// A file of the spool directory while it is written. Gone with its last user unless `keep` gave it its name for good; whoever
-/// kept it holds this object until the database names the file.
+/// A file of the spool directory while it is written. It is removed with its last reference unless `keep` has given it
+/// its permanent name. After `keep` the caller holds this object until the database names the file.
 public final class SpoolFile: Sendable {
     /// Its name in the spool directory, once it is kept.
     public let name: String
@@ -54,7 +54,7 @@ public final class SpoolFile: Sendable {
         }
     }
 
-    /// Makes what was written durable under its name. Blocks.
+    /// Makes the written bytes durable under the file's name. Blocks.
     public func keep() throws(FileError) {
         try perform("write out", on: path) { fdatasync(handle.raw) }
         if !state.withLock({ $0.isNamed }) {
@@ -71,7 +71,7 @@ public final class SpoolFile: Sendable {
     }
 }
 
-/// Names of the files whose `SpoolFile` lives.
+/// Names of the files that still have a `SpoolFile`.
 final class NamesInUse: Sendable {
     private let names = Locked<Set<String>>([])
 

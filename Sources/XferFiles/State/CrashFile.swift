@@ -1,8 +1,8 @@
 import Glibc
 import XferModel
 
-/// The file `crash` in the state directory: a process that a fatal signal ends writes there which tasks were in flight,
-/// and the next start reads it. Open from the beginning, since a handler of such a signal opens nothing.
+/// The file `crash` in the state directory. A process that dies of a fatal signal writes the tasks that were in flight
+/// there, and the next start reads them. It is opened at the start, since a handler of such a signal cannot open files.
 public final class CrashFile: Sendable {
     private let path: String
     private let handle: Descriptor

@@ -4,14 +4,15 @@ import XferThreads
 
 /// The daemon's own directory: private to its uid and locked, so that one daemon at a time works in it.
 ///
-/// The lock is an flock(2) on the file `lock`: gone with the process, however it ends. It is held as long as this object lives.
+/// The lock is an flock(2) on the file `lock`; the kernel releases it when the process ends in any way. It is held as
+/// long as this object lives.
 public final class StateDirectory: Sendable {
     /// Absolute path.
     public let path: String
     public let directory: DirectoryHandle
     private let lock: Descriptor
 
-    /// Makes the directory (0700, its parents 0777 less the umask) when it is missing, checks that nobody else can
+    /// Makes the directory (0700, its parents 0777 less the umask) when it is missing, checks that no other user can
     /// change what is in it, and locks it.
     ///
     /// - Throws: `alreadyLocked` with the holder's pid, `insecureStateDirectory`, `notAbsolute`, `notADirectory`,
@@ -26,8 +27,8 @@ public final class StateDirectory: Sendable {
         lock = try Self.takeLock(in: directory)
     }
 
-    /// Writes down which process holds the lock. For the message of a second daemon only (flock does not tell the holder), so
-    /// a failure is no matter; not before it is known that the daemon can run, since a refused start changes nothing.
+    /// Writes the pid of the lock's holder. Only the message of a second daemon uses it (flock does not tell the
+    /// holder), so a failure is ignored. Call it when the daemon can run, since a refused start must change nothing.
     public func noteHolder() {
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// An open file descriptor that is closed when its last user lets go of it, so that no call ever runs on a number
-/// that was closed and given out again.
+/// An open file descriptor that is closed with its last reference, so that no call ever uses a number that was closed
+/// and reused.
 final class Descriptor: Sendable {
     let raw: Int32
 

@@ -1,22 +1,22 @@
 import Glibc
 public import XferModel
 
-/// What is left of file descriptors.
+/// Limits and shortage of file descriptors.
 public enum Descriptors {
-    /// As many as the process may have now (RLIMIT_NOFILE, getrlimit(2)).
+    /// Most descriptors the process may have now (RLIMIT_NOFILE, getrlimit(2)).
     public static var limit: Int {
         var limits = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return .max }
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Whether `errno` says that none is left, in the process or in the system.
+    /// Whether `errno` means that none is left, in the process or in the system.
     public static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
 
-    /// How many something may need at once whose failure is to be explained.
+    /// Descriptors that a failed operation may have needed at once.
     private static let probed = 4
 
-    /// Whether so few are left that whatever has just failed may have failed for that. Libraries often do not say.
+    /// Whether so few are left that the last failure may be due to that. Libraries often do not report it.
     public static var areScarce: Bool {
         var opened: [Descriptor] = []
         for _ in 0..<probed {
@@ -38,8 +38,8 @@ extension FileError {
 }
 
 extension TransferError {
-    /// The error, or that no descriptor was left where that may be what made a step of ours fail: a directory that cannot
-    /// be opened, a secret that cannot be read, a name that is not found.
+    /// The error, or a shortage of descriptors where that may be its cause: a directory that cannot be opened, a secret
+    /// that cannot be read, a name that is not resolved.
     public var explainedByDescriptors: TransferError {
         switch reason {
         case .destinationDenied, .destinationUnavailable, .credentialMissing, .trustRejected, .sourceFileChanged,

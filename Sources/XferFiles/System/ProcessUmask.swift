@@ -1,9 +1,10 @@
 import Glibc
 
-/// The process's file mode creation mask, which open(2) applies and the private partial file (0600) did not get.
+/// The process's file mode creation mask (umask). Partial files are made with 0600, so publishing has to apply it.
 public enum ProcessUmask {
-    /// The mode of a published file when nobody says otherwise: read-write for all less the umask; 0600 where the umask
-    /// cannot be read. Read from proc_pid_status(5), because umask(2) can only be read by setting it for all threads.
+    /// The mode of a published file when the task does not set one: read-write for all less the umask; 0600 where the
+    /// umask cannot be read. Read from proc_pid_status(5), because umask(2) can only be read by setting it for all
+    /// threads.
     public static func defaultFileMode() -> UInt16 {
         for line in status().split(separator: "\n") where line.hasPrefix("Umask:") {
             let digits = line.dropFirst(6).drop { $0 == "\t" || $0 == " " }

@@ -1,7 +1,7 @@
 import Glibc
 import XferModel
 
-/// Runs a system call again while a signal interrupts it; its result, or the `errno` it failed with.
+/// Repeats a system call while a signal interrupts it; returns its result, or the `errno` it failed with.
 func retryingInterrupts<Value: SignedInteger>(_ call: () -> Value) -> SystemCallResult<Value> {
     while true {
         let value = call()
@@ -39,7 +39,7 @@ func openDescriptor(
 extension FileIdentity {
     init(_ status: stat) { self.init(device: UInt64(clamping: status.st_dev), inode: UInt64(clamping: status.st_ino)) }
 
-    /// Of what a path leads to, symbolic links followed; nil when it cannot be reached.
+    /// The identity of the file that a path leads to, symbolic links followed; nil when it cannot be reached.
     init?(ofPath path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

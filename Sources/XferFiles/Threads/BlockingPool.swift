@@ -1,10 +1,10 @@
 import XferThreads
 
-/// A few threads for calls that block: fsync, hashing, directory walks, copying. Never Swift's cooperative pool, whose
-/// threads are as many as there are cores and are needed for everything else.
+/// A few threads for calls that block: fsync, hashing, directory walks, copying. They must not run on Swift's
+/// cooperative pool, which has one thread for each core and is needed for everything else.
 ///
-/// Threads start when there is work for them, wait without waking up while there is none, and end with the pool after
-/// the work that was given to it. Work starts in the order it came in.
+/// Threads start when there is work, wait without waking up while there is none, and end with the pool after its work
+/// is done. Work starts in the order it came in.
 public final class BlockingPool: Sendable {
     /// Threads of a pool at most.
     public static let maxThreads = 64
@@ -24,8 +24,8 @@ public final class BlockingPool: Sendable {
     public func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        // A continuation that is resumed before it is awaited synchronises within Swift's runtime, where ThreadSanitizer does
-        // not look. The lock says the same where it does.
+        // A continuation that is resumed before it is awaited synchronises within Swift's runtime, which
+        // ThreadSanitizer does not see. The lock makes the order visible to it.
         let isDone = Locked(false)
         let result = await withCheckedContinuation { continuation in
             queue.add {

@@ -1,6 +1,6 @@
 import XferThreads
 
-/// The queue behind a `BlockingPool`: closures, and the threads that take them.
+/// The queue of a `BlockingPool`: closures, and the threads that run them.
 final class WorkQueue: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `hasWork` is locked.
     private let hasWork = ThreadCondition()
@@ -22,7 +22,7 @@ final class WorkQueue: @unchecked Sendable {
         hasWork.lock()
         incoming.append(work)
         if idleCount < incoming.count + outgoing.count, threadCount < threadLimit, startThread() { threadCount += 1 }
-        // Without a single thread (the system has none to give) waiting would last for ever.
+        // Without any thread (the system gives none) the caller would wait for ever.
         let isStranded = threadCount == 0
         if isStranded { _ = takeNext() }
         let isUseful = idleCount > 0
@@ -31,7 +31,7 @@ final class WorkQueue: @unchecked Sendable {
         if isStranded { work() }
     }
 
-    /// Lets the threads go once all work is done.
+    /// Ends the threads once all work is done.
     func end() {
         hasWork.lock()
         isEnding = true
@@ -39,7 +39,7 @@ final class WorkQueue: @unchecked Sendable {
         hasWork.broadcast()
     }
 
-    /// What a thread does all its life.
+    /// The loop of a thread.
     private func work() {
         hasWork.lock()
         while true {

@@ -7,10 +7,10 @@ public struct ZoneFiles: Sendable {
     private let directory: String
     private let localFile: String
 
-    /// Bytes of a file at most: the largest that there are have a few thousand.
+    /// Most bytes of a file; the largest real ones have a few thousand.
     private static let largestSize = 1 << 20
 
-    /// What tells a file from the one that was read before.
+    /// Identifies a version of a file.
     public struct Stamp: Hashable, Sendable {
         let identity: FileIdentity
         let size: Int64
@@ -43,7 +43,7 @@ public struct ZoneFiles: Sendable {
     public func read(_ name: String?) throws(FileError) -> (bytes: [UInt8], stamp: Stamp)? {
         let path = try path(of: name)
         let descriptor: Descriptor
-        // A FIFO must not hold the reader up.
+        // Non-blocking, since the name may be a FIFO's.
         switch openDescriptor(path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY) {
         case .value(let opened): descriptor = opened
         case .failure(ENOENT), .failure(ENOTDIR): return nil
@@ -70,7 +70,7 @@ public struct ZoneFiles: Sendable {
         return (bytes, Stamp(status))
     }
 
-    /// What the file is now; nil when there is none.
+    /// The present version of the file; nil when there is none.
     public func stamp(of name: String?) -> Stamp? {
         guard let path = try? path(of: name) else { return nil }
         var status = Glibc.stat()

@@ -21,7 +21,7 @@ public struct BandwidthLimits: Hashable, Sendable, CustomStringConvertible {
         receive == send ? Self.text(receive) : "\(Self.text(receive))/\(Self.text(send))"
     }
 
-    /// Beyond it nobody means a limit, bytes per second.
+    /// Highest rate that is accepted as a limit, bytes per second.
     public static let highest: Int64 = 1 << 50
 
     private static func rate(_ text: some StringProtocol) -> Int64? {

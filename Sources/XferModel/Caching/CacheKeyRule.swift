@@ -1,6 +1,6 @@
-/// What of a URL tells kept responses apart: SDWebImageManager's `cacheKeyFilter`, written down.
+/// Which parts of a URL distinguish kept responses: SDWebImageManager's `cacheKeyFilter` as a value.
 ///
-/// Whoever sets a rule says that the URLs it makes alike name the same resource: tokens in a query, several mirrors.
+/// The author of a rule states that the URLs it makes equal name the same resource: tokens in a query, several mirrors.
 public struct CacheKeyRule: Hashable, Sendable, Codable {
     /// Stands for any URL; the rest is not looked at.
     public var text: String?

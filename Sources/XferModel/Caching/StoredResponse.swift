@@ -17,7 +17,7 @@ public struct StoredResponse: Hashable, Sendable {
     public var length: Int64
     /// SHA-256 of the content.
     public var digest: [UInt8]
-    /// Who sent it. Empty also where only the built-in default policy judged.
+    /// The servers that sent it. Empty also where only the built-in default policy judged.
     public var sources: [SourceEvidence]
 
     public init(

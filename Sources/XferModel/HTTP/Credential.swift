@@ -1,4 +1,4 @@
-/// Who the service claims to be towards a server, and where its secret comes from. Never shown.
+/// The identity of the service towards a server, and the source of its secret. Never shown.
 public struct Credential: Hashable, Sendable, CustomStringConvertible {
     public enum Scheme: Hashable, Sendable, Codable {
         /// RFC 7617.

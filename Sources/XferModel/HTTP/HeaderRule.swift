@@ -1,6 +1,6 @@
 /// A change to the header fields of requests to some hosts, SDWebImage's headers filter.
 public struct HeaderRule: Hashable, Sendable, Codable {
-    /// Whom it is for; empty is every host.
+    /// Hosts that the rule applies to; empty is every host.
     public var hosts: [HostPattern]
     /// Fields that replace those of their names.
     public var set: [HeaderField]

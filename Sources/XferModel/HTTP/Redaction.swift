@@ -97,7 +97,7 @@ public enum Redaction {
 
     private static func isSecret(_ value: [UInt8], of name: [UInt8]) -> Bool {
         if isSecretParameter(String(decoding: name, as: UTF8.self)) { return true }
-        // A URL within the URL, encoded as often as somebody liked: each decoding makes it shorter.
+        // A URL may be nested in the value, percent-encoded several times; each decoding makes it shorter.
         var text = value
         for _ in 0..<deepestNesting where text.contains(UInt8(ascii: "%")) {
             let decoded = PercentCoding.decoded(text)

@@ -1,7 +1,7 @@
-/// What is sent to the server, to whom it is entrusted, and how long to wait for it.
+/// A request with its credentials, its route, and its timeouts.
 ///
-/// Its content is kept apart, because it may be large: `RequestBody`. Class of origin: `NSURLRequest` with the overrides of
-/// AFHTTPRequestSerializer.
+/// Its content is kept apart, because it may be large: `RequestBody`. Class of origin: `NSURLRequest` with the
+/// overrides of AFHTTPRequestSerializer.
 public struct TransferRequest: Hashable, Sendable, Codable {
     public var url: HTTPURL
     public var method: HTTPMethod
@@ -9,7 +9,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var headers: [HeaderField]
     /// Changes to the header fields by host, applied at every hop.
     public var headerRules: [HeaderRule]
-    /// What the content is, for those who do not read it; nil sends none.
+    /// A summary of the content for code that does not read it; nil when none is sent.
     public var bodySummary: BodySummary?
     /// The client's own; wins over the profile's.
     public var credential: Credential?

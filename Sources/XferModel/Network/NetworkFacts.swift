@@ -23,7 +23,7 @@ public struct NetworkFacts: Hashable, Sendable {
         public var prefixLength: Int
         /// Whether hosts beyond the link know it: neither link-local nor the machine's own.
         public var isGlobal: Bool
-        /// Whether it can be used yet: an IPv6 address cannot while nobody knows whether it is unique (RFC 4862 §5.4).
+        /// Whether it can be used yet: an IPv6 address cannot before it is known to be unique (RFC 4862 §5.4).
         public var isUsable: Bool
 
         public init(

@@ -2,7 +2,7 @@
 ///
 /// Class of origin: AFNetworkReachabilityManager, whose WWAN became `metered`.
 public enum NetworkState: String, Sendable, Codable, CaseIterable {
-    /// Nobody looks, or looking failed. Counts as online.
+    /// The network is not monitored, or reading its state failed. Counts as online.
     case unknown
     /// No default route leads anywhere. Hosts of one's own networks may be there all the same.
     case offline

@@ -2,7 +2,7 @@
 public enum Patch<Value: Sendable>: Sendable {
     /// The field was not named.
     case unchanged
-    /// The field was `null`: back to what it is when nobody sets it.
+    /// The field was `null`: back to the service's default.
     case clear
     case set(Value)
 

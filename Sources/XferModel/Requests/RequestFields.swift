@@ -1,7 +1,7 @@
-/// A request as a client worded it: what it leaves out is the profile's default or the service's, what it unsets is the
-/// service's.
+/// The fields of a request as a client gave them. A missing field has the profile's default or the service's; a cleared
+/// one has the service's.
 ///
-/// Nobody has looked at the paths in it yet.
+/// The paths in it have not been checked yet.
 public struct RequestFields: Hashable, Sendable {
     public var kind: TaskKind
     /// Name of the profile that gives the defaults.

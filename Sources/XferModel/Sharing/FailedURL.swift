@@ -1,7 +1,7 @@
-/// A URL that failed for good: it is not asked for again for a while unless somebody insists.
+/// A URL that failed permanently: requests for it are refused for a while, unless a client retries it explicitly.
 ///
-/// Class of origin: SDWebImageManager's `failedURLs`. Holds no secrets: the URL is redacted, what tells entries apart is a
-/// digest.
+/// Class of origin: SDWebImageManager's `failedURLs`. Holds no secrets: the URL is redacted, and a digest distinguishes
+/// the entries.
 public struct FailedURL: Hashable, Sendable {
     public var id: FailedURLID
     /// Redacted: for people.

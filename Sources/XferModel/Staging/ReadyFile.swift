@@ -1,6 +1,6 @@
-/// A file that is whole and right and waits for its final name: what was staged, or what a hook left.
+/// A complete, verified file that waits for its final name: a staged file, or a hook's result.
 ///
-/// It lies in its transfer's directory. Whoever publishes it looks first whether it is still what it was then.
+/// It lies in its transfer's directory. Before it is published, it is checked to be unchanged since then.
 public struct ReadyFile: Hashable, Sendable {
     /// Name within the directory.
     public var name: String

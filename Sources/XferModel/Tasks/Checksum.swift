@@ -6,7 +6,7 @@ public struct Checksum: Hashable, Sendable, Codable {
         case sha1 = "sha-1"
         case md5
 
-        /// Whether nobody can make other bytes of this digest: then it alone proves that bytes are right.
+        /// Whether no other bytes with this digest can be made: then it alone proves that bytes are right.
         public var isStrong: Bool {
             switch self {
             case .sha256, .sha512: true

@@ -5,7 +5,7 @@ public struct HookDefinition: Hashable, Sendable {
     public var arguments: [String]
     /// Seconds it may take.
     public var timeout: Int64
-    /// Whether tasks of users who are no operators may name it.
+    /// Whether tasks of users who are not operators may name it.
     public var isForEverybody: Bool
 
     public init(name: String, arguments: [String], timeout: Int64 = 60, isForEverybody: Bool = false) {

@@ -1,4 +1,4 @@
-/// What a task asks for beyond its bytes: who gives the file its name, and which of the operator's commands run.
+/// What happens after a task's last byte: how the file gets its name, and which of the operator's commands run.
 public struct TaskCompletion: Hashable, Sendable, Codable {
     public var finalize = FinalizeMode.auto
     /// Name of the hook that works on the file before it is staged or published.
@@ -27,7 +27,7 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
     }
 }
 
-/// Who decides when a download's file appears.
+/// When a download's file gets its final name.
 public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
     /// It is published as soon as it is whole and right.
     case auto

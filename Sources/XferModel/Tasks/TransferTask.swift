@@ -34,7 +34,7 @@ public struct TransferTask: Hashable, Sendable {
     public var sent: Int64
     /// Complete length in bytes, nil while unknown.
     public var total: Int64?
-    /// Tasks with an equal one may share a transfer; nil shares with nobody. See `SharingRules`.
+    /// Tasks with an equal key may share a transfer; with nil the task shares with no other. See `SharingRules`.
     public var coalesceKey: [UInt8]?
 
     public init(id: TaskID, specification: TaskSpecification, state: TaskState, rank: Int64, createdAt: Timestamp) {
@@ -102,7 +102,8 @@ public struct TaskSpecification: Hashable, Sendable {
     public var retriesNonIdempotent: Bool
     public var upload: UploadOptions
     public var response: ResponseHandling
-    /// A place of the owner's that one task at a time is in: joining it supersedes whoever is in it. At most 128 characters.
+    /// The owner's slot, which holds one task at a time: a task that joins it supersedes the present one. At most 128
+    /// characters.
     public var slot: String?
     /// Whether the task may share a transfer with others that are about the same bytes.
     public var coalesces: Bool

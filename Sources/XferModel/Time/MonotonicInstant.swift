@@ -1,6 +1,6 @@
 /// A point on a clock that is never set and counts while the machine sleeps (CLOCK_BOOTTIME, clock_gettime(2)).
 ///
-/// Pure decisions take one as `now`; whoever owns effects reads the clock.
+/// Pure decisions take one as `now`; their callers, which perform the effects, read the clock.
 public struct MonotonicInstant: InstantProtocol, Hashable, Sendable {
     public let nanoseconds: Int64
 

@@ -30,7 +30,7 @@ public struct FileFacts: Hashable, Sendable {
     public var length: Int64
     /// Modification time in nanoseconds since 1970.
     public var modifiedAt: Int64
-    /// Time of the last change of content or status, which nobody can set, in nanoseconds since 1970.
+    /// Time of the last change of content or status, which no program can set, in nanoseconds since 1970.
     public var changedAt: Int64
 
     public init(mark: FileMark, length: Int64, modifiedAt: Int64, changedAt: Int64) {
@@ -57,7 +57,8 @@ public struct FileFacts: Hashable, Sendable {
         return agree(mark.bornAt, other.mark.bornAt) && agree(mark.generation, other.mark.generation)
     }
 
-    /// Whether these are of the same file, whose content nobody has changed since; its status may have changed, and its name.
+    /// Whether these are of the same file with the same content, as its length and modification time show; its name and
+    /// its status may have changed.
     public func isSameContent(as other: FileFacts) -> Bool {
         mark.isSame(as: other.mark) && length == other.length && modifiedAt == other.modifiedAt
     }
@@ -65,7 +66,7 @@ public struct FileFacts: Hashable, Sendable {
 
 /// By which the partial file that holds a transfer's committed bytes is known again.
 public struct PartRecord: Hashable, Sendable {
-    /// What a file is like that nobody writes to.
+    /// The facts of a file that is not written to any more.
     public struct Rest: Hashable, Sendable {
         public var length: Int64
         /// In nanoseconds since 1970. The time of the last change of status says too much: `chmod -R` sets it.

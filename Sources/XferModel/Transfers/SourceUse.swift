@@ -3,14 +3,14 @@
 public struct SourceUse: Hashable, Sendable {
     /// Position of the source whose version the transfer's `ResumeData` describes.
     public var described: Int
-    /// Everybody who sent bytes that are kept.
+    /// The sources that sent kept bytes.
     public var senders: SourceSet
-    /// First offset of which only a digest shows that the bytes from there on are of the version that the bytes before are
-    /// of; nil where there is none. Until the digest is found right, those bytes are shown to nobody.
+    /// First offset from which only a digest can show that the bytes are of the same version as those before; nil where
+    /// there is none. Until the digest is verified, no client is given those bytes.
     public var unprovenFrom: Int64?
-    /// Those who had a part in bytes whose digest was wrong: one of them at least sent wrong ones.
+    /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
     public var suspects: SourceSet
-    /// Those who sent the whole of bytes whose digest was wrong.
+    /// Sources that sent all of the bytes whose digest was wrong.
     public var condemned: SourceSet
 
     public init(

@@ -5,7 +5,7 @@ public struct Transfer: Hashable, Sendable {
     public var tag: String
     public var partial: PartialLocation
     public var resumeData: ResumeData
-    /// Who sent the kept bytes; empty also where only the built-in default policy judged.
+    /// The servers that sent the kept bytes; empty also where only the built-in default policy judged.
     public var sources: [SourceEvidence] = []
     /// Which of the task's sources the kept bytes are from.
     public var sourceUse = SourceUse()
@@ -30,7 +30,7 @@ public struct Transfer: Hashable, Sendable {
     /// What the names of all a store's working files begin with: parts, and the copies that hooks work on.
     public static func namePrefix(_ tag: String) -> String { ".xfer-\(tag)-" }
 
-    /// Whose working file has this name; nil when it is nobody's of this store.
+    /// The transfer whose working file has this name; nil when it is not a working file of this store.
     public static func id(inName name: String, tag: String) -> TransferID? {
         let prefix = namePrefix(tag)
         guard name.hasPrefix(prefix) else { return nil }

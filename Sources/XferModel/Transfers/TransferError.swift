@@ -50,7 +50,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case httpStatus = "http_status"
     case authFailed = "auth_failed"
     case protocolError = "protocol_error"
-    /// The head contradicts itself about where the content ends, or applies a transfer coding nobody asked for.
+    /// The head contradicts itself about where the content ends, or applies a transfer coding that was not requested.
     case invalidFraming = "invalid_framing"
     case shortBody = "short_body"
     case lengthMismatch = "length_mismatch"
@@ -100,7 +100,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case dependencyFailed = "dependency_failed"
 
     // This service.
-    /// It failed for good a while ago, and nobody asked to try it again: see `FailedURL`.
+    /// The URL failed permanently a while ago, and no client asked to retry it: see `FailedURL`.
     case blockedURL = "blocked_url"
     /// The task may only use what is kept (`only_if_cached`), and nothing is.
     case onlyIfCachedMiss = "only_if_cached_miss"

@@ -1,10 +1,9 @@
-/// Who sent bytes that are kept, so that they can be judged anew when policies have changed since.
+/// A server that sent kept bytes, recorded to judge it again when policies have changed since.
 ///
 /// A redirect's server counts too: it decided where the bytes came from.
 public struct SourceEvidence: Hashable, Sendable {
     public var origin: Origin
-    /// DER of the certificates the server showed, leaf first. Empty over `http`; over `https` that is nothing anybody
-    /// could believe.
+    /// DER of the server's certificates, leaf first. Empty over `http`; an empty chain over `https` is not trusted.
     public var chain: [[UInt8]]
     /// Nil over `http`.
     public var tls: TLSVersion?

@@ -24,7 +24,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var allowsInvalidCertificates: Bool
     /// The leaf must name the host.
     public var validatesDomainName: Bool
-    /// Whom the policy is for; empty only for the default.
+    /// Hosts that the policy applies to; empty only for the default.
     public var hosts: [HostPattern]
     /// Tell what would have been refused, and refuse nothing that an ordinary check accepts.
     public var isReportOnly: Bool

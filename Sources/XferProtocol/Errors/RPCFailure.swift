@@ -29,7 +29,7 @@ public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RPCFailure {
-    /// An id that does not exist or belongs to somebody else.
+    /// An id that does not exist or belongs to another owner.
     public static func noSuchTask(_ id: TaskID, path: String = "id") -> RPCFailure {
         RPCFailure(
             .notFound, "there is no task \(id)", data: ErrorData(reason: "not_found", path: path, taskID: id))

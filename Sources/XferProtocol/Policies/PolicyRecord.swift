@@ -57,7 +57,7 @@ public struct PolicyRecord: WireRecord, Hashable {
     ]
 }
 
-/// Who wrote a policy.
+/// The origin of a policy.
 public enum PolicyOrigin: String, WireEnum {
     case builtIn = "built_in"
     case configuration

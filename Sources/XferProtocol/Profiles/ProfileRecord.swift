@@ -90,7 +90,7 @@ public struct ProfileRecord: WireRecord, Hashable {
     ]
 }
 
-/// Who wrote a profile.
+/// The origin of a profile.
 public enum ProfileOrigin: String, WireEnum {
     case configuration
     /// `profile.set`.

@@ -1,7 +1,7 @@
 public import XferModel
 
-/// Which tasks are meant: fields are ANDed, the values of one field ORed. `{}` is refused, so that nobody means
-/// everything by accident; `{"all": true}` is everything the caller may touch.
+/// Selects tasks: fields are ANDed, the values of one field ORed. `{}` is refused, so that no client selects everything
+/// by accident; `{"all": true}` is everything the caller may touch.
 public struct TaskFilter: WireInput, Hashable {
     public var state: OneOrMany<TaskState>?
     public var kind: OneOrMany<TaskKind>?

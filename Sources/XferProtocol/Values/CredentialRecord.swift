@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// Who the service claims to be towards a server. Coming out all but the scheme is `***`.
+/// The identity of the service towards a server. In answers all but the scheme is `***`.
 public struct CredentialRecord: WireInput, Hashable {
     public var scheme: CredentialScheme?
     public var user: String?

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Batches: a row each, and how many members are in which state.
+/// Batches: a row each, and the number of members by state.
 extension StoreReader {
     /// A batch with the counts of its members.
     public func batch(_ id: BatchID) throws(StoreError) -> Batch? {
@@ -25,7 +25,7 @@ extension StoreReader {
             completedAt: row.completedAt)
     }
 
-    /// Members whose rows are still there, ascending: the order of the entries they were made of.
+    /// Members whose rows still exist, ascending, which is the order of their entries.
     public func members(of id: BatchID, after: TaskID? = nil, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(
             "SELECT id FROM task INDEXED BY task_batch WHERE batch_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3", Value(id),
@@ -55,11 +55,11 @@ extension StoreReader {
     }
 }
 
-/// What an add of a batch with a `client_key` finds when it is repeated.
+/// The earlier batch that a repeated add with the same `client_key` finds.
 public struct EarlierBatch: Hashable, Sendable {
     public let id: BatchID
     public let askedForTheSame: Bool
-    /// What was answered about refused entries.
+    /// The answer about refused entries.
     public let refused: String?
 }
 
@@ -78,14 +78,14 @@ extension StoreTransaction {
         let id = BatchID(connection.lastInsertedID)
         let group = "batch-\(id)"
         try connection.run("UPDATE batch SET group_name = ?2 WHERE id = ?1", Value(id), .text(group))
-        // Tasks may have been put into a group of this name already: then it keeps what is set for it.
+        // A group of this name may exist already, with tasks: then it keeps its limits.
         try makeGroup(GroupKey(owner: owner, name: group), batch: id, maxActive: maxActive)
         return (id, group)
     }
 
-    /// All members are in: from now on the batch completes when none is unfinished.
+    /// All members are inserted: from now on the batch completes when none is unfinished.
     ///
-    /// - Parameter refused: what is answered about the entries that did not become members.
+    /// - Parameter refused: the answer about entries that did not become members.
     public func seal(_ id: BatchID, total: Int, refused: String?) throws(StoreError) {
         try connection.run(
             "UPDATE batch SET total = ?2, refused = ?3 WHERE id = ?1", Value(id), Value(total), Value(refused))
@@ -98,8 +98,8 @@ extension StoreTransaction {
         try noteCompletion(of: id)
     }
 
-    /// Forgets at most `step` completed batches without members, the oldest first, that completed before `olderThan`;
-    /// answers how many.
+    /// Removes at most `step` completed batches without members, the oldest first, that completed before `olderThan`;
+    /// returns their number.
     public func trimBatches(olderThan: Timestamp, step: Int = 200) throws(StoreError) -> Int {
         try settleBatches()
         try connection.run(
@@ -112,8 +112,8 @@ extension StoreTransaction {
         return connection.changeCount
     }
 
-    /// Appends `batch.completed` for batches whose last member has ended in this transaction. Happens by itself before the
-    /// commit; to be called where another event is to follow it.
+    /// Appends `batch.completed` for batches whose last member has ended in this transaction. The commit does so, too;
+    /// call it where another event has to follow.
     public func completeBatches() throws(StoreError) { try settleBatches() }
 
     // MARK: Counting
@@ -134,7 +134,8 @@ extension StoreTransaction {
         try connection.run("UPDATE batch SET removed_failed = removed_failed + 1 WHERE id = ?1", Value(id))
     }
 
-    /// Appends `batch.completed` the first time no member is unfinished: never again, whatever is retried or removed.
+    /// Appends `batch.completed` when no member is unfinished for the first time: never again, even if members are
+    /// retried or removed.
     func noteCompletion(of id: BatchID) throws(StoreError) {
         let unfinished = try connection.first(
             """

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// What the cache holds.
+/// Reads the entries of the cache.
 extension StoreReader {
-    /// All responses with this key, whatever they vary by; the newest first.
+    /// All responses with this key, with any variant; the newest first.
     public func cacheEntries(key: [UInt8]) throws(StoreError) -> [CacheEntry] {
         try withSources(
             try connection.all(
@@ -14,7 +14,7 @@ extension StoreReader {
             ) { row throws(StoreError) in try CacheEntry(row) })
     }
 
-    /// One entry, if it is this owner's; nil is everybody's.
+    /// One entry, if it is this owner's; nil means all owners.
     public func cacheEntry(_ id: CacheEntryID, of owner: Owner?) throws(StoreError) -> CacheEntry? {
         try connection.first(
             """
@@ -25,9 +25,10 @@ extension StoreReader {
         ) { row throws(StoreError) in try CacheEntry(row) }
     }
 
-    /// One page of the entries, by id, without who sent them. The cursor is opaque, and bound to owner and order.
+    /// One page of the entries, by id, without the servers that sent them. The cursor is opaque, and bound to owner and
+    /// order.
     ///
-    /// - Parameter owner: whose; nil is everybody's.
+    /// - Parameter owner: nil means all owners.
     public func cacheEntries(
         of owner: Owner?, ascending: Bool, limit: Int, cursor: String?
     ) throws(StoreError) -> CachePage {
@@ -48,7 +49,7 @@ extension StoreReader {
             entries: entries, nextCursor: entries.last.map { ListCursor(last: $0.id.rawValue, of: words).text })
     }
 
-    /// How much an owner keeps, nil everybody.
+    /// How much an owner keeps; nil means all owners.
     public func cacheTotals(of owner: Owner? = nil) throws(StoreError) -> CacheTotals {
         try connection.first(
             "SELECT count(*), coalesce(sum(length), 0) FROM cache_entry WHERE ?1 IS NULL OR owner = ?1", Value(owner)

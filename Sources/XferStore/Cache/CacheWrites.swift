@@ -1,16 +1,17 @@
 public import XferModel
 
-/// What the cache takes up and lets go of. Files are the caller's: those of removed entries go once the removal is committed.
+/// Inserts and removes entries of the cache. The caller owns the files: it deletes those of removed entries after the
+/// commit.
 extension StoreTransaction {
     /// Most responses to one key that differ by what `Vary` names; the oldest go first.
     static let maxVariants = 16
 
-    /// Keeps a response whose content lies in `blob`, in place of the one with the same key and variant.
+    /// Keeps a response whose content is in the file `blob`; replaces the response with the same key and variant.
     ///
     /// - Parameters:
     ///   - urlDigest: digest of the URL alone.
-    ///   - finalURLDigest: likewise, of where it came from after redirects.
-    /// - Returns: its id, and what it takes the place of.
+    ///   - finalURLDigest: digest of the URL after redirects.
+    /// - Returns: the id of the entry, and the replaced one's file.
     public func insertCacheEntry(
         _ response: StoredResponse, key: [UInt8], urlDigest: [UInt8], finalURLDigest: [UInt8], blob: String,
         owner: Owner, at now: Timestamp
@@ -53,7 +54,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The server confirmed it: header fields, times, and who said so, are the new ones.
+    /// The server confirmed the response: replaces its header fields, its times, and the servers that sent it.
     public func renewCacheEntry(
         _ id: CacheEntryID, _ response: StoredResponse, at now: Timestamp
     ) throws(StoreError) {
@@ -68,13 +69,13 @@ extension StoreTransaction {
         try insert(response.sources, of: id)
     }
 
-    /// It was used.
+    /// Records that the entry was used.
     public func touchCacheEntry(_ id: CacheEntryID, at now: Timestamp) throws(StoreError) {
         try connection.run(
             "UPDATE cache_entry SET last_used_at = ?2 WHERE id = ?1", .integer(id.rawValue), Value(now))
     }
 
-    /// Answers which were there; `owner` nil is everybody's.
+    /// Returns the ids that were there; `owner` nil means all owners.
     public func removeCacheEntries(_ ids: [CacheEntryID], of owner: Owner? = nil) throws(StoreError) -> [CachedBlob] {
         try connection.all(
             """
@@ -85,7 +86,7 @@ extension StoreTransaction {
         ) { CachedBlob($0) }
     }
 
-    /// Removes what was asked for under a URL or came from it.
+    /// Removes the entries whose request or final URL has this digest.
     public func removeCacheEntries(urlDigest: [UInt8], of owner: Owner?) throws(StoreError) -> [CachedBlob] {
         try connection.all(
             """

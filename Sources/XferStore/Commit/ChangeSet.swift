@@ -1,9 +1,9 @@
 /// One caller's changes, waiting for their commit.
 protocol ChangeSet: AnyObject, Sendable {
     var urgency: Urgency { get }
-    /// Runs the caller's body and keeps what it returns; may be called again when the transaction was undone.
+    /// Runs the caller's body and keeps its result; may be called again after a rollback.
     func execute(in transaction: StoreTransaction) throws
-    /// Lets the caller go on, after the COMMIT, with what the body returned.
+    /// Resumes the caller after the COMMIT, with the result of the body.
     func succeed()
     func fail(_ error: any Error)
 }

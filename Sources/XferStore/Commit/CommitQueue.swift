@@ -1,6 +1,6 @@
-/// When to commit what: a pure decision. A commit starts at once when none is under way; what arrives meanwhile forms the
-/// next one; changes that may be gathered wait for company, but not for long. Bulky changes are committed one by one, in
-/// turns with everything else: whoever has little to write waits for one of them at most.
+/// When to commit what: a pure decision. A commit starts at once when none is under way; what arrives meanwhile forms
+/// the next one; `gathered` changes may wait for others, but not for long. Bulky changes are committed one by one, in
+/// turns with everything else: a small change waits for one of them at most.
 struct CommitQueue<Change> {
     /// What the caller has to do now.
     enum Action: Equatable {
@@ -16,14 +16,14 @@ struct CommitQueue<Change> {
 
     private var pending: [Change] = []
     private var bulky: [Change] = []
-    /// Whether the last group was a bulky change: then it is the others' turn.
+    /// Whether the last group was a bulky change: then the other changes are next.
     private var wasBulky = false
     private var isUrgent = false
     private var isCommitting = false
     private var isTimerRunning = false
 
-    /// Whether what is not bulky is committed with the next group. What may be gathered, but came while something bulky was
-    /// waiting, has no timer: it goes as soon as it can.
+    /// Whether changes that are not bulky are committed with the next group. A `gathered` change that came while a
+    /// bulky one was waiting has no timer: it is committed as soon as possible.
     private var isDue: Bool { isUrgent || !pending.isEmpty && !isTimerRunning }
 
     /// Changes that no commit has taken yet.

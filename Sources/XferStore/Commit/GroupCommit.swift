@@ -55,7 +55,7 @@ final class GroupCommit: @unchecked Sendable {
         for action in actions { perform(action) }
     }
 
-    /// Refuses what comes from now on and commits what is there; blocks until that is done.
+    /// Refuses new changes and commits the waiting ones; blocks until that is done.
     ///
     /// - Returns: whether the log may be emptied; see `WALCheckpointer.close`.
     func close() -> Bool {
@@ -66,7 +66,7 @@ final class GroupCommit: @unchecked Sendable {
             })
         thread?.finish()
         return pool.writeWithoutTransaction { writer in
-            // Handed in before, by somebody who came to wake the thread when it had gone.
+            // Changes that were submitted before the close, but whose wake-up came after the thread had ended.
             commitAll(writer)
             transaction?.end()
             transaction = nil
@@ -109,7 +109,7 @@ final class GroupCommit: @unchecked Sendable {
             let failures = try transact(group, transaction)
             deliver(group, failures, transaction)
         } catch {
-            // Whoever else holds the lock would be waited for once for each.
+            // If another process holds the lock, each single commit would wait for it again.
             guard group.count > 1, !error.isBusy else {
                 for change in group { settle(change, error) }
                 return
@@ -127,14 +127,14 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Executes and commits; answers the errors of change-sets that failed alone, by index.
+    /// Executes and commits; returns the errors of change-sets that failed alone, by index.
     private func transact(
         _ group: [any ChangeSet], _ transaction: StoreTransaction
     ) throws(StoreError) -> [Int: any Error] {
         var failures: [Int: any Error] = [:]
         try transaction.begin()
         do throws(StoreError) {
-            // Without savepoints at first: each would copy every page that is changed.
+            // First without savepoints: each would copy every page that is changed.
             if let failure = try executeAll(group, transaction) {
                 transaction.rollBack()
                 if group.count == 1 { return [0: failure] }
@@ -153,14 +153,15 @@ final class GroupCommit: @unchecked Sendable {
         return failures
     }
 
-    /// Commits, unless the files are gone. If they go meanwhile, nobody is told that anything is kept.
+    /// Commits, unless the files have been removed or replaced. If that happens during the commit, it throws, and no
+    /// caller is told that its change is stored.
     private func commitInPlace(_ transaction: StoreTransaction) throws(StoreError) {
         if let fault = place.fault { throw fault }
         try transaction.commit()
         if let fault = place.fault { throw fault }
     }
 
-    /// Executes the change-sets until one fails, and answers why that did.
+    /// Executes the change-sets until one fails; returns its error.
     private func executeAll(
         _ group: [any ChangeSet], _ transaction: StoreTransaction
     ) throws(StoreError) -> (any Error)? {

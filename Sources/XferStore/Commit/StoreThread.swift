@@ -1,17 +1,17 @@
 import XferThreads
 
-/// A thread that does one thing when it is asked to, and otherwise sleeps without ever waking up by itself: one commits,
-/// another moves the log.
+/// A thread that performs one kind of work on request, and otherwise sleeps without ever waking up by itself. One such
+/// thread commits, another moves the log.
 ///
-/// Left to GRDB's queue, each commit would be some other thread's of libdispatch's, with another one's cache of memory and
-/// a cold processor: a single write waits for all that.
+/// On GRDB's queue each commit would run on any of libdispatch's threads, with another thread's cache of memory and a
+/// cold processor, and a single write would wait for that.
 final class StoreThread: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `hasChanged` is locked.
     private let hasChanged = ThreadCondition()
     private let work: @Sendable () -> Void
     private var isAsked = false
     private var isWorking = false
-    /// It may go when it has done what it was asked.
+    /// The thread may end when it has finished the requested work.
     private var mayEnd = false
     private var hasEnded = false
 
@@ -26,20 +26,20 @@ final class StoreThread: @unchecked Sendable {
         }
     }
 
-    /// Has the work done; once more when it is being done already.
+    /// Requests the work; if it is under way, it is done once more.
     func ask() { change { isAsked = true } }
 
-    /// Returns when what was asked before is done. Not to be called in its work.
+    /// Returns when the work requested before is done. Must not be called within the work.
     func await() {
         hasChanged.lock()
         while (isAsked || isWorking) && !hasEnded { hasChanged.wait() }
         hasChanged.unlock()
     }
 
-    /// Lets the thread go once it has done what it was asked.
+    /// Ends the thread once it has finished the requested work.
     func end() { change { mayEnd = true } }
 
-    /// As `end`, and returns when it has gone. Not to be called in its work.
+    /// As `end`, and returns when the thread has ended. Must not be called within the work.
     func finish() {
         end()
         hasChanged.lock()

@@ -9,14 +9,14 @@ public class StoreReader {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Bring the tables that are kept by differences up to date: called before they are read.
+    /// Write the gathered deltas, so that the tables can be read.
     func settleHosts() throws(StoreError) {}
     func settleCounts() throws(StoreError) {}
     func settleBatches() throws(StoreError) {}
 
-    /// The task as its row is, where that need not be read: see `TaskCache`.
+    /// The task as in its row, if it is in `TaskCache`.
     func known(_ id: TaskID) -> TransferTask? { nil }
-    /// The task's row is like this, but for its rank.
+    /// Records that the task's row has these values, except for its rank.
     func remember(_ task: TransferTask, rank: Int64) {}
 }
 
@@ -30,11 +30,11 @@ public final class StoreTransaction: StoreReader {
     private var batches = GatheredCountDeltas<BatchKey>()
     private var events: [Event] = []
     private let tasks = TaskCache()
-    /// Of the store's id, which never changes.
+    /// Tag of the store's id, which never changes.
     var knownTag: String?
     /// See `StoreConfiguration.describe`.
     let describe: @Sendable (TransferTask) -> String
-    /// Whether a hook was noted that is to run; may be true though its change-set was undone.
+    /// Whether a hook was recorded that has to run; may be true even if its change-set was rolled back.
     var hasNewHooks = false
 
     init(_ connection: Connection, describe: @escaping @Sendable (TransferTask) -> String) {
@@ -43,7 +43,7 @@ public final class StoreTransaction: StoreReader {
         connection.tellChanges(to: tasks)
     }
 
-    /// Lets go of what the connection holds for it, which can be closed then.
+    /// Releases what the connection holds, so that it can be closed.
     func end() { connection.end() }
 
     // MARK: The group's transaction
@@ -64,7 +64,7 @@ public final class StoreTransaction: StoreReader {
 
     /// After a failed `begin` or `commit`, too.
     func rollBack() {
-        // SQLite may have undone the transaction by itself; nothing else can go wrong here that a COMMIT could tell.
+        // SQLite may have rolled back by itself; a failure here adds nothing to the error of the COMMIT.
         try? connection.database.rollback()
         GatheredLog.discard(on: connection.database)
         tasks.forgetAll()
@@ -89,8 +89,8 @@ public final class StoreTransaction: StoreReader {
 
     // MARK: One change-set's savepoint
 
-    /// Runs `body` in a savepoint. What it throws undoes the savepoint and is answered; thrown here is what undid the
-    /// whole transaction.
+    /// Runs `body` in a savepoint. Returns the error that `body` threw, whose changes are rolled back; throws the error
+    /// that rolled back the whole transaction.
     func isolate(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
         let eventCount = events.count
         try connection.run("SAVEPOINT change_set")
@@ -111,18 +111,19 @@ public final class StoreTransaction: StoreReader {
         return nil
     }
 
-    /// Runs `body`. What it throws is answered; thrown here is what undid the whole transaction, or would undo it.
+    /// Runs `body`. Returns the error that `body` threw; throws an error that has rolled back the whole transaction, or
+    /// has to.
     func attempt(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
         var failure: (any Error)?
         do { try body(self) } catch { failure = error }
-        // Also when `body` swallowed it.
+        // Also if `body` caught the error.
         if let abortion = connection.abortion { throw abortion }
-        // A full disk or a broken one is the group's affair: the next statement would find it, too.
+        // A full or broken disk concerns the whole group: the next statement would fail, too.
         if let error = failure as? StoreError, error.isStorageFailure { throw error }
         return failure
     }
 
-    // MARK: Tasks that were read or written before
+    // MARK: Cached tasks
 
     override func known(_ id: TaskID) -> TransferTask? {
         guard let task = tasks[id] else { return nil }
@@ -136,9 +137,9 @@ public final class StoreTransaction: StoreReader {
         tasks[task.id] = task
     }
 
-    // MARK: Tables kept by differences
+    // MARK: Tables kept by deltas
 
-    /// A task came to be as `place` says (`by` 1), or is no longer so (−1).
+    /// Counts a task at `place` (`by` 1), or removes it from there (−1).
     func count(_ place: QueuePlace, by amount: Int64) {
         counts.current.add(amount, to: CountKey(owner: place.owner, group: place.group, state: place.state))
         if let batch = place.batch { batches.current.add(amount, to: BatchKey(batch: batch, state: place.state)) }

@@ -9,7 +9,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Counts a crash in which the task was in flight, and answers how many there were since its last progress, this one
+    /// Counts a crash in which the task was in flight. Returns the number of crashes since its last progress, this one
     /// included. Progress is a further committed offset than at the crash before.
     public func countCrash(of task: TransferTask) throws(StoreError) -> Int64 {
         try connection.run(
@@ -21,12 +21,12 @@ extension StoreTransaction {
         return try crashCount(of: task.id)
     }
 
-    /// The user wants the task tried again: what was counted is forgotten.
+    /// Resets the count, since the user retries the task.
     public func forgetCrashes(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM task_crash WHERE task_id = ?1", Value(id))
     }
 
-    /// Ending is progress, and so is being forgotten.
+    /// Removes the counts of tasks that have ended or were removed.
     public func forgetCrashesOfEndedTasks() throws(StoreError) {
         try connection.run(
             """

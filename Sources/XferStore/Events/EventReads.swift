@@ -3,7 +3,7 @@ public import XferModel
 extension StoreReader {
     /// Events with `seq` above `since`, ascending; nil filters match everything.
     ///
-    /// - Parameter owner: only events about this owner's tasks; nil is everybody's and the service's own.
+    /// - Parameter owner: only events about this owner's tasks; nil means all owners and the service's own events.
     public func events(
         since: Int64, types: Set<EventType>? = nil, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil, limit: Int
     ) throws(StoreError) -> [Event] {

@@ -2,8 +2,8 @@ import XferModel
 
 /// An event's payload as JSON, in `EventPayload`'s `Codable` form.
 ///
-/// What every task goes through is written by hand: four events a task are a tenth of all the work the store does for a
-/// small file, when `JSONEncoder` writes them. A test reads every kind back.
+/// The frequent events are written by hand: with `JSONEncoder`, the four events of a task would be a tenth of the
+/// store's work for a small file. A test reads every kind back.
 enum EventText {
     static func encode(_ payload: EventPayload) throws(StoreError) -> String {
         var object = JSONObjectText()

@@ -1,10 +1,10 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Gives the event the next number; `onCommit` gets it once it is durable.
+    /// Appends the event with the next number; `onCommit` gets it once it is durable.
     ///
-    /// Numbers have no gaps and are never given twice: AUTOINCREMENT counts on in a table that a rollback takes back with
-    /// the event, and that trimming leaves alone.
+    /// Numbers have no gaps and are never reused: AUTOINCREMENT keeps its counter in a table that is rolled back with
+    /// the event and that trimming does not change.
     @discardableResult
     public func append(
         _ payload: EventPayload, taskID: TaskID? = nil, owner: Owner? = nil, at time: Timestamp
@@ -49,15 +49,15 @@ extension StoreTransaction {
         "INSERT INTO event (time, type, task_id, owner, payload) VALUES " + rows(of: 5, count: count)
     }
 
-    /// Removes at most `step` of the oldest events that are beyond `maxCount` or older than `olderThan`, and in any case
-    /// older than 24 h; answers how many. Call again, in a write of its own, until 0.
+    /// Removes at most `step` of the oldest events that are beyond `maxCount` or older than `olderThan`, but only
+    /// events older than 24 h; returns their number. Call it again, in a write of its own, until it returns 0.
     public func trimEvents(
         maxCount: Int64, olderThan: Timestamp, now: Timestamp, step: Int = 1000
     ) throws(StoreError) -> Int {
         let untouchable = now.advanced(by: .seconds(-86_400))
         let beyondCount = try lastSeq().subtractingSaturated(maxCount)
-        // An event is at least as old as one that came after it, whatever the clock said then: one time in the future
-        // does not keep its successors.
+        // An event is at least as old as its successors, whatever the clock was: one time in the future does not keep
+        // them.
         let last = try connection.first(
             """
             SELECT max(seq) FROM (SELECT seq, time FROM event ORDER BY seq LIMIT ?1)
@@ -71,7 +71,7 @@ extension StoreTransaction {
     }
 }
 
-/// What is to become an event, but for its number and its time.
+/// An event without its number and its time.
 public struct NewEvent: Sendable {
     let payload: EventPayload
     let taskID: TaskID?

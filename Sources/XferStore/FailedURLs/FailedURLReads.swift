@@ -1,7 +1,7 @@
 public import XferModel
 
 extension StoreReader {
-    /// The key of the digests in this database, made with it.
+    /// The key for digests, which was made with the database.
     public func digestKey() throws(StoreError) -> [UInt8] {
         let found = try connection.first("SELECT digest_key FROM store") { $0.optionalBlob(0) }
         guard let found, let key = found else { throw .unreadable(table: "store", id: 1, column: "digest_key") }
@@ -25,16 +25,17 @@ extension StoreReader {
         ) { row throws(StoreError) in try FailedURL(row) }
     }
 
-    /// One page of the entries that failed within these times, by id. The cursor is opaque, and bound to owner and order.
+    /// One page of the entries that failed within these times, by id. The cursor is opaque, and bound to owner and
+    /// order.
     ///
-    /// - Parameter owner: whose; nil is everybody's.
+    /// - Parameter owner: nil means all owners.
     public func failedURLs(
         of owner: Owner?, within times: ClosedRange<Timestamp>, ascending: Bool, limit: Int, cursor: String?
     ) throws(StoreError) -> FailedURLPage {
         let words = ["failed_url", ascending ? "asc" : "desc", owner?.description ?? "all"]
         let last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
-        // One more than asked for, to know whether there is another page. The list is bounded: what does not match is
-        // stepped over.
+        // One more than asked for, to know whether there is another page. The list is bounded, so rows that do not
+        // match are skipped.
         let values = [Value(owner), .integer(last), Value(times.lowerBound), Value(times.upperBound), Value(limit + 1)]
         var entries = try connection.all(
             composed: """

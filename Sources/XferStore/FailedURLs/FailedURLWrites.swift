@@ -1,12 +1,12 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Lists what `task` asked for; an entry with the same key is replaced and becomes the newest.
+    /// Adds the URL of `task` to the list; an entry with the same key is replaced and becomes the newest.
     ///
-    /// Whatever failed more than `maxCount` entries ago goes, a few rows a call: the table stays bounded without being
-    /// counted.
+    /// Each call removes a few of the rows that failed more than `maxCount` entries ago, so that the table is bounded
+    /// without being counted.
     /// - Parameters:
-    ///   - key: digest that tells requests apart.
+    ///   - key: digest that distinguishes requests.
     ///   - urlDigest: digest of the URL alone.
     public func insertFailedURL(
         key: [UInt8], urlDigest: [UInt8], of task: TransferTask, error: TransferError, maxCount: Int64,
@@ -26,12 +26,12 @@ extension StoreTransaction {
             .integer(oldest))
     }
 
-    /// The URL can be fetched after all.
+    /// Removes the entry, since the URL can be fetched again.
     public func removeFailedURL(key: [UInt8]) throws(StoreError) {
         try connection.run("DELETE FROM failed_url WHERE key = ?1", .blob(key))
     }
 
-    /// Answers which of them were there; `owner` nil is everybody's.
+    /// Returns the ids that were there; `owner` nil means all owners.
     public func removeFailedURLs(_ ids: [FailedURLID], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
         try connection.all(
             """
@@ -41,7 +41,7 @@ extension StoreTransaction {
         ) { FailedURLID($0.integer(0)) }
     }
 
-    /// All entries about a URL, whatever else they are about; answers which.
+    /// All entries with this URL, whatever the rest of their keys; returns their ids.
     public func removeFailedURLs(urlDigest: [UInt8], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
         try connection.all(
             "DELETE FROM failed_url WHERE url_digest = ?1 AND (?2 IS NULL OR owner = ?2) RETURNING id",
@@ -49,8 +49,8 @@ extension StoreTransaction {
         ) { FailedURLID($0.integer(0)) }
     }
 
-    /// Removes at most `step` of an owner's entries, or everybody's; answers how many. Call again, in a write of its own,
-    /// until 0.
+    /// Removes at most `step` entries of an owner, nil for all owners; returns how many. Call it again, in a write of
+    /// its own, until it returns 0.
     public func clearFailedURLs(of owner: Owner?, step: Int = 500) throws(StoreError) -> Int {
         try connection.run(
             """
@@ -60,8 +60,8 @@ extension StoreTransaction {
         return connection.changeCount
     }
 
-    /// Removes at most `step` of the entries that did not fail within these times, nil of all; answers how many. Call
-    /// again, in a write of its own, until 0.
+    /// Removes at most `step` of the entries that did not fail within these times, nil for all; returns their number.
+    /// Call it again, in a write of its own, until it returns 0.
     public func trimFailedURLs(
         keeping times: ClosedRange<Timestamp>?, step: Int = 500
     ) throws(StoreError) -> Int {

@@ -2,14 +2,14 @@ public import XferModel
 
 /// Groups: `queue_group` has a row for each that has tasks or settings, and the tasks name that row.
 extension StoreReader {
-    /// The group with what is set for it and the counts of its tasks; nil when it has neither.
+    /// The group with its limits and the counts of its tasks; nil when it has neither.
     public func group(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
         guard var group = try groupSettings(key) else { return nil }
         group.counts = try counts(owner: key.owner, group: key.name)
         return group
     }
 
-    /// Groups by owner and name, those of one owner or everybody's, after this one.
+    /// Groups after `after`, by owner and name; `owner` nil means all owners.
     public func groups(owner: Owner? = nil, after: GroupKey? = nil, limit: Int) throws(StoreError) -> [TaskGroup] {
         let floor = owner.map { Int64($0.rawValue) } ?? 0
         let ceiling = owner.map { Int64($0.rawValue) } ?? Int64(UInt32.max)
@@ -32,7 +32,7 @@ extension StoreReader {
         try groupSettings(group)?.limits.maxActive
     }
 
-    /// Groups whose transfers have a limit on their rate together.
+    /// The common rate limits of groups that have one.
     public func groupRates() throws(StoreError) -> RateLimits {
         let limited = try connection.all(
             """
@@ -85,7 +85,7 @@ extension StoreTransaction {
         try tidyGroup(id)
     }
 
-    /// Holds the group's starts back, or lets them go on. A row per priority and profile of its queued tasks, however many
+    /// Pauses or resumes the group's starts. Writes a row per priority and profile of its queued tasks, however many
     /// these are.
     public func setPaused(_ isPaused: Bool, group key: GroupKey) throws(StoreError) {
         try settleHosts()
@@ -103,7 +103,7 @@ extension StoreTransaction {
         try tidyGroup(id)
     }
 
-    /// Forgets what is set for the group, and the group when it has no tasks.
+    /// Removes the group's settings, and the group when it has no tasks.
     public func resetGroup(_ key: GroupKey) throws(StoreError) {
         try setLimits(of: key) { $0 = GroupLimits() }
         try setPaused(false, group: key)
@@ -120,7 +120,7 @@ extension StoreTransaction {
         return connection.lastInsertedID
     }
 
-    /// Removes the row of a group without tasks for which nothing is set. A batch's group goes with its last member.
+    /// Removes the row of a group without tasks and settings. A batch's group is removed with its last member.
     func tidyGroup(_ id: Int64) throws(StoreError) {
         guard id != GroupRow.none else { return }
         try connection.run(

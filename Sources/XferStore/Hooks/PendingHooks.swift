@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A hook that is to be told of a task's end, and has not been.
+/// A hook that still has to run for a task's end.
 public struct PendingHook: Hashable, Sendable {
     public let id: Int64
     /// The task may be gone.
@@ -15,7 +15,7 @@ public struct PendingHook: Hashable, Sendable {
 }
 
 extension StoreReader {
-    /// Hooks that are to run, the oldest first.
+    /// Hooks that have to run, the oldest first.
     public func pendingHooks(after: Int64 = 0, limit: Int) throws(StoreError) -> [PendingHook] {
         try connection.all(
             """
@@ -32,12 +32,13 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// It ran, or nobody knows any more what it would be.
+    /// Removes a pending hook that has run or cannot run any more.
     public func removePendingHook(_ id: Int64) throws(StoreError) {
         try connection.run("DELETE FROM pending_hook WHERE id = ?1", .integer(id))
     }
 
-    /// Notes the hook a task names for the end it comes to with this update; whoever ends a task need not think of it.
+    /// Records the hook that the task names for the end it reaches with this update. Every update calls it, so no code
+    /// that ends a task has to.
     func noteHook(of task: TransferTask, after former: TaskState) throws(StoreError) {
         let occasion: HookOccasion? =
             switch task.state {

@@ -15,9 +15,9 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Deletes at most `step` of the terminal tasks that finished first, beyond `maxCount` or finished before `olderThan`;
-    /// answers which, and the transfers whose bytes they kept: nobody may hold those any more. Call again, in a write of its
-    /// own, until none.
+    /// Deletes at most `step` of the terminal tasks that finished first, beyond `maxCount` or finished before
+    /// `olderThan`. Returns their ids, and the transfers whose bytes they kept, which may have no task any more. Call
+    /// it again, in a write of its own, until it returns none.
     public func trimHistory(
         maxCount: Int64, olderThan: Timestamp, step: Int = 200
     ) throws(StoreError) -> (tasks: [TaskID], transfers: [TransferID]) {

@@ -1,5 +1,5 @@
-/// Where a list goes on: after a row, in one list, order and filter, all told by words. Clients see a text they cannot read
-/// anything into but can only give back.
+/// The position in a list after a row, bound to one list, order and filter, which words identify. For clients the text
+/// is opaque.
 struct ListCursor {
     /// The row's id.
     let last: Int64

@@ -16,7 +16,7 @@ extension StoreReader {
             do throws(StoreError) {
                 if let task = try task(id) { page.tasks.append(task) }
             } catch .unreadable {
-                // The others can be listed.
+                // An unreadable row does not prevent listing the others.
                 page.unreadable.append(id)
             }
         }
@@ -26,7 +26,7 @@ extension StoreReader {
         return page
     }
 
-    /// Ids of matching tasks above `after` and up to `upTo`, ascending: verbs work through a filter with it in chunks.
+    /// Ids of matching tasks above `after` and up to `upTo`, ascending; verbs use it to process a filter in chunks.
     public func ids(
         matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, limit: Int
     ) throws(StoreError) -> [TaskID] {
@@ -36,8 +36,8 @@ extension StoreReader {
 
     // MARK: The query
 
-    /// Walks the index of the restriction that leaves least to look at, in the order of ids; where several values are
-    /// allowed, their walks are merged. It never sorts and stops at the limit.
+    /// Walks the index of the restriction with the fewest rows, in the order of ids; where several values are allowed,
+    /// their walks are merged. It never sorts and stops at the limit.
     private func pageOfIDs(
         _ filter: TaskQuery, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int
     ) throws(StoreError) -> [TaskID] {
@@ -78,8 +78,8 @@ extension StoreReader {
         return try connection.all(composed: sql, values) { TaskID($0.integer(0)) }
     }
 
-    /// The restriction to walk along: ids, else the one with the fewest tasks as far as that is known for nothing. One
-    /// with more values than SQLite merges well is not walked along.
+    /// The restriction whose index is walked: ids, else the one with the fewest tasks, as far as that is known without
+    /// a query. A restriction with more values than SQLite merges well is not used.
     private func leader(of restrictions: [Restriction], _ filter: TaskQuery) throws(StoreError) -> Restriction? {
         var best: (restriction: Restriction, size: Int64)?
         for restriction in restrictions {

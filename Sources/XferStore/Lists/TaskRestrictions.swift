@@ -19,7 +19,7 @@ extension TaskQuery {
         return found
     }
 
-    /// What tells this filter in this order from others, for cursors.
+    /// Words that identify this filter in this order, for cursors.
     func words(ascending: Bool) -> [String] {
         [ascending ? "asc" : "desc"] + restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
     }

@@ -1,15 +1,15 @@
 import GRDB
 import GRDBSQLite
 
-/// Hands what a commit appends to the write-ahead log to the system in one piece.
+/// Passes what a commit appends to the write-ahead log to the system in one piece.
 ///
 /// SQLite writes each page's frame in two calls, its head and the page (https://sqlite.org/fileformat2.html#walformat):
-/// two dozen for one task that is added. Here they are put together until somebody wants to know what is in the file,
-/// most often the sync that makes the commit durable: nothing that is not written yet counts as committed, neither for
-/// this connection nor, since SQLite tells them after the sync, for others.
+/// two dozen for one added task. Here they are gathered until a call needs the content of the file, most often the sync
+/// that makes the commit durable. Nothing that is not written yet counts as committed: neither for this connection nor
+/// for others, since SQLite publishes the frames to them after the sync.
 ///
-/// Wraps the methods of the log's file (https://sqlite.org/c3ref/io_methods.html); they are called on the queue of their
-/// connection only, which therefore is all that touches what is here.
+/// Wraps the methods of the log's file (https://sqlite.org/c3ref/io_methods.html). They are called on the queue of
+/// their connection only, so no other thread uses this object.
 final class GatheredLog {
     private typealias File = UnsafeMutablePointer<sqlite3_file>
 
@@ -17,11 +17,11 @@ final class GatheredLog {
     private static let capacity = 31 * (24 + 4096)
 
     private let original: UnsafePointer<sqlite3_io_methods>
-    /// What the file has in place of `original`; a reference to this object follows it.
+    /// The methods that replace `original` in the file; a reference to this object follows them.
     private let methods: UnsafeMutableRawPointer
     private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0
-    /// Where in the file the bytes belong.
+    /// Offset of the gathered bytes in the file.
     private var start: Int64 = 0
 
     /// Gathers from now on until the connection is closed. The database is in WAL mode and was read.
@@ -37,8 +37,8 @@ final class GatheredLog {
         log.pointee.pMethods = UnsafePointer(gathered.methods.assumingMemoryBound(to: sqlite3_io_methods.self))
     }
 
-    /// Forgets what was gathered and is not written, after a transaction was undone: nobody was told that any of it is
-    /// committed, and written later it could become so, or cover what others have written there since.
+    /// Drops what was gathered and is not written, after a rollback. No caller was told that it is committed. Written
+    /// later, it could become committed, or overwrite what other connections have written there since.
     static func discard(on database: Database) {
         var log: File?
         sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
@@ -100,8 +100,8 @@ final class GatheredLog {
         return SQLITE_OK
     }
 
-    /// Writes what was gathered. What cannot be written is kept until the transaction is undone: SQLite was told that it is
-    /// written, so a sync must not succeed without it.
+    /// Writes what was gathered. Bytes that cannot be written are kept until the rollback: SQLite was told that they
+    /// are written, so a sync must not succeed without them.
     private func flush(_ file: File?) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(clamping: count), start) ?? SQLITE_ERROR
@@ -109,7 +109,7 @@ final class GatheredLog {
         return code
     }
 
-    /// Calls a method of SQLite's own with everything written.
+    /// Calls a method of SQLite's own after writing everything.
     private func settled(_ file: File?, _ method: (UnsafePointer<sqlite3_io_methods>) -> Int32?) -> Int32 {
         let code = flush(file)
         return code == SQLITE_OK ? method(original) ?? SQLITE_ERROR : code

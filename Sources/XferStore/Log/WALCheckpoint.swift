@@ -1,9 +1,10 @@
 import GRDB
 import GRDBSQLite
 
-/// Moving the log into the database, with one connection or another.
+/// Moves the log into the database, with any connection.
 enum WALCheckpoint {
-    /// Moves what nobody reads any more. That the disk refuses is no commit's error: what is in the log is durable.
+    /// Moves as many pages as readers of the log allow. A disk error here does not fail a commit: what is in the log is
+    /// durable.
     static func move(_ database: Database) -> WALCheckpointPlan.Outcome {
         do {
             let count = try database.checkpoint(.passive).checkpointedFrameCount
@@ -15,10 +16,10 @@ enum WALCheckpoint {
         }
     }
 
-    /// Makes durable what was moved; false when the disk failed at that.
+    /// Makes durable what was moved; false when the disk failed.
     ///
-    /// SQLite itself does so only together with the log's last page, which is left to the commit thread: it would wait for
-    /// all of it.
+    /// SQLite itself syncs only together with the log's last page. That page is left to the commit thread, which would
+    /// have to wait for the whole sync.
     static func sync(_ database: Database) -> Bool {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let code = sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_FILE_POINTER, &file)

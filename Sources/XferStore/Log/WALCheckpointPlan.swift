@@ -1,19 +1,22 @@
-/// When the write-ahead log is moved into the database (SQLite's word is checkpoint), and by whom: a pure decision.
-/// Lengths are pages.
+/// When the write-ahead log is moved into the database (SQLite's word is checkpoint), and on which thread: a pure
+/// decision. Lengths are pages.
 ///
-/// SQLite begins the log anew when all of it has been moved and nobody reads in it. While commits follow each other, whoever
-/// moves it beside them is always a little behind. So he does the bulk, again and again, until the rest is small enough to
-/// be moved between two commits. Somebody who reads for long keeps the log: then it is tried again from time to time.
+/// SQLite begins the log anew when all of it has been moved and no reader uses it. While commits follow each other, a
+/// thread that moves it beside them is always a little behind. So the thread moves the bulk, again and again, until the
+/// rest is small enough to be moved between two commits. A long reader keeps the log from being moved completely: then
+/// the move is retried from time to time.
 ///
-/// Beside commits it is only moved while more than that rest is left. SQLite before 3.51.3 can lose pages when a move of a
-/// log that is all in the database runs beside the commit that begins it anew (https://sqlite.org/wal.html#walresetbug).
+/// Beside commits the log is only moved while more than that rest is left. SQLite before 3.51.3 can lose pages when a
+/// move of a log that is all in the database runs beside the commit that begins it anew
+/// (https://sqlite.org/wal.html#walresetbug).
 struct WALCheckpointPlan {
     struct Limits: Sendable {
-        /// From here on it is moved: 8 MiB. Syncing much more at once would hold up the commits' own syncs.
+        /// The length from which the log is moved: 8 MiB. A larger sync would delay the commits' own syncs.
         var start = 2048
         /// The most that is moved between two commits.
         var rest = 256
-        /// Here commits wait until it has been moved: 64 MiB, read again at a start in a tenth of a second.
+        /// The length at which commits wait until the log has been moved: 64 MiB, which a start reads in a tenth of a
+        /// second.
         var bound = 16_384
     }
 
@@ -22,13 +25,13 @@ struct WALCheckpointPlan {
         case nothing
         /// Have it moved beside the commits that follow, then call `onMovedBeside`.
         case moveBeside
-        /// Move all of it, after whoever does so beside the commits has ended; then call `onMoved`.
+        /// Move all of it, after a move beside the commits has ended; then call `onMoved`.
         case move
     }
 
-    /// How moving ended.
+    /// The result of a move.
     enum Outcome: Equatable {
-        /// So much of the log is in the database.
+        /// This many pages of the log are in the database.
         case moved(Int)
         case refused
         /// The database could not be synced. What was written to it before may be lost, though a further sync would succeed
@@ -40,13 +43,13 @@ struct WALCheckpointPlan {
     private(set) var length = 0
     /// Pages that are in the database.
     private(set) var moved = 0
-    /// What was reported to be moved beyond the length that is known: of an earlier log, or of commits of which nobody has
-    /// told yet.
+    /// Pages reported as moved beyond the known length: of an earlier log, or of commits that `onCommit` has not
+    /// reported yet.
     private var ahead = 0
     private var isMovingBeside = false
-    /// The length at which it is tried again, when something kept it from being moved.
+    /// The length at which the next attempt is made after one that moved nothing.
     private var nextTry = 0
-    /// Nothing is moved any more: the next start will do it, from the log's beginning.
+    /// The log is not moved any more: the next start will do it, from the log's beginning.
     private(set) var isGivenUp = false
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
@@ -76,7 +79,7 @@ struct WALCheckpointPlan {
         if moved <= before { nextTry = length + limits.start / 4 }
     }
 
-    /// As `onMovedBeside`, between two commits. Whoever still reads in the log keeps it from beginning anew.
+    /// As `onMovedBeside`, between two commits. A connection that still reads in the log keeps it from beginning anew.
     mutating func onMoved(_ outcome: Outcome) {
         note(outcome)
         nextTry = length + limits.rest

@@ -2,12 +2,14 @@ import GRDB
 import GRDBSQLite
 import XferThreads
 
-/// Keeps the write-ahead log short, as `WALCheckpointPlan` says: moves it into the database on a thread and a connection of its own.
+/// Keeps the write-ahead log short, as `WALCheckpointPlan` says: moves it into the database on a thread and a
+/// connection of its own.
 ///
-/// Commits go on meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). Left to the commit
-/// that makes the log long, which is what SQLite does by itself, others would wait for all of it.
+/// Commits go on meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). By default
+/// SQLite moves the log within the commit that makes it long, and other commits would wait for all of it.
 ///
-/// `@unchecked Sendable`: `queue` is only used on `thread`, then by whoever ended it; `length` on the writer's queue.
+/// `@unchecked Sendable`: `queue` is only used on `thread`, and after its end by the caller that ended it; `length` on
+/// the writer's queue.
 final class WALCheckpointer: @unchecked Sendable {
     private let queue: DatabaseQueue
     private let plan: Locked<WALCheckpointPlan>
@@ -47,13 +49,13 @@ final class WALCheckpointer: @unchecked Sendable {
         length.leave(writer)
         thread?.finish()
         if !plan.withLock(\.isGivenUp) {
-            // Under the plan's rule, before SQLite does the rest: it asks nobody how an earlier sync went.
+            // Before SQLite moves the rest at closing, since it does not know whether an earlier sync failed.
             let outcome = WALCheckpoint.move(writer)
             let isSynced = WALCheckpoint.sync(writer)
             plan.withLock { $0.onMoved(isSynced ? outcome : .unsynced) }
         }
         guard !plan.withLock(\.isGivenUp) else {
-            // The last connection that is closed moves the log: this one never is.
+            // SQLite moves the log when the last connection is closed, so this one is never closed.
             _ = Unmanaged.passRetained(queue)
             return false
         }
@@ -70,11 +72,11 @@ final class WALCheckpointer: @unchecked Sendable {
     }
 }
 
-/// How many pages the log has, as each commit tells: only touched on the writer's queue.
+/// The log's length in pages, as of the last commit; only used on the writer's queue.
 private final class LogLength {
     fileprivate(set) var pages = 0
 
-    /// Takes the place of SQLite's own hook, which moves the log within a commit.
+    /// Replaces SQLite's own hook, which moves the log within a commit.
     func follow(_ writer: Database) {
         sqlite3_wal_hook(writer.sqliteConnection, noteLogLength, Unmanaged.passRetained(self).toOpaque())
     }

@@ -1,12 +1,12 @@
 import GRDB
 
 extension TaskStore {
-    /// Looks for damage on a connection of its own. Reads the whole file, nine seconds for a million tasks from a cold
-    /// disk: call it on a thread of its own.
+    /// Checks the database on a connection of its own. Reads the whole file, nine seconds for a million tasks from a
+    /// cold disk: call it on a thread of its own.
     ///
-    /// - Parameter thoroughly: also compares indexes with tables (`integrity_check`), foreign keys, and what the store
-    ///   keeps by differences; otherwise `quick_check`.
-    /// No store may have the file open in this process: use `check(thoroughly:)` then.
+    /// - Parameter thoroughly: also compares indexes with tables (`integrity_check`), foreign keys, and the tables that
+    ///   the store keeps by deltas; otherwise `quick_check`. No store may have the file open in this process: use
+    ///   `check(thoroughly:)` then.
     /// - Throws: `damaged` with the findings; `newerDatabase`, `foreignFile`, `cannotOpen`.
     public static func check(at path: String, thoroughly: Bool) throws(StoreError) {
         let kind = try DatabaseFile.inspect(path)
@@ -22,9 +22,9 @@ extension TaskStore {
         try findNoDamage(at: path, thoroughly: thoroughly)
     }
 
-    /// As `check(at:thoroughly:)`, of this store while it is open. The file itself is not opened for that: with any
-    /// descriptor of it that is closed, the process would lose all its locks (fcntl(2), https://sqlite.org/howtocorrupt.html),
-    /// and some other process could take the log for left behind.
+    /// As `check(at:thoroughly:)`, for this store while it is open. It does not open the file itself: if any descriptor
+    /// of the file is closed, the process loses all its locks on it (fcntl(2), https://sqlite.org/howtocorrupt.html),
+    /// and another process could take the log for left behind.
     public func check(thoroughly: Bool) throws(StoreError) { try Self.findNoDamage(at: path, thoroughly: thoroughly) }
 
     private static func findNoDamage(at path: String, thoroughly: Bool) throws(StoreError) {
@@ -55,9 +55,9 @@ enum IntegrityCheck {
             let report = try String.fetchAll(db, sql: "PRAGMA \(check)(100)").filter { $0 != "ok" }
             guard thoroughly, report.isEmpty else { return report }
             let schema = try schemaFaults(db)
-            // Questions that the schema may have no answer to.
+            // The following queries fail on a wrong schema.
             guard schema.isEmpty else { return schema }
-            // The start will bring an older one to the present schema; a blank one has nothing to be looked at.
+            // A start migrates an older database to the present schema; a blank one has nothing to check.
             guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.all.count else { return [] }
             let rows = try RowCheck.faults(db).prefix(most).map(\.description)
             return try rows + identity(db) + orphans(db) + differences(db)
@@ -67,8 +67,8 @@ enum IntegrityCheck {
     /// The most findings of one kind.
     private static let most = 100
 
-    /// What differs from the schema that this program's migrations make, in a database of any version of it. A blank one
-    /// has none.
+    /// Differences from the schema that this program's migrations make, for a database of any version. A blank one has
+    /// none.
     private static func schemaFaults(_ db: Database) throws -> [String] {
         let found = try ReferenceSchema.objects(of: db)
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -79,7 +79,7 @@ enum IntegrityCheck {
         return Array(reference.differences(from: found).prefix(most))
     }
 
-    /// What every start reads first.
+    /// Checks the values that every start reads first.
     private static func identity(_ db: Database) throws -> [String] {
         let isThere = try Bool.fetchOne(
             db, sql: "SELECT count(*) = 1 AND max(length(id)) > 0 AND count(digest_key) = 1 FROM store")
@@ -90,7 +90,7 @@ enum IntegrityCheck {
         let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(most).map { row in
             "a row of \(row[0] as String) refers to a missing row of \(row[2] as String)"
         }
-        // Which transfer a task is on is no foreign key: see Migration.cheapStates.
+        // A task's transfer is no foreign key: see Migration.cheapStates.
         let astray = try Int64.fetchAll(
             db,
             sql: """
@@ -100,7 +100,7 @@ enum IntegrityCheck {
         return orphans + astray.map { "task \($0) refers to a missing row of transfer" }
     }
 
-    /// The tables that are kept by differences against the tasks they count.
+    /// Compares the tables that are kept by deltas with the tasks they count.
     private static func differences(_ db: Database) throws -> [String] {
         let queues = try mismatches(
             "SELECT priority, group_id, profile, host, queued FROM host_queue",
@@ -132,7 +132,7 @@ enum IntegrityCheck {
         }
     }
 
-    /// How many rows two queries do not share.
+    /// The number of rows that only one of two queries has.
     private static func mismatches(_ kept: String, _ found: String, _ db: Database) throws -> Int {
         try Int.fetchOne(
             db,
@@ -145,7 +145,7 @@ enum IntegrityCheck {
     }
 }
 
-/// The tables that are kept by differences, computed anew.
+/// The tables that are kept by deltas, computed from the tasks.
 enum DerivedTables {
     /// Rows of `task_count`.
     static let counts = """

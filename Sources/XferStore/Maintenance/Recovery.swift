@@ -3,14 +3,14 @@ import Glibc
 public import XferModel
 
 extension TaskStore {
-    /// Sets the database, with its -wal and -shm, aside under a new name and puts a new one in its place with every row
-    /// that could be read. Nothing is deleted. The database must not be open.
+    /// Sets the database, with its -wal and -shm, aside under a new name and replaces it with a new one that has every
+    /// readable row. Nothing is deleted. The database must not be open.
     ///
-    /// The new one is finished beside the old one first; the file under `path` is then exchanged in one step, so a crash
-    /// leaves either. It has another `storeID`.
-    /// - Throws: `newerDatabase` and `foreignFile` only for what is undamaged; `cannotOpen`.
+    /// The new database is finished beside the old one first; the file under `path` is then exchanged in one step, so
+    /// after a crash either of them is there. The new one has another `storeID`.
+    /// - Throws: `newerDatabase` and `foreignFile` only for an undamaged file; `cannotOpen`.
     public static func recover(at path: String, now: Timestamp) throws(StoreError) -> RecoveryReport {
-        // A number that no program will reach comes from damage.
+        // A version that no program will reach is damage.
         if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.all.count,
             version < Recovery.implausibleVersion
         {
@@ -34,7 +34,7 @@ extension TaskStore {
 
 /// What `recover` did.
 public struct RecoveryReport: Hashable, Sendable {
-    /// Where the damaged file lies now; -wal and -shm beside it under the same name.
+    /// Path of the damaged file; -wal and -shm are beside it under the same name.
     public var setAside: String
     /// Rows salvaged, by table.
     public var salvaged: [String: Int] = [:]
@@ -43,9 +43,8 @@ public struct RecoveryReport: Hashable, Sendable {
 }
 
 enum Recovery {
-    /// Tables that hold what was asked for and what became of it, parents first, each with its row id. What is kept by
-    /// differences is computed anew, which URLs failed and what the cache
-    /// holds is forgotten: the new database tells them apart by another key.
+    /// Tables whose rows are salvaged, parents first, each with its row id. Tables kept by deltas are computed again.
+    /// Failed URLs and the cache are dropped, since the new database has another key for their digests.
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
@@ -69,7 +68,7 @@ enum Recovery {
         let target = try DatabaseQueue(path: work, configuration: configuration)
         if access(path, F_OK) != 0 { report.losses.append("the database file is missing") }
         if let fault = try LogInspection.fault(inLogOf: path) { report.losses.append(fault) }
-        // Also what only the log holds.
+        // Includes rows that only the log has.
         let source = SalvageSource(path, header: try firstPage(of: target, work), &report.losses)
         if source == nil { report.losses.append("the file cannot be read at all") }
         defer { source?.close() }
@@ -111,7 +110,7 @@ enum Recovery {
         return page
     }
 
-    /// Makes the salvaged rows fit each other again.
+    /// Makes the salvaged rows consistent again.
     private static func mend(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -142,7 +141,7 @@ enum Recovery {
         throw .cannotOpen(path: path, reason: "no free name to set it aside")
     }
 
-    /// Gives the old files a second name: there is never a moment without a database.
+    /// Gives the old files a second name, so that a database exists at every moment.
     static func setAside(_ path: String, as name: String) throws(StoreError) {
         for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
             guard link(path + suffix, name + suffix) == 0 else { throw DatabaseFile.failure(name + suffix) }
@@ -150,7 +149,7 @@ enum Recovery {
         try DatabaseFile.syncDirectory(of: path)
     }
 
-    /// Puts the new database in place of the old one, whose log must not be taken for the new one's.
+    /// Replaces the old database with the new one. The old log must not be taken for the new database's.
     static func exchange(_ path: String, for work: String) throws(StoreError) {
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         guard rename(work, path) == 0 else { throw DatabaseFile.failure(path) }

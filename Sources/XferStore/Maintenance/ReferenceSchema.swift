@@ -1,8 +1,8 @@
 import GRDB
 
-/// The schema that this program's migrations make: what the schema of a database of a given version has to be.
+/// The schema that this program's migrations make: the expected schema for a database of a given version.
 ///
-/// Every database takes the same migrations, so that an object's row of `sqlite_schema` says the same in all of them but for
+/// Every database takes the same migrations, so an object's row of `sqlite_schema` is equal in all of them except for
 /// its root page.
 struct ReferenceSchema {
     /// A row of `sqlite_schema` without its root page.
@@ -70,8 +70,8 @@ struct ReferenceSchema {
         return missing + found.filter { !known.contains($0.row) }.map { "the schema has an unknown row \($0.row)" }
     }
 
-    /// Which row each object is in; nil where it is in none. Whole ones are known by their definition, damaged ones by the
-    /// words that are left of it, and then by the order in which the migrations make them, which VACUUM may change.
+    /// The row of each object; nil where it has none. An intact object is identified by its definition, a damaged one
+    /// by the remaining words, and then by the order in which the migrations make them, which VACUUM may change.
     func places(in found: [Object]) -> [(object: Object, found: Object?)] {
         var free = found
         var places: [(object: Object, found: Object?)] = objects.map { ($0, nil) }

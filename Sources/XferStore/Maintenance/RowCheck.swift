@@ -1,8 +1,8 @@
 import GRDB
 import XferModel
 
-/// Finds rows whose columns this program cannot read, which neither SQLite's own check nor its types can know: JSON, URLs and
-/// words of closed lists.
+/// Finds rows whose columns this program cannot read, which SQLite's own check cannot detect: JSON, URLs and words of
+/// closed lists.
 enum RowCheck {
     /// A row that cannot be read.
     struct Fault: CustomStringConvertible {
@@ -101,14 +101,14 @@ enum RowCheck {
 
     // MARK: Salvaging
 
-    /// Columns of a task without which it is still the same task: they say how an earlier run ended.
+    /// Columns that a task can do without: they only describe the end of an earlier run.
     private static let dispensable: Set<String> = ["error", "response_headers", "final_url"]
 
-    /// Removes what cannot be read, so that the rest can be used. Answers a line for each row.
+    /// Removes unreadable values, so that the rest can be used. Returns a line for each row.
     static func removeUnreadable(_ db: Database) throws -> [String] {
         var lines: [String] = []
-        // A task may have several columns that are cleared one after the other, and there may be more than `most` rows. Each
-        // pass clears a column or removes a row.
+        // A task may have several unreadable columns, and there may be more than `most` rows: each pass clears a column
+        // or removes a row.
         while case let faults = try faults(db), !faults.isEmpty {
             for fault in faults {
                 if fault.table == "task", dispensable.contains(fault.column) {

@@ -7,7 +7,7 @@ struct RowSalvage {
 
     private let table: String
     private let columns: [String]
-    /// What tells a row from others: columns, in the order of the table's key.
+    /// The columns that identify a row, in the order of the table's key.
     private let key: [String]
     private let source: Database
     private let target: Database
@@ -40,8 +40,8 @@ struct RowSalvage {
 
     // MARK: Reading
 
-    /// Reads upwards to the damage, leaps over it in growing steps, returns to the first row that can be read behind it, and
-    /// goes on.
+    /// Reads upwards to the damage, skips it in growing steps, returns to the first readable row behind it, and goes
+    /// on.
     private mutating func copyAroundDamage(_ key: String) {
         let top = highestID(key)
         var next: Int64 = 1
@@ -54,7 +54,7 @@ struct RowSalvage {
         }
     }
 
-    /// Answers what kept it from reading on; nil at the end.
+    /// Returns the error that stopped reading; nil at the end.
     private mutating func read(from next: inout Int64, _ key: String) -> StoreError? {
         do {
             let position = columns.firstIndex(of: key) ?? 0
@@ -99,7 +99,7 @@ struct RowSalvage {
         let counted = try? Int64.fetchOne(
             source, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table])
         let last = try? Int64.fetchOne(source, sql: "SELECT max(\(key)) FROM \(table)")
-        // Neither can be read: further than any database got.
+        // If neither is readable, a bound beyond every real database.
         return max(counted ?? 0, last ?? 0, counted == nil && last == nil ? 1 << 24 : 0)
     }
 

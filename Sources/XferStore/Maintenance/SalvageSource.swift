@@ -2,8 +2,8 @@ import GRDB
 import GRDBSQLite
 import Glibc
 
-/// A damaged database as far as it can be opened: as it is where that works, else a copy of it with the header and the
-/// schema that it had. The damaged files are only read.
+/// A damaged database, opened as it is if that works, else as a copy with its header and schema restored. The damaged
+/// files are only read.
 final class SalvageSource {
     let queue: DatabaseQueue
     private let copy: String?
@@ -43,7 +43,7 @@ final class SalvageSource {
     func close() {
         try? queue.close()
         if let copy { try? Self.remove(copy) }
-        // Reading made them.
+        // SQLite made them while reading.
         if !hadLog { for suffix in ["-wal", "-shm"] { unlink(path + suffix) } }
     }
 
@@ -67,8 +67,8 @@ final class SalvageSource {
 
     // MARK: Mending a copy
 
-    /// Gives the first page the fixed part of a good database's header, or a whole page when there is none, over which SQLite
-    /// then reads what the log holds (https://sqlite.org/fileformat2.html#the_database_header).
+    /// Gives the first page the fixed part of a good database's header, or a whole page when there is none. SQLite then
+    /// reads the log's pages over it (https://sqlite.org/fileformat2.html#the_database_header).
     private static func mendHeader(of path: String, _ good: [UInt8]) throws(StoreError) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DatabaseFile.failure(path) }
@@ -97,8 +97,8 @@ final class SalvageSource {
         guard pwrite(descriptor, header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
     }
 
-    /// Puts back every word of the schema. Indexes go: nothing is read by them, and theirs may be the damage. Answers what
-    /// could not be put back.
+    /// Restores every definition of the schema. Indexes are dropped: nothing reads by them, and they may be damaged.
+    /// Returns what could not be restored.
     private static func mendSchema(of path: String) throws -> [String] {
         let connection = try RawConnection(path)
         try connection.run("PRAGMA writable_schema = ON")
@@ -151,7 +151,7 @@ final class SalvageSource {
     }
 }
 
-/// A connection that looks at nothing before it is asked to: GRDB reads the schema when it opens a file.
+/// A connection that reads nothing before a statement runs: GRDB reads the schema when it opens a file.
 private final class RawConnection {
     private let pointer: OpaquePointer
 

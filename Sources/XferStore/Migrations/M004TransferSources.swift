@@ -1,5 +1,5 @@
 extension Migration {
-    /// Who sent the bytes that are kept, to judge them anew when trust policies have changed.
+    /// The servers that sent kept bytes, to judge them again when trust policies have changed.
     static let transferSources = Migration(
         name: "transfer sources",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Uploads of cancelled tasks that their servers are still to be told of.
+    /// Uploads of cancelled tasks whose servers have not been told yet.
     static let abandonedUploads = Migration(
         name: "abandoned uploads",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// When tasks' conditions have to be looked at, and which tasks wait for which.
+    /// When the conditions of tasks have to be checked, and which tasks depend on which.
     static let schedules = Migration(
         name: "schedules",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Makes changes of a task's state cheap. No row and no index entry changes, which makes this the way
+    /// Makes changes of a task's state cheap. It only edits the schema, since no row and no index entry changes
     /// (https://sqlite.org/lang_altertable.html#otheralter).
     static let cheapStates = Migration(
         name: "cheap states",

@@ -1,5 +1,5 @@
 extension Migration {
-    /// What proves that a file is the one that was written: an inode number is given again at once.
+    /// Marks that identify a written file: an inode number alone may be reused at once.
     static let fileMarks = Migration(
         name: "file marks",
         sql: """

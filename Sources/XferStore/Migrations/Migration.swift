@@ -12,6 +12,6 @@ struct Migration: Sendable {
         .mirrors, .profileLanes, .waitEnds, .cheapStates, .crashes, .fileMarks,
     ]
 
-    /// `PRAGMA application_id`: "xfer" in ASCII, so that file(1) and we know our databases.
+    /// `PRAGMA application_id`: "xfer" in ASCII, by which file(1) and this program recognise its databases.
     static let applicationID: Int32 = 0x7866_6572
 }

@@ -1,10 +1,11 @@
 import Glibc
 
 extension DatabaseFile {
-    /// The schema version that the write-ahead log beside the file ends with, nil when it holds none of ours
-    /// (https://sqlite.org/fileformat2.html#walformat). SQLite would tell only after it has changed the files.
+    /// The schema version at the end of the write-ahead log beside the file; nil when the log has none of this
+    /// program's (https://sqlite.org/fileformat2.html#walformat). SQLite would tell it only after it has changed the
+    /// files.
     ///
-    /// Checksums are not verified: what is found can only lead to a refusal, or to SQLite, which verifies them.
+    /// Checksums are not verified: the result can only lead to a refusal, or to SQLite, which verifies them.
     static func versionInLog(_ path: String) -> Int? {
         let descriptor = Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

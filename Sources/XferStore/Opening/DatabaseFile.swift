@@ -1,6 +1,6 @@
 import Glibc
 
-/// What can be told about a database file without SQLite, which would write to it
+/// The kind of a database file, found without SQLite, which would write to it
 /// (https://sqlite.org/fileformat2.html#the_database_header).
 enum DatabaseFile {
     enum Kind: Equatable {
@@ -32,8 +32,8 @@ enum DatabaseFile {
         }
     }
 
-    /// What can be told of damage without SQLite, which would write to the files, or remove a log whose database is missing
-    /// and go on with an empty queue.
+    /// Checks for damage without SQLite, which would write to the files, or remove a log whose database is missing and
+    /// go on with an empty queue.
     ///
     /// - Throws: `damaged` with what to do; `cannotOpen` when a file cannot be read.
     static func refuseDamage(_ path: String) throws(StoreError) {
@@ -65,7 +65,7 @@ enum DatabaseFile {
     private static func expectedLength(of path: String) throws(StoreError) -> Int? {
         guard let header = try header(of: path) else { return nil }
         func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32(clamping: $1) } }
-        // The number of pages counts only where it was written with the last change.
+        // The number of pages is valid only if it was written with the last change.
         guard big(24) == big(92), big(28) > 0 else { return nil }
         let size = UInt32(clamping: header[16]) << 8 | UInt32(clamping: header[17])
         return Int(clamping: big(28)) * Int(clamping: size == 1 ? 65_536 : size)
@@ -89,8 +89,8 @@ enum DatabaseFile {
         return stat(path + "-wal", &status) == 0 && status.st_size > 0
     }
 
-    /// Makes the file with mode 0600 before SQLite opens it; SQLite gives -wal and -shm the same mode. An existing file is
-    /// closed to others.
+    /// Makes the file with mode 0600 before SQLite opens it; SQLite gives -wal and -shm the same mode. An existing file
+    /// is made private.
     static func make(_ path: String) throws(StoreError) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
@@ -104,7 +104,7 @@ enum DatabaseFile {
         if status.st_size == 0 { try syncDirectory(of: path) }
     }
 
-    /// Makes names that were given or taken in the file's directory durable.
+    /// Makes added and removed names in the file's directory durable.
     static func syncDirectory(of path: String) throws(StoreError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,7 +1,7 @@
 import CSQLite
 import GRDB
 
-/// Opens the pool: refuses what is not ours, migrates, and makes sure that a COMMIT means "on disk".
+/// Opens the pool: refuses files of other programs, migrates, and ensures that a COMMIT is on disk.
 enum DatabaseOpener {
     struct Opened {
         let pool: DatabasePool
@@ -44,17 +44,17 @@ enum DatabaseOpener {
             try insistOnFullSynchronous(db)
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        // SQLite looks for the log when a connection reads for the first time, and has nothing to move before.
+        // SQLite opens the log when a connection reads for the first time; before that there is nothing to move.
         _ = try queue.inDatabase { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
         return queue
     }
 
-    /// Says for the whole process that SQLite need not count the memory it takes. Whoever was earlier with a connection of
-    /// its own had it count, which is right as well.
+    /// Switches SQLite's memory statistics off for the whole process. If another component has opened a connection
+    /// before, SQLite goes on counting, which is harmless.
     private static let countsNoMemory = xfer_sqlite_count_no_memory() == SQLITE_OK
 
-    /// Pieces of memory that the writer keeps for what statements need for moments: with the hundred that are usual, a commit
-    /// of many change-sets asks malloc(3) for nearly all.
+    /// Pieces of memory that the writer reserves for short-lived use by statements. With SQLite's default of a hundred,
+    /// a commit of many change-sets would call malloc(3) for nearly all.
     private static let (pieceSize, pieceCount): (Int32, Int32) = (1200, 512)
 
     /// Throws unless this program may open it. Nothing is written, also not by SQLite.
@@ -75,23 +75,23 @@ enum DatabaseOpener {
     private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.label = "xfer.store"
-        // Two for what reads much, which is as many as the service lets run at once, and one for short looks.
+        // Two for bulk reads, as many as the service runs at once, and one for short reads.
         configuration.maximumReaderCount = 3
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             if !db.configuration.readonly {
-                // It is refused while a statement is open; then it stays as it was.
+                // SQLite refuses this while a statement is open; then the default stays.
                 _ = xfer_sqlite_keep_memory(db.sqliteConnection, pieceSize, pieceCount)
             }
             // KiB. The writer's holds the upper pages of ten indexes over a million tasks.
             try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -1024 : -4096)")
             guard !db.configuration.readonly else { return }
-            // What a savepoint would restore stays in memory: in a file, it was most of all that was written.
+            // Savepoint journals stay in memory: in a file, they were most of all that was written.
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             // Debian's SQLite overwrites every deleted byte with zeros, and writes pages only for that.
             try db.execute(sql: "PRAGMA secure_delete = FAST")
-            // While migrations run; then WALCheckpointer takes over.
+            // For the migrations; afterwards WALCheckpointer moves the log.
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
             try db.execute(sql: "PRAGMA journal_size_limit = 33554432")
         }
@@ -105,7 +105,7 @@ enum DatabaseOpener {
         guard found == 2 else { throw StoreError.notDurable(synchronous: found) }
     }
 
-    /// Takes the steps the database lacks, each in a transaction with its number.
+    /// Runs the missing migrations, each in a transaction with its number.
     private static func migrate(_ db: Database, path: String) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0

@@ -1,12 +1,13 @@
 import Glibc
 import XferThreads
 
-/// Which files the database and its log are, to notice when their names lead elsewhere: deleted with their directory, moved
-/// away, or replaced. SQLite itself goes on writing to files that nobody will ever find.
+/// Which files the database and its log are, to detect that their names lead elsewhere: deleted with their directory,
+/// moved away, or replaced. SQLite itself goes on writing to files that no later start will find.
 ///
-/// Asked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
-/// Asked more seldom, adds would be answered that no start finds. Descriptors of our own would tell less, since a moved file
-/// has a name, and closing one would take SQLite's locks away (https://sqlite.org/howtocorrupt.html, 2.2).
+/// Checked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
+/// Checked more seldom, an add could be confirmed whose task the next start does not find. An open descriptor would
+/// show less, since a moved file still has a name, and closing it would release SQLite's locks
+/// (https://sqlite.org/howtocorrupt.html, 2.2).
 struct DatabasePlace: Sendable {
     private struct Identity: Equatable {
         let device: UInt64
@@ -22,7 +23,7 @@ struct DatabasePlace: Sendable {
 
     private let files: [(path: String, identity: Identity)]
 
-    /// Notes the files as they are now; the database is open and its log was made.
+    /// Records the files as they are now; the database is open and its log was made.
     ///
     /// - Throws: `StoreError.vanished`.
     init(_ path: String) throws(StoreError) {
@@ -34,7 +35,7 @@ struct DatabasePlace: Sendable {
         self.files = files
     }
 
-    /// Why nothing that is written now can be found later, nil while both files have their names.
+    /// Why a commit would be lost; nil while both files have their names.
     var fault: StoreError? {
         for file in files where Identity(file.path) != file.identity { return .vanished(path: file.path) }
         return nil

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Finds commits in a write-ahead log that SQLite would leave out without an error.
+/// Finds commits in a write-ahead log that SQLite would ignore without an error.
 ///
-/// SQLite reads a log up to the first frame whose checksum is wrong (https://sqlite.org/fileformat2.html#walformat), because
-/// that is how a commit looks that a power cut tore. A commit is synced before the next one begins, so behind a torn frame
-/// there is at most one commit of the same log. Two commits in an unbroken chain of checksums behind a wrong frame prove
-/// that the frame was whole once: what they hold was answered, and is lost if the log is read.
+/// SQLite reads a log up to the first frame whose checksum is wrong (https://sqlite.org/fileformat2.html#walformat),
+/// since a commit torn by a power cut looks like that. A commit is synced before the next one begins, so behind a torn
+/// frame there is at most one commit of the same log. Two commits in an unbroken chain of checksums behind a wrong
+/// frame prove that the frame was whole once: these commits were confirmed, and would be lost if the log were read.
 struct LogInspection {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -25,7 +25,7 @@ struct LogInspection {
     /// Whether the log beside the database has room for at least one frame.
     static func hasFrames(_ path: String) -> Bool { length(of: path) > headerSize }
 
-    /// What is wrong with the log beside the database; nil when nothing that was committed is known to be missing.
+    /// What is wrong with the log beside the database; nil when no committed data is known to be missing.
     static func fault(inLogOf path: String) throws(StoreError) -> String? {
         guard hasFrames(path) else { return nil }
         let descriptor = Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC)
@@ -67,7 +67,7 @@ struct LogInspection {
             add(frame[Self.frameHeaderSize...])
             let stored = (Self.big(frame[16..<20]), Self.big(frame[20..<24]))
             let isRight = sum == stored && frame[8..<16].elementsEqual(salts)
-            // The next frame's checksum goes on from what is stored here, damaged or not.
+            // The next frame's checksum continues from the stored one, damaged or not.
             sum = stored
             guard let first = wrongFrame else {
                 if !isRight { wrongFrame = number }

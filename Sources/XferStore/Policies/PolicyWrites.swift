@@ -1,8 +1,8 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Writes the policy under its name and answers it with its new version; `policy.version` does not matter. What was
-    /// said about the expiry of an earlier version is forgotten.
+    /// Writes the policy under its name and returns it with its new version; `policy.version` is ignored. The warnings
+    /// of an earlier version are cleared.
     public func setPolicy(_ policy: TrustPolicy, isConfigured: Bool) throws(StoreError) -> TrustPolicy {
         try connection.run("DELETE FROM policy WHERE name = ?1", .text(policy.name))
         var policy = policy

@@ -1,6 +1,6 @@
 import XferModel
 
-/// A cookie as libcurl writes it (CURLINFO_COOKIELIST(3)) and what tells it from others (RFC 6265 §5.3).
+/// A cookie as libcurl writes it (CURLINFO_COOKIELIST(3)) and the fields that identify it (RFC 6265 §5.3).
 public struct StoredCookie: Hashable, Sendable {
     public var domain: String
     public var path: String

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A profile and who wrote it.
+/// A profile and its author.
 public struct StoredProfile: Hashable, Sendable {
     public var profile: Profile
     /// Written in the configuration file, not over RPC.
@@ -30,7 +30,7 @@ extension StoreReader {
         }
     }
 
-    /// Unfinished tasks that took this profile, at most `limit` of them.
+    /// Unfinished tasks that name this profile, at most `limit` of them.
     public func unfinishedTasks(namingProfile name: String, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(
             """

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Hosts that asked for patience: none of their lanes is picked until it is over.
+/// Hosts that answered with `Retry-After`: none of their lanes is picked until the time is over.
 extension StoreReader {
     /// When the cooldown of this host ends, nil when it has none.
     public func cooldown(of host: String) throws(StoreError) -> Timestamp? {

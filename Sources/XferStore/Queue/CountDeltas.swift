@@ -1,6 +1,6 @@
 import XferModel
 
-/// What `group_queue` has a row for: the queued tasks of one priority, group and profile.
+/// The key of `group_queue`: the queued tasks of one priority, group and profile.
 struct LineKey: Hashable {
     let priority: Priority
     /// The group's row.
@@ -12,26 +12,26 @@ struct LineKey: Hashable {
     var values: (Value, Value, Value) { (.integer(Int64(priority.rawValue)), .integer(group), .text(profile)) }
 }
 
-/// What `host_queue` counts by: a lane.
+/// The key of `host_queue`: a lane.
 struct HostKey: Hashable {
     let line: LineKey
     let host: String
 }
 
-/// What `task_count` counts by.
+/// The key of `task_count`.
 struct CountKey: Hashable {
     let owner: Owner
     let group: String?
     let state: TaskState
 }
 
-/// What `batch_count` counts by.
+/// The key of `batch_count`.
 struct BatchKey: Hashable {
     let batch: BatchID
     let state: TaskState
 }
 
-/// What of a task decides where it is counted.
+/// The fields of a task that decide where it is counted.
 struct QueuePlace: Hashable {
     var owner: Owner
     var group: String?
@@ -48,14 +48,14 @@ struct QueuePlace: Hashable {
     }
 }
 
-/// Differences that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks
-/// for one host changes its row once. They are written earlier when somebody reads the table.
+/// Deltas that are gathered while a group of change-sets is executed and written once, so that adding 10,000 tasks for
+/// one host changes its row once. They are written earlier when a query reads the table.
 struct GatheredCountDeltas<Key: Hashable> {
-    /// From change-sets of this group that are done.
+    /// From completed change-sets of this group.
     private var earlier = CountDeltas<Key>()
     /// From the change-set that is being executed.
     var current = CountDeltas<Key>()
-    /// What `earlier` was before the change-set, if it was written within the change-set's savepoint.
+    /// The value of `earlier` before the change-set, if it was written within the change-set's savepoint.
     private var writtenWithin: CountDeltas<Key>?
 
     /// Everything that has to be written now.

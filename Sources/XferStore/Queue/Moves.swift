@@ -1,11 +1,12 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Changes the task's rank among the queued tasks of its lane; answers the new rank.
+    /// Changes the task's rank among the queued tasks of its lane; returns the new rank.
     ///
-    /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row; only when the gap is used up are the
-    /// neighbours given new ranks.
-    /// - Throws: `noSuchTask`; `otherLane` when the task named in `position` is of another host, group, profile or priority.
+    /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row. Neighbours are given new ranks only when
+    /// the gap is used up.
+    /// - Throws: `noSuchTask`; `otherLane` when the task named in `position` is of another host, group, profile or
+    ///   priority.
     @discardableResult
     public func move(_ id: TaskID, to position: MovePosition, order: QueueOrder) throws(StoreError) -> Int64 {
         let lane = try lane(of: id)
@@ -30,7 +31,7 @@ extension StoreTransaction {
     private func gap(
         for id: TaskID, _ position: MovePosition, _ order: QueueOrder, _ lane: HostKey
     ) throws(StoreError) -> Gap? {
-        // What starts earlier has the lower rank under fifo and the higher one under lifo.
+        // A task that starts earlier has the lower rank under fifo and the higher one under lifo.
         switch position {
         case .top: return order == .fifo ? try lowest(of: lane, but: id) : try highest(of: lane, but: id)
         case .bottom: return order == .fifo ? try highest(of: lane, but: id) : try lowest(of: lane, but: id)
@@ -53,7 +54,7 @@ extension StoreTransaction {
 
     // MARK: Filling the gap
 
-    /// Takes ever more neighbours along until there is room for them and the task.
+    /// Moves ever more neighbours until there is room for them and the task.
     private func place(_ id: TaskID, in gap: Gap, _ lane: HostKey) throws(StoreError) -> Int64 {
         var reach = 1
         while true {
@@ -61,7 +62,7 @@ extension StoreTransaction {
             let (floor, movedLows) = bound(lows, reach)
             let (ceiling, movedHighs) = bound(highs, reach)
             let moved: [TaskID] = movedLows.reversed().map(\.id) + [id] + movedHighs.map(\.id)
-            // What is added later comes above every rank given so far; nothing lies below the lowest.
+            // A task that is added later gets a higher rank than all before; below the lowest there is no bound.
             let top: Int64 = if let ceiling { ceiling } else { try wall() }
             let lowest = min(top, lows.last?.rank ?? top)
             let bottom =
@@ -75,7 +76,7 @@ extension StoreTransaction {
                 return try rank(of: id)
             }
             reach *= 8
-            // More neighbours than there can be tasks: a damaged row's rank leaves no room at all.
+            // No queue has that many neighbours: a damaged row's rank leaves no room at all.
             guard reach < 1 << 40 else {
                 throw StoreError.unreadable(table: "task", id: id.rawValue, column: "moved_rank")
             }

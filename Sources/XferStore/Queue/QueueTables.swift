@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Writing differences into `host_queue` (with `group_queue`) and `task_count`.
+/// Writes deltas into `host_queue` (with `group_queue`) and `task_count`.
 extension StoreTransaction {
-    /// A lane that is new in the rotation joins at its end, or new hosts could starve the others.
+    /// A new lane joins the rotation at its end; otherwise new hosts could starve the others.
     func change(_ key: HostKey, by amount: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
         // Nearly always the lane stays. Not with RETURNING, for which SQLite makes a table each time.
@@ -61,14 +61,14 @@ extension StoreTransaction {
             """,
             .integer(owner), .text(group), Value(state), .integer(amount))
         guard amount < 0, group != CountScope.allGroups else { return }
-        // Every batch may be a group: none may leave rows behind.
+        // Every batch may be a group, so empty groups must not leave rows behind.
         try connection.run(
             "DELETE FROM task_count WHERE owner = ?1 AND group_name = ?2 AND state = ?3 AND count <= 0",
             .integer(owner), .text(group), Value(state))
     }
 }
 
-/// What `task_count` has in place of an owner or a group for "all".
+/// Values of `task_count` that stand for "all" owners or groups.
 enum CountScope {
     static let everybody: Int64 = -1
     static let allGroups = ""

@@ -1,17 +1,18 @@
 public import XferModel
 
-/// Whose turn it is: the lanes of a priority rotate, so that 100,000 tasks for one host starve nobody.
+/// The next lane to be served: the lanes of a priority rotate, so that 100,000 tasks for one host do not starve the
+/// others.
 ///
-/// Levels keep that cheap: `host_queue` has each lane's turn, `group_queue` that of the first lane of each line, which is a
-/// group and a profile. A paused group is a row per profile there, and a line of a group or profile at its limit is one that
-/// is passed over, however many lanes it has. Lines with one host have a row per host above them, `only_host_queue`, so that
-/// a blocked host is one row however many lines wait for it.
+/// Levels keep that cheap. `host_queue` has each lane's turn. `group_queue` has the turn of the first lane of each
+/// line, which is a group and a profile. There a paused group is a row per profile, and a line of a group or profile at
+/// its limit is one row to skip, however many lanes it has. Lines with one host have a row per host above them,
+/// `only_host_queue`, so that a blocked host is one row however many lines wait for it.
 extension StoreReader {
-    /// The lane whose turn it is among those that are not cooling down, not of a paused group, and not excluded.
+    /// The next lane by its turn, of those that are not cooling down, not in a paused group, and not excluded.
     ///
-    /// Lines with several hosts are read in the order of their first lanes, lines with one host by their hosts, until no
-    /// other can have an earlier turn: at most one more of each than is excluded, unless first lanes of lines with several
-    /// hosts are of excluded hosts.
+    /// Lines with several hosts are read in the order of their first lanes, lines with one host by their hosts, until
+    /// no other can have an earlier turn. That is at most one more of each than is excluded, unless the first lanes of
+    /// lines with several hosts are of excluded hosts.
     public func nextLane(
         priority: Priority, without excluded: LaneExclusions = LaneExclusions()
     ) throws(StoreError) -> QueueLane? {
@@ -28,7 +29,7 @@ extension StoreReader {
         return try lane(of: LineKey(priority: priority, group: front.group, profile: front.profile), host: front.host)
     }
 
-    /// As above, when nobody is excluded: then a row's turn is that of its first lane, and no list has to be looked through.
+    /// As above, without exclusions: then a row's turn is that of its first lane, and no list has to be searched.
     private func nextLane(_ priority: Priority) throws(StoreError) -> QueueLane? {
         let level = Value.integer(Int64(priority.rawValue))
         let several = try connection.first(
@@ -99,7 +100,7 @@ extension StoreReader {
 
     // MARK: Lines' first lanes
 
-    /// What is passed over, as JSON.
+    /// The exclusions as JSON.
     private struct Exclusions {
         let groups: String
         let profiles: String
@@ -207,7 +208,7 @@ extension StoreTransaction {
     public func markServed(_ lane: QueueLane) throws(StoreError) {
         try settleHosts()
         guard let group = try groupID(of: lane.group) else { return }
-        // Whoever is alone is at the end already: a lane that joins gets a later turn.
+        // A lane that is alone is at the end already: a lane that joins gets a later turn.
         let lanes = try connection.all(
             "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
         ) { _ in true }
@@ -234,7 +235,8 @@ extension StoreTransaction {
             group, profile, .text(lane.host)
         ) { $0.integer(0) }
         guard own != first else { return }
-        // Below every turn that was ever given, so that no two are equal, whoever is held back now.
+        // Below every turn that was ever given, so that no two turns are equal, also not with lanes that are held back
+        // now.
         let turn = try connection.first(
             "UPDATE rotation SET first = first - 1 WHERE priority = ?1 RETURNING first", level
         ) { $0.integer(0) }
@@ -250,7 +252,7 @@ extension StoreTransaction {
         try refreshFront(of: lane.line)
     }
 
-    /// The turn of who joins the rotation at its end.
+    /// The turn of a lane that joins the rotation at its end.
     func nextTurn(_ priority: Priority) throws(StoreError) -> Int64 {
         try connection.first(
             """

@@ -29,7 +29,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Waits whose length counts, not the time of day at which they end.
+    /// Waits that have a length rather than an end at a time of day.
     private static let lengths: [WaitReason] = [
         .retry, .network, .insufficientSpace, .destinationUnavailable, .hostCooldown, .clock, .storage,
         .outOfDescriptors,
@@ -38,8 +38,8 @@ extension StoreTransaction {
     /// The longest of them: what a server may ask for (`RetryPolicy.longestRetryAfter`).
     private static let longest = Duration.seconds(3600)
 
-    /// The wall clock was set by `amount`: waits that count lengths end as much later, and end when they would have. What
-    /// ends at a time of day stays. All or nothing, so that none is moved twice.
+    /// The wall clock was set by `amount`: waits with a length are shifted by it, so that their length stays. Waits for
+    /// a time of day do not change. The transaction does all or nothing, so that none is shifted twice.
     ///
     /// - Parameter now: by the clock as it is now.
     public func shiftWaits(by amount: Duration, now: Timestamp) throws(StoreError) {
@@ -63,8 +63,8 @@ extension StoreTransaction {
         try capWaits(at: now)
     }
 
-    /// No wait that counts a length is longer than the longest there is: the wall clock may have been set while nobody
-    /// looked.
+    /// Shortens waits that have a length to the longest there is: the wall clock may have been set while the service
+    /// did not run.
     public func capWaits(at now: Timestamp) throws(StoreError) {
         let latest = Value(now.advanced(by: Self.longest))
         for reason in Self.lengths {

@@ -2,7 +2,7 @@ public import XferModel
 
 /// Requests' content, kept beside their tasks' rows.
 extension StoreReader {
-    /// What the task sends; nil when it sends nothing.
+    /// The content of the task's request; nil when it has none.
     public func body(of id: TaskID) throws(StoreError) -> RequestBody? {
         let text = try connection.first("SELECT body FROM request_body WHERE task_id = ?1", Value(id)) { $0.text(0) }
         guard let text else { return nil }

@@ -11,7 +11,7 @@ public struct StoredResult: Hashable, Sendable {
     public var content: Content
     /// Bytes.
     public var length: Int64
-    /// JSON text of the object that was made of it.
+    /// JSON text of the object parsed from the response.
     public var object: String?
 
     public init(content: Content, length: Int64, object: String? = nil) {

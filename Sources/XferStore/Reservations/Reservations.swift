@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Final names that are spoken for: a directory's inode and a name, so that two spellings of a path are one.
+/// Reserved final names: a directory's inode and a name, so that two spellings of a path are one.
 extension StoreReader {
     /// The task that holds this name in this directory.
     public func holder(ofName name: String, in directory: FileIdentity) throws(StoreError) -> TaskID? {
@@ -12,7 +12,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Takes a final name for a task; false when another task holds it, true when this one already did.
+    /// Reserves a final name for a task; false when another task holds it, true when this one already did.
     public func reserve(_ name: String, in directory: FileIdentity, by task: TaskID) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try connection.run(
@@ -27,7 +27,7 @@ extension StoreTransaction {
         return try holder(ofName: name, in: directory) == task
     }
 
-    /// Gives back all names the task holds.
+    /// Releases all names that the task holds.
     public func releaseReservations(of task: TaskID) throws(StoreError) {
         let held = try connection.all(
             "SELECT device, inode, name FROM reservation INDEXED BY reservation_task WHERE task_id = ?1", Value(task)

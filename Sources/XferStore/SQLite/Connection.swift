@@ -23,7 +23,7 @@ final class Connection {
         handle = database.sqliteConnection
     }
 
-    /// Runs a statement that answers no rows.
+    /// Runs a statement that returns no rows.
     func run(_ sql: StaticString, _ values: Value...) throws(StoreError) { try run(sql, values) }
 
     func run(_ sql: StaticString, _ values: [Value]) throws(StoreError) {
@@ -32,7 +32,7 @@ final class Connection {
         while try step(statement) {}
     }
 
-    /// As above, for a text that is put together once and kept under a name of its own.
+    /// As above, for a text that is built once and cached under a name.
     func run(
         _ name: StaticString, composed sql: @autoclosure () -> String, _ values: [Value]
     ) throws(StoreError) {
@@ -57,7 +57,7 @@ final class Connection {
         try rows(of: try bind(values, to: try pointer(for: sql)), read)
     }
 
-    /// All rows of a statement whose text was put together; it is not kept.
+    /// All rows of a statement whose text was built; it is not cached.
     func all<T>(
         composed sql: String, _ values: [Value], read: (ResultRow) throws(StoreError) -> T
     ) throws(StoreError) -> [T] {
@@ -77,7 +77,7 @@ final class Connection {
     var changeCount: Int { Int(clamping: sqlite3_changes(handle)) }
     var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// Lets go of the statements and of who hears of changes, so that the connection can be closed.
+    /// Releases the statements and the change listener, so that the connection can be closed.
     func end() {
         prepared.removeAll()
         sqlite3_update_hook(handle, nil, nil)
@@ -85,8 +85,8 @@ final class Connection {
         listener = nil
     }
 
-    /// Has `listener` told of every row that a statement inserts, changes or deletes, but in tables without rowid and where a
-    /// table is emptied as a whole. It must not use the connection.
+    /// Reports every row that a statement inserts, changes or deletes to `listener`, except in tables without rowid and
+    /// where a table is emptied as a whole. The listener must not use the connection.
     func tellChanges(to listener: any RowChangeListener) {
         let held = Unmanaged.passRetained(RowChangeTarget(listener))
         self.listener = held
@@ -155,12 +155,12 @@ final class Connection {
     }
 }
 
-/// Hears of rows that change, whichever statement changes them.
+/// Is called for rows that any statement changes.
 protocol RowChangeListener: AnyObject {
     func onChange(ofTable table: UnsafePointer<CChar>, row: Int64)
 }
 
-/// What SQLite is given to hold: a pointer to an object of one class.
+/// An object whose pointer SQLite holds.
 private final class RowChangeTarget {
     let listener: any RowChangeListener
 
@@ -168,7 +168,7 @@ private final class RowChangeTarget {
 }
 
 extension StoreError {
-    /// What GRDB or SQLite threw, in this target's terms.
+    /// Converts an error of GRDB or SQLite.
     init(from error: any Error) {
         switch error {
         case let error as StoreError: self = error
@@ -178,18 +178,18 @@ extension StoreError {
         }
     }
 
-    /// A file that SQLite cannot make sense of is told from all else that goes wrong.
+    /// Distinguishes damage from all other errors.
     init(code: Int32, message: String) {
         self =
             [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
             ? .damaged([message]) : .sqlite(code: code, message: message)
     }
 
-    /// What SQLite answers to statements of ours over a schema or rows that are not ours: a table, a column or an index is
-    /// missing (SQLITE_ERROR), or a value breaks what the schema promises.
+    /// The codes that this program's statements return for a damaged schema or damaged rows: a table, a column or an
+    /// index is missing (SQLITE_ERROR), or a value violates the schema.
     static let codesOfDamage = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH]
 
-    /// Whether the medium refused: full, broken or read-only; or the files are gone. Another try later may succeed.
+    /// Whether the storage failed: full, broken or read-only; or the files are gone. Another try later may succeed.
     var isStorageFailure: Bool {
         if case .vanished = self { return true }
         guard case .sqlite(let code, _) = self else { return false }

@@ -3,7 +3,7 @@ import XferModel
 
 /// JSON kept in text columns: small values that are neither searched nor sorted by.
 enum JSONText {
-    // Configured once and never again; encoding and decoding keep their state to themselves.
+    // Configured once and never changed; encoding and decoding share no state.
     private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -11,12 +11,12 @@ enum JSONText {
     }()
     private static let decoder = JSONDecoder()
 
-    /// The same text for the same value, always.
+    /// Deterministic: equal values have equal texts.
     static func encode(_ value: some Encodable) throws(StoreError) -> String {
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {
-            // Only a number that JSON cannot hold gets here (NaN, infinity).
+            // Reached only for a number that JSON cannot hold (NaN, infinity).
             throw .sqlite(code: 20, message: "not storable: \(error)")
         }
     }

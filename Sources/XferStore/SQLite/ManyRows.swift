@@ -1,8 +1,8 @@
-/// Insertions of several rows by one statement: ten take most of what there is to gain from it, and there are two statements
-/// only, for ten rows and for one.
+/// Rows that one statement inserts. Ten bring most of the possible gain, and there are only two statements to cache:
+/// for ten rows and for one.
 private let rowsOfOneStatement = 10
 
-/// So many elements in order, in shares of as many as one statement inserts: ten, then each by itself.
+/// Splits `count` elements, in order, into shares of as many as one statement inserts: ten, then each by itself.
 func statementShares(of count: Int) -> [Range<Int>] {
     let whole = count - count % rowsOfOneStatement
     return stride(from: 0, to: whole, by: rowsOfOneStatement).map { $0..<$0 + rowsOfOneStatement }

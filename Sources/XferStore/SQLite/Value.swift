@@ -2,7 +2,7 @@ import GRDBSQLite
 import Glibc
 import XferModel
 
-/// What is bound to a statement's parameter.
+/// A value bound to a statement's parameter.
 enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     case null
     case integer(Int64)
@@ -64,8 +64,8 @@ struct ResultRow {
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
     func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-    /// A length, an offset or a count of something. A number that a damaged row alone can hold becomes the nearest possible one,
-    /// so that sums cannot overflow.
+    /// A length, an offset or a count. An impossible number, which only a damaged row can have, becomes the nearest
+    /// possible one, so that sums cannot overflow.
     func amount(_ column: Int32) -> Int64 { min(max(integer(column), 0), ByteCount.greatest) }
     func optionalAmount(_ column: Int32) -> Int64? { isNull(column) ? nil : amount(column) }
     func flag(_ column: Int32) -> Bool { integer(column) != 0 }
@@ -88,7 +88,7 @@ struct ResultRow {
         return Array(UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// Whether the column has this very value, found out without making a `String`.
+    /// Whether the column has exactly this value, compared without making a `String`.
     func holds(_ value: Value, _ column: Int32) -> Bool {
         switch value {
         case .null: return isNull(column)

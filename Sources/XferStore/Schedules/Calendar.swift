@@ -1,8 +1,8 @@
 public import XferModel
 
-/// When the calendar conditions of tasks have to be looked at.
+/// When the calendar conditions of tasks have to be checked.
 extension StoreReader {
-    /// When the first of them has something to say.
+    /// When the first of them is due.
     public func earliestCondition() throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(due_at) FROM calendar") { $0.optionalTime(0) } ?? nil
     }
@@ -29,7 +29,8 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The task's conditions are to be looked at then; nil when never again. A task that ends is forgotten here by itself.
+    /// Sets when the task's conditions have to be checked; nil for never. The row of a task that ends is removed
+    /// without this call.
     public func setCondition(of id: TaskID, due: Timestamp?) throws(StoreError) {
         if let due {
             try connection.run(

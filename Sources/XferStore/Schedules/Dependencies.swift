@@ -6,7 +6,7 @@ public struct EndedTarget: Hashable, Sendable {
     public var outcome: TaskState
 }
 
-/// What a task that depends on others has to know of them.
+/// The state of all targets of a task.
 public struct DependencyStanding: Hashable, Sendable {
     /// Targets that have not ended.
     public var openCount = 0
@@ -14,9 +14,9 @@ public struct DependencyStanding: Hashable, Sendable {
     public var failed: EndedTarget?
 }
 
-/// Which tasks wait for which.
+/// Dependencies between tasks.
 extension StoreReader {
-    /// How the targets of this task stand.
+    /// The state of this task's targets.
     public func dependencies(of id: TaskID) throws(StoreError) -> DependencyStanding {
         var standing = DependencyStanding()
         let rows = try connection.all(
@@ -44,7 +44,7 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    /// A target that has ended and whose dependents have not all been told, and how it ended.
+    /// A target that has ended, with its outcome, and whose dependents have not all been updated.
     public func nextEndedTarget() throws(StoreError) -> EndedTarget? {
         try connection.first("SELECT target_id, outcome FROM ended_target LIMIT 1") { row throws(StoreError) in
             EndedTarget(
@@ -66,7 +66,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// From now on the task waits for these, instead of those it waited for before.
+    /// Replaces the targets that the task depends on.
     public func setDependencies(of id: TaskID, on targets: [TaskID]) throws(StoreError) {
         try connection.run("DELETE FROM dependency WHERE task_id = ?1", Value(id))
         for target in targets {
@@ -76,8 +76,8 @@ extension StoreTransaction {
         try renewDependencies(of: id)
     }
 
-    /// Looks anew at how the targets stand: one that failed may be tried again meanwhile. Of a target that was removed what
-    /// was known stays; a target that ended before anybody noted it and was removed counts as failed.
+    /// Reads the states of the targets again: a failed target may have been retried meanwhile. For a removed target the
+    /// last known outcome stays; a target that was removed without a recorded outcome counts as failed.
     public func renewDependencies(of id: TaskID) throws(StoreError) {
         try connection.run(
             """
@@ -91,26 +91,26 @@ extension StoreTransaction {
             """, Value(id))
     }
 
-    /// Notes how the target of this dependency ended.
+    /// Records the outcome of this dependency's target.
     public func settleDependency(of id: TaskID, on target: TaskID, _ outcome: TaskState) throws(StoreError) {
         try connection.run(
             "UPDATE dependency SET outcome = ?3 WHERE task_id = ?1 AND target_id = ?2",
             Value(id), Value(target), Value(outcome))
     }
 
-    /// Every dependent of this target has been told, or it has begun again.
+    /// Removes the target: every dependent has been updated, or the target has begun again.
     public func removeEndedTarget(_ id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM ended_target WHERE target_id = ?1", Value(id))
     }
 
-    /// A task came back to the queue: its conditions are looked at at once.
+    /// A task came back to the queue: its conditions are checked at once.
     func noteReturn(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
         guard !task.specification.schedule.isEmpty else { return }
         if earlier.isTerminal { try renewDependencies(of: task.id) }
         try setCondition(of: task.id, due: Timestamp(seconds: 0))
     }
 
-    /// A task has ended: whoever depends on it is to be told, and its calendar says nothing any more.
+    /// A task has ended: records the outcome for the tasks that depend on it, and clears its own start conditions.
     func noteEnd(of task: TransferTask) throws(StoreError) {
         if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
         try connection.run(

@@ -1,4 +1,4 @@
-/// What was set over RPC and survives a restart: small texts by key.
+/// Settings made over RPC that survive a restart: small texts by key.
 extension StoreReader {
     public func setting(_ key: String) throws(StoreError) -> String? {
         try connection.first("SELECT value FROM setting WHERE key = ?1", .text(key)) { $0.text(0) }

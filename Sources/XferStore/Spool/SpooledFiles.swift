@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Which files of the spool directory are wanted.
+/// Files of the spool directory that are in use.
 extension StoreReader {
-    /// Whether a task keeps its response in this file of the spool directory, or sends it.
+    /// Whether a task keeps its response in this file of the spool directory, or sends the file.
     public func isWanted(spoolFile name: String) throws(StoreError) -> Bool {
         try connection.first(
             """
@@ -38,7 +38,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The task sends these copies; their names are in its body, too.
+    /// Records the copies that the task sends; their names are in its body, too.
     public func insertSpooledSources(_ names: [String], of id: TaskID) throws(StoreError) {
         for name in names {
             try connection.run(
@@ -46,7 +46,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The task sends nothing any more.
+    /// The task does not send these copies any more.
     public func removeSpooledSources(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM spooled_source WHERE task_id = ?1", Value(id))
     }

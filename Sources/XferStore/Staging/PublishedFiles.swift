@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Files that have their final name, and which bytes those are.
+/// Published files, and the version of their bytes.
 extension StoreReader {
     /// The file a completed task published; nil when it published none, or was completed by an earlier version.
     public func publishedFile(of id: TaskID) throws(StoreError) -> PublishedFile? {
@@ -34,7 +34,7 @@ extension StoreReader {
         }
     }
 
-    /// Tells the bytes of a transfer from all others there ever were. What a hook makes of them has a `p` behind it.
+    /// A version that identifies the bytes of a transfer for ever. A file that a hook made of them has a `p` behind it.
     public func byteVersion(of transfer: TransferID) throws(StoreError) -> String {
         try connection.first(
             "SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = ?1", Value(transfer)
@@ -43,10 +43,10 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The transfer's publish intent has been carried out for this task. To be called before the transfer is deleted.
+    /// The transfer's publish intent has been carried out for this task. Call it before the transfer is deleted.
     ///
-    /// - Returns: whether the transfer's own bytes are still there, because a hook made the published file of a copy: they can
-    ///   go, and no intent leads from them to the published file any more.
+    /// - Returns: whether the transfer's own bytes are still there, because a hook made the published file from a copy.
+    ///   They can be removed, since no intent leads from them to the published file any more.
     public func notePublished(
         _ task: TransferTask, from transfer: TransferID, size: Int64
     ) throws(StoreError) -> Bool {
@@ -73,7 +73,7 @@ extension StoreTransaction {
             """, Value(task), Value(transfer), .integer(length))
     }
 
-    /// A transfer has a copy of another one's bytes.
+    /// The transfer has a copy of the other's bytes.
     public func takeVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
         try connection.run(
             """
@@ -84,7 +84,7 @@ extension StoreTransaction {
             """, Value(other), Value(transfer))
     }
 
-    /// A transfer's bytes are given up: what follows are others.
+    /// The transfer's bytes are dropped: the following ones are another version.
     func beginVersion(of id: TransferID) throws(StoreError) {
         try connection.run(
             """

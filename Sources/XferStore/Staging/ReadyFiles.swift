@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Files that are whole and have no final name yet.
+/// Complete files without a final name.
 extension StoreReader {
     /// The file a task will publish, where it is not just its transfer's partial file.
     public func readyFile(of id: TaskID) throws(StoreError) -> ReadyFile? {
@@ -51,7 +51,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// What a task will publish; the row goes with the transfer.
+    /// Records the file that the task will publish; the row is removed with the transfer.
     public func setReadyFile(_ file: ReadyFile, of id: TaskID, transfer: TransferID) throws(StoreError) {
         let facts = file.facts
         do throws(StoreError) {
@@ -70,7 +70,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The file is gone, or is the transfer's partial file again.
+    /// The file was removed, or the transfer's partial file is to be published again.
     public func removeReadyFile(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM ready_file WHERE task_id = ?1", Value(id))
     }

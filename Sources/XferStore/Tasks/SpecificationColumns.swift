@@ -1,6 +1,6 @@
 import XferModel
 
-/// A specification as the columns that `update` may change hold it.
+/// The columns of a specification that `update` may change.
 struct SpecificationColumns {
     let priority: Value
     let host: Value
@@ -8,7 +8,7 @@ struct SpecificationColumns {
     let label: Value
     let url: Value
     let directory: Value
-    /// Device and inode of the directory; no part of what was asked for, so not of the fingerprint either.
+    /// Device and inode of the directory; the client did not give them, so they are not part of the fingerprint.
     let directoryDevice: Value
     let directoryInode: Value
     let name: Value
@@ -42,8 +42,9 @@ struct SpecificationColumns {
         slot = Value(specification.slot)
     }
 
-    /// Tells a repeated add from another one with the same key by what became of it, profile and defaults included. Rows
-    /// of earlier programs have it, so it never changes; a default that is added later leaves it alone.
+    /// Distinguishes a repeated add from another one with the same key by the resulting specification, profile and
+    /// defaults included. Rows of earlier programs have it, so it never changes; a default that is added later does not
+    /// affect it.
     ///
     /// - Parameter body: the request's content as it is stored.
     func fingerprint(of specification: TaskSpecification, _ body: RequestBody?) throws(StoreError) -> Int64 {
@@ -51,7 +52,7 @@ struct SpecificationColumns {
         var hash = Fingerprint()
         func take(_ byte: UInt8) { hash.take(byte) }
         var values = [Value(specification.kind), priority, group, label, url, directory, name, checksum, options, meta]
-        // What came later counts only where it is set, so that older rows keep theirs.
+        // Fields that were added later count only where they are set, so that older rows keep their fingerprints.
         if policy != .null { values.append(policy) }
         if profile != .null || body != nil { values += [profile, Value(body)] }
         if slot != .null { values += [.text("slot"), slot] }
@@ -75,13 +76,14 @@ struct SpecificationColumns {
     }
 }
 
-/// FNV-1a, 64 bits: tells a repeated add from another one with the same key. Kept in rows, so it never changes.
+/// FNV-1a, 64 bits, to distinguish a repeated add from another one with the same key. Kept in rows, so it never
+/// changes.
 struct Fingerprint {
     private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
     init() {}
 
-    /// - Parameter asked: an add as its client worded it.
+    /// - Parameter asked: the add as the client sent it.
     init(asked: String) {
         for byte in asked.utf8 { take(byte) }
     }

@@ -1,13 +1,13 @@
 import Glibc
 import XferModel
 
-/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and what the
-/// last one wrote is what the next one would read.
+/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and
+/// the next one would read what the last one wrote.
 ///
-/// Exact, because SQLite tells of every row that any statement of the connection changes (sqlite3_update_hook), and nobody
-/// else writes. Used on the writer's queue only.
+/// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
+/// other connection writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
-    /// Some times as many as run at once; all are forgotten when there are more.
+    /// Several times the number of tasks that run at once; beyond it the cache is emptied.
     private static let maxTasks = 256
 
     private var tasks: [TaskID: TransferTask] = [:]
@@ -26,6 +26,6 @@ final class TaskCache: RowChangeListener {
         tasks[TaskID(row)] = nil
     }
 
-    /// What was written is undone.
+    /// The transaction was rolled back.
     func forgetAll() { tasks.removeAll(keepingCapacity: true) }
 }

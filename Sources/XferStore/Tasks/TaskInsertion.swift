@@ -1,15 +1,16 @@
 public import XferModel
 
-/// A task that is to be added, with what its row will hold: others wait while the database is being written, so that is made
-/// before.
+/// A task to be inserted, with the values of its row. They are prepared before the write, since other callers wait
+/// while the database is written.
 public struct TaskInsertion: Sendable {
     /// Shared by copies: a specification has dozens of fields to copy.
     fileprivate let content: Content
 
     /// - Parameters:
     ///   - body: the request's content, kept beside the row and read with `body(of:)`.
-    ///   - asked: what the client sent, for `earlierAdd`; without it the specification and the body stand for it.
-    ///   - coalesceKey: what the tasks that may share a transfer with this one have, too.
+    ///   - asked: the text of the client's add, for `earlierAdd`; without it the specification and the body are
+    ///     compared.
+    ///   - coalesceKey: the key that is equal for all tasks that may share a transfer.
     /// - Throws: `StoreError` when something cannot be stored.
     public init(
         _ specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil,
@@ -22,7 +23,7 @@ public struct TaskInsertion: Sendable {
     public var body: RequestBody? { content.body }
     public var asked: String? { content.asked }
 
-    /// The insertion with something else asked for.
+    /// A copy of the insertion with another specification.
     public func changing(
         specification: TaskSpecification? = nil, body: RequestBody? = nil
     ) throws(StoreError) -> TaskInsertion {
@@ -71,12 +72,12 @@ public struct TaskInsertion: Sendable {
             self.wait = wait
         }
 
-        /// Everything else stays as it was made.
+        /// Changes the group only.
         init(_ other: Content, inGroup group: String) throws(StoreError) {
             var (specification, columns) = (other.specification, other.columns)
             specification.group = group
             columns.group = .text(group)
-            // The fingerprint is of the group, too, unless the client's own words stand for it.
+            // The fingerprint includes the group, unless the client's own text is compared.
             let isAffected = specification.clientKey != nil && other.asked == nil
             fingerprint =
                 isAffected ? try columns.fingerprint(of: specification, other.body) : other.fingerprint
@@ -97,8 +98,8 @@ public struct TaskInsertion: Sendable {
 }
 
 extension StoreTransaction {
-    /// New rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost SQLite half of what they
-    /// cost one by one: for each statement it opens every index there is.
+    /// New rows with the next ids, in order; a task's `rank` is `id << 20`. Many at once cost half of what they cost
+    /// one by one, since SQLite opens every index for each statement.
     ///
     /// - Parameter batch: the batch they are members of; see `insertBatch`.
     public func insertTasks(

@@ -1,7 +1,7 @@
 import XferModel
 
-/// What of a specification is rarely set: one JSON column, null when all is as usual. Only what differs from the default
-/// is written; names are never changed.
+/// The rarely set fields of a specification: one JSON column, null when all are default. Only fields that differ from
+/// the default are written; names are never changed.
 struct TaskOptions: Codable, Hashable {
     var method: HTTPMethod?
     var headers: [HeaderField]?
@@ -47,7 +47,7 @@ struct TaskOptions: Codable, Hashable {
         request: TransferRequest(url: HTTPURL(scheme: .https, host: "", port: 443, target: "/")),
         destination: Destination(directory: "/"))
 
-    /// Nil when everything is as usual.
+    /// Nil when all fields have their defaults.
     init?(_ specification: TaskSpecification) {
         let (request, defaults) = (specification.request, Self.default)
         var isUsual = true

@@ -21,10 +21,10 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    /// The task an add with `specification.clientKey` was answered with before; nil without a key, too.
+    /// The task that an earlier add with `specification.clientKey` made; nil without a key, too.
     ///
-    /// - Parameter asked: what the client sent, as it was given to `insertTask`. Rows of earlier programs know only what
-    ///   became of it, so that counts, too.
+    /// - Parameter asked: the client's text, as it was given to `insertTask`. Rows of earlier programs have only the
+    ///   resulting specification, so that is compared, too.
     public func earlierAdd(
         of specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil
     ) throws(StoreError) -> EarlierAdd? {
@@ -41,9 +41,9 @@ extension StoreReader {
         return EarlierAdd(id: found.id, askedForTheSame: found.fingerprint == fingerprint)
     }
 
-    /// The task an add of the same was answered with before; nil also when its key was used for something else.
+    /// The task that an earlier identical add made; nil also when its key was used for another one.
     ///
-    /// - Parameter asked: what the client sent, as it was given to `insertTask`.
+    /// - Parameter asked: the client's text, as it was given to `insertTask`.
     public func earlierAdd(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> TaskID? {
         try connection.first(
             "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2 AND fingerprint = ?3", Value(owner),
@@ -66,7 +66,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
-    /// Whether there is a task in any of these states. Cheaper than `counts`, which writes down what was gathered of them.
+    /// Whether there is a task in any of these states. Cheaper than `counts`, which writes the gathered deltas first.
     public func hasAny(in states: [TaskState]) throws(StoreError) -> Bool {
         for state in states {
             let found = try connection.first(
@@ -87,7 +87,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
-    /// The unfinished tasks in an owner's slot, ascending: one, or two while one takes the other's place.
+    /// The unfinished tasks in an owner's slot, ascending: one, or two while one supersedes the other.
     public func tasks(inSlot slot: String, of owner: Owner) throws(StoreError) -> [TransferTask] {
         try connection.all(
             """
@@ -105,9 +105,9 @@ extension StoreReader {
     }
 }
 
-/// What an add with a `client_key` finds when it is repeated.
+/// The earlier task that a repeated add with the same `client_key` finds.
 public struct EarlierAdd: Hashable, Sendable {
     public let id: TaskID
-    /// Whether the first add asked for exactly the same; what `task.update` changed since does not matter.
+    /// Whether the first add was identical; later changes by `task.update` do not count.
     public let askedForTheSame: Bool
 }

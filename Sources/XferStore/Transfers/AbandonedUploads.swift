@@ -1,6 +1,6 @@
 public import XferModel
 
-/// An upload of a cancelled task whose server has not been told yet that nobody will continue it.
+/// An upload of a cancelled task whose server has not been told yet that the upload will not be continued.
 public struct AbandonedUpload: Hashable, Sendable {
     public let id: Int64
     /// The task may be gone.

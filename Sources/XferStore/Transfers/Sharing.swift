@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Who shares a transfer, and who could.
+/// The tasks that share a transfer, and those that could.
 extension StoreReader {
     /// Queued tasks with this key whose groups are not paused, in the order they were added.
     public func queued(coalescing key: [UInt8], limit: Int) throws(StoreError) -> [TransferTask] {
@@ -29,9 +29,9 @@ extension StoreReader {
         return transfers
     }
 
-    /// Whether anybody's bytes are in this transfer: a task in whatever state but cancelled.
+    /// Whether any task uses this transfer: a task in any state but cancelled.
     ///
-    /// - Parameter task: does not count.
+    /// - Parameter task: is not counted.
     public func isHeld(_ transfer: TransferID, but task: TaskID? = nil) throws(StoreError) -> Bool {
         try connection.first(
             """

@@ -1,7 +1,7 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Replaces what is known of those who sent a transfer's kept bytes.
+    /// Replaces the recorded servers that sent a transfer's kept bytes.
     public func setSources(_ sources: [SourceEvidence], of id: TransferID) throws(StoreError) {
         try connection.run("DELETE FROM transfer_source WHERE transfer_id = ?1", Value(id))
         for source in sources {
@@ -23,8 +23,8 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// Notes for kept bytes that came over `https`, of which nobody recorded who sent them, that nobody knows it: they are
-    /// believed no more.
+    /// Adds an unknown source to transfers whose kept bytes came over `https` without a recorded server: such bytes are
+    /// not trusted any more.
     public func doubtUnrecordedSources() throws(StoreError) {
         try connection.run(
             """
@@ -59,7 +59,7 @@ extension SourceEvidence {
         guard let scheme = HTTPURL.Scheme(rawValue: row.text(0)), let port = UInt16(exactly: row.integer(2)) else {
             throw .unreadable(table: table, id: row.integer(6), column: "scheme or port")
         }
-        // What cannot be read is nothing anybody could believe.
+        // A certificate that cannot be decoded becomes an empty one, which no policy accepts.
         let chain = row.text(3).split(separator: " ").map { Base64.decode($0) ?? [] }
         self.init(
             origin: Origin(scheme: scheme, host: row.text(1), port: port), chain: chain,

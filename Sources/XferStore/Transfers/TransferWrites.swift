@@ -80,7 +80,7 @@ extension StoreTransaction {
 
     /// Forgets the row and its segments; tasks that subscribed to it no longer do. Nothing happens when it is gone.
     public func deleteTransfer(_ id: TransferID) throws(StoreError) {
-        // Rarely anybody does, and looking costs less than an update of nothing.
+        // A transfer rarely has subscribers here, and this query costs less than an update of no rows.
         let subscriber = try connection.first(
             "SELECT 1 FROM task INDEXED BY task_transfer WHERE transfer_id = ?1 LIMIT 1", Value(id)
         ) { _ in true }

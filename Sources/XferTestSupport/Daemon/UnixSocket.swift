@@ -8,7 +8,7 @@ public final class UnixSocket: Sendable {
     private let descriptor: Int32
     private let received = NIOLockedValueBox(Received())
 
-    /// What came; `start` is where the part begins that nobody has read yet.
+    /// Bytes that came; `start` is where the unread part begins.
     private struct Received {
         var bytes: [UInt8] = []
         var start = 0

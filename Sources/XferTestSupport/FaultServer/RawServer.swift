@@ -99,7 +99,7 @@ public final class RawConnection {
         return Array(pending.prefix(count))
     }
 
-    /// The next bytes, as many as have come and fit; 0 at the end. For contents nobody keeps.
+    /// The next bytes, as many as have come and fit; 0 at the end. For contents that are not kept.
     public func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard pending.isEmpty else {
             let count = min(pending.count, buffer.count)

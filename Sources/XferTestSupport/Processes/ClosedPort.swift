@@ -1,7 +1,7 @@
 import Glibc
 
-/// A port of 127.0.0.1 where connections are refused: taken, so that nobody else gets it, and never listened on. Its own
-/// again with the last reference: keep one (`withExtendedLifetime`).
+/// A port of 127.0.0.1 where connections are refused: it is bound, so that no other process gets it, and never listened
+/// on. It is released with the last reference: keep one (`withExtendedLifetime`).
 public final class ClosedPort: Sendable {
     public let number: Int
     private let descriptor: Int32

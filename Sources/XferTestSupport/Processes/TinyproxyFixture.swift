@@ -32,7 +32,7 @@ public final class TinyproxyFixture: Sendable {
                 """
             try FileTree.write(configuration, to: directory.file("tinyproxy.conf"))
             let process = try ChildProcess(program, ["-d", "-c", directory.file("tinyproxy.conf")])
-            // It answers whoever connects; the log is written when it listens.
+            // tinyproxy writes this line once it listens.
             try await eventually("tinyproxy starts") {
                 let log = (try? FileTree.text(directory.file("log"))) ?? ""
                 return !process.isRunning || log.contains("Accepting connections")

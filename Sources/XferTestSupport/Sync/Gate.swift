@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// A door tests hold shut until a fact has been seen: whoever waits goes on when it opens, never because time passed.
+/// Holds tasks until a test has seen a fact: they go on when the test opens the gate, never because time passed.
 ///
-/// `arrived(_:)` lets the test wait until somebody stands before the gate.
+/// `arrived(_:)` lets the test wait until a task stands before the gate.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -18,7 +18,7 @@ public final class Gate: Sendable {
 
     public var isOpen: Bool { state.withLockedValue(\.isOpen) }
 
-    /// Lets everybody through, now and later.
+    /// Lets all tasks through, now and later.
     public func open() {
         let woken = state.withLockedValue { state in
             state.isOpen = true

@@ -23,7 +23,7 @@ private final class ThreadBody: Sendable {
     init(run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-// A C entry point must not inherit anybody's isolation: file scope, nonisolated.
+// A C entry point must not inherit the isolation of its caller: file scope, nonisolated.
 private nonisolated func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
     Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()

@@ -8,7 +8,7 @@ public enum Patience {
     /// `XFER_TIME_FACTOR`: how many times slower than usual everything may be, 1 unless set.
     public static let factor = getenv("XFER_TIME_FACTOR").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? 1
 
-    /// For one step of somebody else: an answer, an event, a file.
+    /// For one step of the tested program: an answer, an event, a file.
     public static var limit: Duration { seconds(60) }
 
     /// For many steps together: a program, a download with its retries, whole batches of them.

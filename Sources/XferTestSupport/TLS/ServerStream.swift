@@ -2,7 +2,7 @@ import COpenSSL
 import Glibc
 import XferModel
 
-/// The server's side of one connection, with TLS or without; used by one thread. The socket is somebody else's.
+/// The server's side of one connection, with TLS or without; used by one thread. The caller owns the socket.
 final class ServerStream {
     let socket: Int32
     private let ssl: OpaquePointer?

@@ -54,7 +54,7 @@ public final class MotoServer: Sendable {
 
     private static var python: String? { PythonEnvironment.interpreter(with: "moto_server") }
 
-    /// Makes bucket and user while nobody is asked who he is, then asks.
+    /// Creates bucket and user while authentication is off, then switches it on.
     private static let program = """
         import hashlib, json, os, signal, sys
         os.environ.update(AWS_ACCESS_KEY_ID="setup", AWS_SECRET_ACCESS_KEY="setup", AWS_EC2_METADATA_DISABLED="true")

@@ -90,11 +90,11 @@ struct UploadExchange {
 
     // MARK: One request about an upload at a time
 
-    /// Takes an upload over from whoever was busy with it; from here on only this exchange may append to it.
+    /// Takes an upload over from the exchange that is active on it; from here on only this exchange may append to it.
     func enter(_ target: String) async {
         let earlier = state.box.withLockedValue { values in
             let earlier = values.active[target]
-            // Whoever is held by a gate does not notice when its client goes.
+            // An exchange that a gate holds does not notice that its client has gone.
             if earlier != nil, !values.hasHeld { values.requests[index].wasConcurrent = true }
             values.active[target] = channel
             return earlier

@@ -11,7 +11,7 @@ public final class Certificate: @unchecked Sendable {
     /// Takes one reference over.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
-    /// Shares somebody else's certificate.
+    /// Takes a reference of its own to a certificate that has another owner.
     init(sharing pointer: OpaquePointer) {
         X509_up_ref(pointer)
         self.pointer = pointer

@@ -58,7 +58,8 @@ enum ChainVerifier {
             depth: Int(clamping: X509_STORE_CTX_get_error_depth(context)), lacksAnchor: anchorless.contains(known))
     }
 
-    /// The ways in which a chain leads to nobody; the last one is an impostor under an anchor's name.
+    /// The errors of a chain that does not end at a trust anchor. In the last one, a certificate has an anchor's name
+    /// but not its key.
     private static let anchorless: Set<Int32> = [
         X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
         X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,

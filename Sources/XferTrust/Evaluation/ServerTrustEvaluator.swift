@@ -2,7 +2,7 @@ import COpenSSL
 public import XferCore
 public import XferModel
 
-/// Whom a connection is for and what it is held to.
+/// The server a connection is for, and the policies it has to meet.
 public struct TrustTarget: Sendable, Hashable {
     /// The attempt's host, not the SNI (which addresses do not have).
     public var host: ServerName

@@ -9,7 +9,7 @@ enum StapleCheck {
     /// The oldest response without a time for the next one that counts, in seconds.
     private static let oldestWithoutNext = 7 * 86_400
 
-    /// - Parameter anchors: whom the response's signer has to lead to.
+    /// - Parameter anchors: the trust anchors for the chain of the response's signer.
     static func status(
         of staple: [UInt8]?, _ presented: PresentedChain, anchors: AnchorStore
     ) -> StapledStatus {

@@ -8,7 +8,7 @@ public import XferModel
 public struct HandshakeHook: Sendable {
     /// Handed to the two functions below. An id, not an object: what is gone is not found, and refused.
     public let id: UInt
-    /// Whom the handshake is for; nil refuses it. Called in the handshake, on its thread.
+    /// The server the handshake has to be with; nil refuses it. Called in the handshake, on its thread.
     public let target: @Sendable (UInt) -> TrustTarget?
     /// Told of every judgement, with what the server sent, leaf first. Called in the handshake, on its thread.
     public let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void

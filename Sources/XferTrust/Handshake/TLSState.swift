@@ -14,6 +14,6 @@ public struct TLSState {
         return UnsafeBufferPointer(start: name, count: name == nil ? 0 : Int(clamping: length)).elementsEqual("h2".utf8)
     }
 
-    /// Whether OpenSSL keeps bytes of the connection that nobody has read.
+    /// Whether OpenSSL holds bytes of the connection that have not been read.
     public var hasUnreadBytes: Bool { SSL_has_pending(ssl) == 1 }
 }

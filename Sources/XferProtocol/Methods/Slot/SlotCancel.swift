@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// `slot.cancel`: cancels whoever is in a slot.
+/// `slot.cancel`: cancels the task in a slot.
 public enum SlotCancel: RPCMethod {
     public typealias Params = SlotGet.Params
     public typealias Result = SlotGet.Result

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// `slot.get`: who is in a slot.
+/// `slot.get`: the task in a slot.
 public enum SlotGet: RPCMethod {
     public static let name = "slot.get"
     public static let summary = "The task in a slot of the caller's."
