@@ -1,7 +1,7 @@
 import CLinux
 import XferModel
 
-/// Makes facts of the messages of three dumps: links, addresses and routes. What it does not understand it passes over.
+/// Makes facts from the messages of three dumps: links, addresses and routes. It skips unknown messages.
 struct FactsBuilder {
     private(set) var facts = NetworkFacts()
 
@@ -57,7 +57,7 @@ struct FactsBuilder {
             digest.take(attributes[RTA_DST] ?? [])
             digest.take(attributes[RTA_GATEWAY] ?? [])
             facts.otherRoutes += 1
-            // A sum, since the kernel promises no order.
+            // A sum, since the kernel guarantees no order.
             facts.otherRoutesDigest &+= digest.value
             return
         }
@@ -86,7 +86,7 @@ struct FactsBuilder {
     }
 
     private enum Scope {
-        /// RT_SCOPE_LINK; what is narrower has a greater number.
+        /// RT_SCOPE_LINK; narrower scopes have greater numbers.
         static let link: UInt8 = 253
     }
 

@@ -1,13 +1,13 @@
 import CLinux
 
-/// A message of the kernel's (netlink(7)). Whatever the bytes say, reading them never leaves them.
+/// A message of the kernel (netlink(7)). Reading never leaves the buffer, whatever its content.
 struct NetlinkMessage {
     let type: UInt16
     let flags: UInt16
     let sequence: UInt32
     let payload: ArraySlice<UInt8>
 
-    /// The messages of a datagram, as far as they make sense.
+    /// The valid messages of a datagram.
     static func messages(in datagram: ArraySlice<UInt8>) -> [NetlinkMessage] {
         var found: [NetlinkMessage] = []
         var rest = datagram
@@ -23,7 +23,7 @@ struct NetlinkMessage {
         return found
     }
 
-    /// The attributes behind the body (rtnetlink(7)), as far as they make sense; of several of one type the last.
+    /// The valid attributes behind the body (rtnetlink(7)); of several of one type the last.
     func attributes<Body: BitwiseCopyable>(after body: Body.Type) -> [UInt16: ArraySlice<UInt8>] {
         Self.attributes(in: payload.dropFirst(aligned(MemoryLayout<Body>.size)))
     }

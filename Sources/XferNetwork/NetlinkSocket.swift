@@ -6,7 +6,7 @@ import XferModel
 final class NetlinkSocket: Sendable {
     let descriptor: Int32
 
-    /// - Parameter groups: what to be told of; 0 for requests only.
+    /// - Parameter groups: the multicast groups to join; 0 for requests only.
     init(groups: UInt32 = 0) throws(NetworkMonitorError) {
         descriptor = xfer_netlink_socket(groups)
         guard descriptor >= 0 else { throw NetworkMonitorError(call: "socket(AF_NETLINK)", code: errno) }
@@ -14,8 +14,8 @@ final class NetlinkSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads everything that is there, and throws it away: that something has changed is all that matters. What could not
-    /// be kept (ENOBUFS) is no other news.
+    /// Reads and discards all waiting messages: only the fact of a change matters. Lost messages (ENOBUFS) are a
+    /// change, too.
     func drain(_ buffer: inout [UInt8]) throws(NetworkMonitorError) {
         while true {
             let count = buffer.withUnsafeMutableBytes {
@@ -30,7 +30,7 @@ final class NetlinkSocket: Sendable {
 
 /// Reads the whole of links, addresses and routes.
 struct NetlinkDump: ~Copyable {
-    /// A dump that changes were made to meanwhile is begun again so often; the change is told of anyway.
+    /// How often an interrupted dump is begun again; the change that interrupted it is reported anyway.
     private static let tries = 4
 
     private let socket: NetlinkSocket

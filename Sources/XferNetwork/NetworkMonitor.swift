@@ -9,15 +9,15 @@ import XferThreads
 /// report routes that are removed with a link or an address, so the reported changes alone would not add up. While
 /// nothing changes it does not wake up.
 public final class NetworkMonitor: Sendable {
-    /// What the network was when the monitor began.
+    /// The state of the network when the monitor began.
     public let initial: NetworkFacts
     private let wake: Wake
 
-    /// - Parameter onChange: told everything that differs from what was told before, in order, on the monitor's thread; nil
-    ///   when looking failed.
+    /// - Parameter onChange: called with every state that differs from the previous one, in order, on the monitor's
+    ///   thread; nil when reading failed.
     public init(onChange: @escaping @Sendable (NetworkFacts?) -> Void) throws(NetworkMonitorError) {
         wake = try Wake()
-        // First, so that no change falls between the first look and the first news.
+        // Opened first, so that no change is missed between the first state and the first message.
         let news = try NetlinkSocket(groups: xfer_netlink_groups())
         var dump = try NetlinkDump()
         var buffer = [UInt8](repeating: 0, count: Watch.bufferSize)
@@ -32,11 +32,11 @@ public final class NetworkMonitor: Sendable {
 
     deinit { stop() }
 
-    /// Ends the thread; it may still be telling something.
+    /// Ends the thread; a call of `onChange` may still be under way.
     public func stop() { wake.signal() }
 }
 
-/// Wakes the thread up to end it.
+/// Wakes the thread to end it.
 private final class Wake: Sendable {
     let descriptor: Int32
 
@@ -53,13 +53,13 @@ private final class Wake: Sendable {
     }
 }
 
-/// What the thread does.
+/// The thread's work.
 private final class Watch: @unchecked Sendable {
     // Sendable: what changes is touched by the one thread that runs `run`.
     static let bufferSize = 1 << 16
-    /// What belongs together comes within moments: a link, then its addresses, then its routes.
+    /// Changes that belong together come within moments: a link, then its addresses, then its routes.
     private static let gathering: Int32 = 20
-    /// Where the whole is large, reading it may take a tenth of the thread's time at most.
+    /// If there are many routes, reading them may take a tenth of the thread's time at most.
     private static let restFactor = 9
 
     private let news: NetlinkSocket
@@ -100,7 +100,7 @@ private final class Watch: @unchecked Sendable {
         }
     }
 
-    /// Waits for news; false when the thread is to end.
+    /// Waits for a change; false when the thread has to end.
     private func isWorthWaking() -> Bool {
         var descriptors = [
             pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
@@ -110,7 +110,7 @@ private final class Watch: @unchecked Sendable {
         return descriptors[0].revents == 0
     }
 
-    /// Waits a moment; true when the thread is to end.
+    /// Waits for this long; true when the thread has to end.
     private func hasEnded(within milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, milliseconds) > 0

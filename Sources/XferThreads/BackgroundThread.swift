@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A thread of this process that takes no signals: those are for the main thread, and a write to a closed socket shall be
-/// EPIPE.
+/// A thread of this process that blocks signals: they are for the main thread, and a write to a closed socket has to
+/// fail with EPIPE.
 public enum BackgroundThread {
     /// Starts a detached thread, which ends with `body`.
     ///
@@ -12,7 +12,7 @@ public enum BackgroundThread {
         var blocked = sigset_t()
         var former = sigset_t()
         sigfillset(&blocked)
-        // What a thread brings upon itself: a handler that says where has to run on it.
+        // Signals that the thread itself causes: their handler, which reports the place, has to run on it.
         for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP] { sigdelset(&blocked, fault) }
         // A new thread inherits the mask.
         pthread_sigmask(SIG_SETMASK, &blocked, &former)

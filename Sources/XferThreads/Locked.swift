@@ -18,7 +18,7 @@ public final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Calls `body` with the mutex held. Not to be called in its own body: that would wait for ever.
+    /// Calls `body` with the mutex held. `body` must not call it again: that would wait for ever.
     @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The owner keeps the guarded values. Where no thread waits, use `Locked`, which also holds the value.
 public final class ThreadCondition: @unchecked Sendable {
-    // Sendable: both are made for many threads, and where they are does not change.
+    // Sendable: both are made for many threads, and their addresses do not change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -26,7 +26,8 @@ public final class ThreadCondition: @unchecked Sendable {
     public func lock() { pthread_mutex_lock(mutex) }
     public func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// With the mutex held, which others can have meanwhile. May return for no reason: to be called in a loop.
+    /// Call it with the mutex held; other threads can hold it meanwhile. It may return without a signal, so call it in
+    /// a loop.
     public func wait() { pthread_cond_wait(condition, mutex) }
 
     /// Wakes one waiting thread. Best called after `unlock`: otherwise the thread finds the mutex taken and sleeps

@@ -1,9 +1,9 @@
 public import Glibc
 
-/// An object that the calling thread belongs to, nil where it belongs to none (pthread_getspecific(3)). It is not kept
-/// alive by this: a thread holds what it works for.
+/// The object of the calling thread, nil where it has none (pthread_getspecific(3)). The reference is unowned: the
+/// thread itself has to keep its object alive.
 ///
-/// To be kept in a static property: a process has few keys, and none is given back.
+/// Keep it in a static property: a process has few keys, and none is released.
 public struct ThreadLocal<Object: AnyObject>: Sendable {
     @usableFromInline let key: pthread_key_t
 

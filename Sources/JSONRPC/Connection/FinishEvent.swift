@@ -1,4 +1,6 @@
-/// Tells a connection's handlers that the server shuts down: answer what has begun, begin nothing, close.
+/// Tells a connection's handlers that the server shuts down: they answer the requests that have begun, begin no others,
+/// and close.
 ///
-/// Not NIO's `ChannelShouldQuiesceEvent`, which its HTTP pipeline handler keeps to itself: a stream would never end.
+/// NIO's `ChannelShouldQuiesceEvent` cannot be used: its HTTP pipeline handler does not pass it on, so a stream would
+/// never end.
 struct FinishEvent: Sendable {}

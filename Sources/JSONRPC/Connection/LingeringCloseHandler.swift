@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Ends a connection whose client may still be sending: our side is shut, and what comes in is read and dropped until
-/// the client is done or the time is over.
+/// Closes a connection whose client may still be sending: it shuts the server's side, then reads and drops input until
+/// the client ends or the time is over.
 ///
-/// Closing at once would break a client that writes its whole message before it reads (EPIPE) and hide the answer that
-/// explains why.
+/// Closing at once would break a client that writes its whole message before it reads (EPIPE), and hide the answer with
+/// the reason.
 final class LingeringCloseHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -17,7 +17,7 @@ final class LingeringCloseHandler: ChannelInboundHandler {
     static func close(_ channel: any Channel, within time: Duration) {
         let handler = LingeringCloseHandler(time: TimeAmount(time))
         do {
-            // First, so that no other handler sees or stops what still comes in.
+            // At the first position, so that no other handler sees or stops the rest of the input.
             try channel.pipeline.syncOperations.addHandler(handler, position: .first)
             channel.close(mode: .output, promise: nil)
         } catch {

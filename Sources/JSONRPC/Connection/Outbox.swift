@@ -1,13 +1,13 @@
 import NIOCore
 
-/// What waits for a client to take it: notifications, and the answers of requests that have finished.
+/// Waiting output of a connection: notifications, and the answers of finished requests.
 ///
 /// Everything that gathers while a write is under way forms the next one.
 struct Outbox {
     private let limit: Int
     private var waiting = ByteBuffer()
     private var waitingNotifications = 0
-    /// Of what waits.
+    /// Bytes of answers among the waiting output.
     private var waitingAnswerBytes = 0
     private var finished: [UInt64] = []
     /// The write under way.
@@ -18,7 +18,7 @@ struct Outbox {
     /// Refuses notifications once `limit` bytes wait.
     init(limit: Int) { self.limit = limit }
 
-    /// What a write is made of, and the requests that have come to their end since the last one.
+    /// The content of one write, and the requests that have finished since the last one.
     struct Burst {
         var bytes: ByteBuffer?
         var finished: [UInt64]
@@ -35,7 +35,7 @@ struct Outbox {
     var isWritable: Bool { !isClosed && backlog.bytes <= limit / 2 }
     var isEmpty: Bool { backlog.bytes == 0 && finished.isEmpty }
 
-    /// Takes a line; true when a drain has to be scheduled for it.
+    /// Appends an answer's line; returns true when a drain has to be scheduled for it.
     mutating func append(answer line: [UInt8]?, ofRequest token: UInt64?) -> Bool {
         guard !isClosed else { return false }
         if let line {
@@ -46,7 +46,7 @@ struct Outbox {
         return schedulesDrain()
     }
 
-    /// Takes a notification, unless too much waits already; a first one is always taken.
+    /// Appends a notification, unless too much waits already; the first one is always accepted.
     mutating func append(notification line: [UInt8]) -> (outcome: RPCNotification, schedulesDrain: Bool) {
         if isClosed { return (.unavailable, false) }
         let bytes = backlog.bytes
@@ -56,7 +56,7 @@ struct Outbox {
         return (.accepted, schedulesDrain())
     }
 
-    /// Hands out what has gathered. With bytes in it a write begins, to be ended by `writeEnded`.
+    /// Removes and returns what has gathered. If it has bytes, a write begins, which `writeEnded` ends.
     mutating func drain() -> Burst {
         isDrainScheduled = false
         defer { finished.removeAll(keepingCapacity: true) }
@@ -81,7 +81,7 @@ struct Outbox {
         finished = []
     }
 
-    /// While a write is under way its end drains; only a finished request cannot wait for that.
+    /// The end of a write drains, too; only a finished request cannot wait for that.
     private mutating func schedulesDrain() -> Bool {
         guard !isDrainScheduled, writing.bytes == 0 || !finished.isEmpty else { return false }
         isDrainScheduled = true

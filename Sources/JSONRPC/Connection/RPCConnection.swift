@@ -2,22 +2,22 @@ import NIOConcurrencyHelpers
 import NIOCore
 public import StrictJSON
 
-/// One client's connection, as the service sees it. Usable from any thread, also after it closed.
+/// One client's connection, for the service. Usable from any thread, also after it closed.
 public final class RPCConnection: Sendable {
-    /// Never used twice within a server's life.
+    /// Unique within the server's life.
     public let id: UInt64
     public let peer: PeerCredentials
 
     private let limits: RPCLimits
     private let channel: any Channel
-    /// Of its user.
+    /// Shared by all connections of its user.
     let output: UserOutput
     fileprivate let state: NIOLockedValueBox<State>
 
     fileprivate struct State {
         var outbox: Outbox
         var isOpen = true
-        /// Has the event loop write what is in the outbox; nil unless the connection speaks lines.
+        /// Makes the event loop write the outbox; nil unless the connection speaks lines.
         var scheduleDrain: (@Sendable () -> Void)?
         var closeActions: [@Sendable () -> Void] = []
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
@@ -33,12 +33,12 @@ public final class RPCConnection: Sendable {
         state = NIOLockedValueBox(State(outbox: Outbox(limit: limits.waitingBytes)))
     }
 
-    /// Whether notifications can be sent: on lines yes, over HTTP not.
+    /// Whether notifications can be sent: over lines, not over HTTP.
     public var canNotify: Bool { state.withLockedValue { $0.isOpen && $0.scheduleDrain != nil } }
 
     public var isOpen: Bool { state.withLockedValue { $0.isOpen } }
 
-    /// What was accepted by `notify` or answered and is not taken by the client's socket yet.
+    /// Notifications and answers that the client's socket has not taken yet.
     public var backlog: RPCBacklog { state.withLockedValue { $0.outbox.backlog } }
 
     /// False while more than half of `RPCLimits.waitingBytes` wait, and once the connection closed.
@@ -76,7 +76,7 @@ public final class RPCConnection: Sendable {
         if !isOpen { action() }
     }
 
-    /// Closes the connection without waiting for what has not been sent.
+    /// Closes the connection without sending the rest.
     public func close() { channel.close(promise: nil) }
 }
 
@@ -108,12 +108,12 @@ extension RPCConnection {
 // MARK: - The side of the channel handlers
 
 extension RPCConnection {
-    /// From now on the connection speaks lines, and `scheduleDrain` has the event loop call `drain`.
+    /// The connection speaks lines from now on; `scheduleDrain` makes the event loop call `drain`.
     func speakLines(scheduleDrain: @escaping @Sendable () -> Void) {
         state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
     }
 
-    /// Sends an answer, if there is one, and notes that the request `token` has come to its end.
+    /// Sends an answer, if there is one, and records that the request `token` has finished.
     func finish(request token: UInt64?, answer: [UInt8]?) {
         var line = answer
         line?.append(UInt8(ascii: "\n"))
@@ -123,7 +123,7 @@ extension RPCConnection {
         drain?()
     }
 
-    /// Changes the state and counts for its user what answers wait now.
+    /// Changes the state and updates the user's count of waiting answer bytes.
     private func counting<Result>(_ change: (inout State) -> Result) -> Result {
         let (result, bytes) = state.withLockedValue { state in
             let before = state.outbox.answerBytes

@@ -1,8 +1,8 @@
-/// What became of a notification.
+/// The result of sending a notification.
 public enum RPCNotification: Hashable, Sendable {
     /// It will be sent, unless the connection closes first.
     case accepted
-    /// Refused: `RPCLimits.waitingBytes` wait already. `whenWritable()` tells when to go on.
+    /// Refused: `RPCLimits.waitingBytes` wait already. `whenWritable()` returns when there is room again.
     case full
     /// Refused: longer than `RPCLimits.messageBytes`.
     case tooLarge
@@ -10,7 +10,7 @@ public enum RPCNotification: Hashable, Sendable {
     case unavailable
 }
 
-/// What waits for a client to read it.
+/// Output that waits for a client to read it.
 public struct RPCBacklog: Hashable, Sendable {
     public var bytes: Int
     public var notifications: Int

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Ends what was begun and does not come to its end: armed at a request's first byte, it is not put off by further ones.
+/// Ends a request that does not become complete: it starts at the request's first byte, and further bytes do not extend
+/// it.
 ///
 /// Confined to its event loop.
 final class RequestTimer {

@@ -1,12 +1,13 @@
 import NIOCore
 
-/// Tells the handlers behind it that bytes have come: a request has begun before the decoder knows anything of it.
+/// Reports received bytes to the handlers behind it: a request has begun before the decoder reports it.
 final class HTTPBytesHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     struct BytesReceived: Sendable {}
 
-    /// The last byte goes by itself: if a request ended before it, another one has begun, which the decoder would not say.
+    /// The last byte is passed on by itself: if a request ended before it, another one has begun, which the decoder
+    /// would not report.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = Self.unwrapInboundIn(data)
         context.fireUserInboundEventTriggered(BytesReceived())

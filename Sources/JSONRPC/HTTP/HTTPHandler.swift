@@ -4,17 +4,17 @@ import StrictJSON
 
 /// The HTTP/1.1 dialect of one connection: `POST /rpc` and the server's routes, one request after the other.
 ///
-/// Behind `HTTPServerPipelineHandler`, so the next request comes when the answer to the one before has been written.
+/// It is behind `HTTPServerPipelineHandler`, so the next request comes when the previous answer has been written.
 final class HTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum State {
         case idle
-        /// The request's body is coming in.
+        /// The request's body is being received.
         case receiving(HTTPRequestHead, HTTPTarget, body: ByteBuffer)
         case answering(HTTPRequestHead)
-        /// The last answer was given.
+        /// The last answer was sent.
         case closing
     }
 
@@ -24,12 +24,12 @@ final class HTTPHandler: ChannelInboundHandler {
     private var state = State.idle
     /// Makes the answer, or sends a stream.
     private var task: Task<Void, Never>?
-    /// Whether no more requests are taken: the client has ended its side or the server shuts down.
+    /// Whether no further requests are accepted: the client has ended its side or the server shuts down.
     private var isLastRequest = false
     private var isStreaming = false
     /// Runs from a request's first byte to its last.
     private let timer: RequestTimer
-    /// Bytes that came while an answer was made: the next request has begun.
+    /// Bytes arrived while an answer was made: the next request has begun.
     private var hasBytesAhead = false
 
     init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
@@ -60,7 +60,7 @@ final class HTTPHandler: ChannelInboundHandler {
         case ChannelEvent.inputClosed:
             finish(context: context)
         case is FinishEvent:
-            // A stream would go on for ever; an answer to a call is worth waiting for.
+            // A stream would go on for ever; the answer to a call is waited for.
             if case .answering = state, isStreaming { task?.cancel() }
             finish(context: context)
         default:
@@ -164,7 +164,7 @@ extension HTTPHandler {
             refuse(head, with: tooLarge, context: context)
             return
         }
-        // Out of the state first, so that the buffer has one owner and is not copied at each part.
+        // Removed from the state first, so that the buffer has one owner and is not copied at each part.
         state = .idle
         var body = body
         var bytes = bytes
@@ -207,7 +207,7 @@ extension HTTPHandler {
 // MARK: - Answers
 
 extension HTTPHandler {
-    /// Answers before the request has come in whole, and closes.
+    /// Answers before the request is complete, and closes.
     private func refuse(_ head: HTTPRequestHead, with answer: HTTPAnswer, context: ChannelHandlerContext) {
         isLastRequest = true
         state = .answering(head)
@@ -216,7 +216,7 @@ extension HTTPHandler {
 
     /// Answers bytes that never became a request, and closes.
     ///
-    /// Past `HTTPServerPipelineHandler`: to it an answer without a request is a mistake of this program, and it traps.
+    /// It bypasses `HTTPServerPipelineHandler`, which traps at an answer without a request.
     private func refuseUnread(with answer: HTTPAnswer, context: ChannelHandlerContext) {
         isLastRequest = true
         state = .closing
@@ -241,7 +241,7 @@ extension HTTPHandler {
         _ answer: HTTPAnswer, to head: HTTPRequestHead, lingers: Bool = false, context: ChannelHandlerContext
     ) {
         guard case .answering = state else { return }
-        // After an upgrade was asked for (curl --http2 does), NIO's decoder reads no further request.
+        // After a request for an upgrade (`curl --http2` sends one), NIO's decoder reads no further request.
         let isLast = isLastRequest || !head.isKeepAlive || head.headers.contains(name: "upgrade")
         var response = HTTPResponseHead(answer, to: head)
         if isLast { response.headers.replaceOrAdd(name: "connection", value: "close") }
@@ -275,7 +275,7 @@ extension HTTPHandler {
                     try await channel.writeAndFlush(part).get()
                 }
             } catch is CancellationError {
-                // Ended from our side: that is an end like any other.
+                // The server ended the stream: a regular end.
             } catch {
                 channel.close(promise: nil)
                 return
@@ -291,7 +291,7 @@ extension HTTPHandler {
         guard case .answering = state else { return }
         task = nil
         let isLast = isLastRequest
-        // Before the end is written: that hands over the next request.
+        // Before the end is written, since that delivers the next request.
         state = isLast ? .closing : .idle
         if !isLast, hasBytesAhead { watch(context: context) }
         hasBytesAhead = false

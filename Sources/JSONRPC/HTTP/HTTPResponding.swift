@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 
 extension Dispatcher {
-    /// Answers the body of a `POST /rpc`. The status is 200 for whatever a method answered, 400 for a message that was
-    /// refused as a whole, 204 when there is nothing to answer.
+    /// Answers the body of a `POST /rpc`. The status is 200 for any method's answer, 400 for a message that was refused
+    /// as a whole, 204 when there is nothing to answer.
     func answer(toPost body: ByteBuffer, on connection: RPCConnection) async -> HTTPAnswer {
         let message = RPCMessage(parsing: Array(body.readableBytesView), limits: limits)
         let reply = await reply(to: message, width: limits.requestsInFlight, on: connection)
@@ -24,7 +24,7 @@ extension HTTPResponseHead {
         case .bytes(let bytes):
             if answer.status != 204 { headers.replaceOrAdd(name: "Content-Length", value: String(bytes.count)) }
         case .stream where request.version == .http1_1:
-            // For HEAD it stands for what GET would say; the encoder must then not write a last chunk.
+            // The head for HEAD is that of GET, but the encoder must not write a last chunk.
             if request.method != .HEAD { headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked") }
         case .stream:
             headers.replaceOrAdd(name: "Connection", value: "close")

@@ -12,12 +12,12 @@ public struct HTTPRoute: Sendable {
     }
 }
 
-/// What a route is told of the request (RFC 9110).
+/// The request, as a route gets it (RFC 9110).
 public struct HTTPRequest: Sendable {
     /// `GET` or `HEAD`.
     public let method: String
     public let path: String
-    /// What stands behind `?`, still percent-encoded; nil without one.
+    /// The text behind `?`, still percent-encoded; nil without one.
     public let query: String?
     /// All header fields in the order they came.
     public let headers: [(name: String, value: String)]
@@ -35,12 +35,12 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// What a route answers.
+/// A route's answer.
 public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
-        /// Sent as it comes, each chunk once the one before it was taken by the client's socket; ends with the sequence.
-        /// An error cuts the connection, so that the client can tell it from the end.
+        /// Sent chunk by chunk, each once the client's socket has taken the previous one; ends with the sequence. An
+        /// error cuts the connection, so that the client can distinguish it from the end.
         case stream(any AsyncSequence<[UInt8], any Error> & Sendable)
     }
 

@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What a request is for, decided from its head.
+/// The target of a request, decided from its head.
 enum HTTPTarget: Sendable {
     /// `POST /rpc`: the body is one message or batch.
     case rpc
@@ -13,7 +13,7 @@ enum HTTPTarget: Sendable {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""
         if head.headers.contains(name: "origin") {
-            // Browsers send it, programs do not: a web page must not be able to command the daemon through a proxy.
+            // Only browsers send it: a web page must not be able to command the daemon through a proxy.
             self = .refused(.text("requests from web pages (with an Origin header) are refused\n", status: 403))
         } else if path == Self.rpcPath {
             self = head.method == .POST ? .rpc : .refused(.methodNotAllowed(allowed: "POST"))

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// Cuts a stream of bytes into lines, holding no more than one line of the allowed length and what was read with it.
+/// Splits a stream of bytes into lines. It holds at most one line of the allowed length and the bytes read with it.
 struct LineFramer {
     enum Frame: Hashable {
         /// A line without its end (LF or CR LF).
@@ -12,12 +12,12 @@ struct LineFramer {
 
     private let limit: Int
     private var buffer = ByteBuffer()
-    /// How much of `buffer` is known to hold no line end.
+    /// Number of bytes of `buffer` that are known to have no line end.
     private var searched = 0
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether every byte was handed out.
+    /// Whether every byte was returned.
     var isEmpty: Bool { buffer.readableBytes == 0 }
 
     mutating func append(_ bytes: ByteBuffer) {
@@ -45,7 +45,7 @@ struct LineFramer {
         return line.count > limit ? .tooLong : .line(line)
     }
 
-    /// What stands behind the last line end, when no more will come.
+    /// The bytes behind the last line end, when no more will come.
     mutating func rest() -> [UInt8] {
         defer { buffer = ByteBuffer() }
         return Array(buffer.readableBytesView)
@@ -59,7 +59,7 @@ struct LineFramer {
         }
     }
 
-    /// Lets go of a large buffer that holds little: 256 clients with half a line each would keep one apiece.
+    /// Releases a large buffer with little content: otherwise 256 clients with half a line each would keep one apiece.
     private mutating func shrink() {
         guard buffer.capacity > 4096, buffer.readableBytes < buffer.capacity / 4 else { return }
         buffer = buffer.readableBytes == 0 ? ByteBuffer() : ByteBuffer(bytes: buffer.readableBytesView)

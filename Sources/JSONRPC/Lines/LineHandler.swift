@@ -3,8 +3,8 @@ import StrictJSON
 
 /// The NDJSON dialect of one connection: lines in, lines out.
 ///
-/// Reading stops while the gate is closed or the client does not take its answers; each line that may begin gets a
-/// `Task`; what they answer gathers in the connection's outbox and is written in bursts. When input has ended, or the
+/// It stops reading while the gate is closed or the client does not read its answers. Each line that may begin gets a
+/// `Task`; their answers gather in the connection's outbox and are written in bursts. When the input has ended, or the
 /// server shuts down, the connection closes as soon as everything begun is answered and sent.
 final class LineHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -13,7 +13,7 @@ final class LineHandler: ChannelDuplexHandler {
 
     private enum Phase {
         case reading
-        /// The client will send no more; whole lines may still be waiting to begin.
+        /// The client will send no more; complete lines may still wait to begin.
         case inputEnded
         /// No request begins any more. `lingers`: the client may still be sending.
         case finishing(lingers: Bool)
@@ -22,7 +22,7 @@ final class LineHandler: ChannelDuplexHandler {
 
     private let connection: RPCConnection
     private let dispatcher: Dispatcher
-    /// Of the connection's event loop.
+    /// The executor of the connection's event loop.
     private let executor: LoopExecutor
     private var framer: LineFramer
     private var gate: RequestGate
@@ -32,7 +32,7 @@ final class LineHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isDraining = false
     private var isWriteUnderWay = false
-    /// Runs while a line has begun and its end is waited for.
+    /// Runs while a line is incomplete.
     private let timer: RequestTimer
 
     init(connection: RPCConnection, dispatcher: Dispatcher, executor: LoopExecutor) {
@@ -63,8 +63,8 @@ final class LineHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Not at once: after this NIO goes on with the input's end, and a write that fails here, because the client went
-        // away without reading, would have closed the channel under its hands.
+        // Not at once: after this call NIO handles the end of the input. If the client has gone without reading, a
+        // write that fails here would close the channel before that.
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         context.eventLoop.execute { bound.value.handler.drain(context: bound.value.context) }
         context.fireChannelReadComplete()
@@ -92,7 +92,7 @@ final class LineHandler: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         phase = .closed
         timer.stop()
-        // First: what is cancelled gives its turn to the next, which must not begin.
+        // First, since a cancelled request gives its turn to the next one, which must not begin.
         connection.didClose()
         for (task, _) in running.values { task.cancel() }
         running = [:]
@@ -111,7 +111,7 @@ extension LineHandler {
         if case .reading = phase { mayBegin } else { false }
     }
 
-    /// Begins what has come in whole, as far as the limits allow.
+    /// Begins the complete lines, as far as the limits allow.
     private func beginRequests() {
         while mayBegin {
             switch phase {
@@ -178,9 +178,9 @@ extension LineHandler {
 // MARK: - Answers
 
 extension LineHandler {
-    /// Writes what the outbox holds, begins what may begin now, and closes when all is done.
+    /// Writes the outbox, begins requests that may begin now, and closes when all is done.
     private func drain(context: ChannelHandlerContext) {
-        // A write that ends at once comes back here from within the loop, which goes on by itself.
+        // A write that ends at once calls this again from within the loop, which continues by itself.
         guard !isDraining, !isClosed else { return }
         isDraining = true
         repeat {

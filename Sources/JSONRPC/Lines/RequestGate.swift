@@ -1,4 +1,4 @@
-/// Whether a connection may begin another request: so many at a time, and together no larger than one message may be.
+/// Whether a connection may begin another request: limits their number, and their total size to that of one message.
 struct RequestGate {
     private let requestLimit: Int
     private let byteLimit: Int
@@ -12,13 +12,13 @@ struct RequestGate {
 
     var isOpen: Bool { requests < requestLimit && bytes < byteLimit }
 
-    /// What a message takes up until it is answered.
+    /// A message's share of the limits until it is answered.
     struct Share: Hashable {
         let width: Int
         let bytes: Int
     }
 
-    /// Lets a message in; a batch takes all that is free, and runs that many requests at a time.
+    /// Admits a message; a batch takes all free places, and runs that many requests at a time.
     mutating func enter(bytes: Int, isBatch: Bool) -> Share {
         let share = Share(width: isBatch ? max(1, requestLimit - requests) : 1, bytes: bytes)
         requests += share.width

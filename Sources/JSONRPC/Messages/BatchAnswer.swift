@@ -2,14 +2,14 @@ import StrictJSON
 
 /// The answer to a batch while it is gathered: in the order of the requests, never longer than one message may be.
 ///
-/// An answer that does not fit any more is replaced by −32600, saying that its request was carried out.
+/// An answer that does not fit any more is replaced by −32600 with the information that its request was carried out.
 struct BatchAnswer {
     private let limit: Int
     private var answers: [[UInt8]?]
     private var bytes = 2
     private var awaited: Int
 
-    /// Kept free for each answer still to come: what a refused one takes, without its id.
+    /// Bytes reserved for each answer still to come: the size of a refusal without its id.
     private static let reserve = 256
 
     /// For a batch of `count` requests.
@@ -19,7 +19,7 @@ struct BatchAnswer {
         awaited = count
     }
 
-    /// Takes the answer to the request at `index`; nil where that was a notification.
+    /// Sets the answer to the request at `index`; nil for a notification.
     mutating func set(_ answer: [UInt8]?, at index: Int, id: JSONValue) {
         awaited -= 1
         guard var answer else { return }

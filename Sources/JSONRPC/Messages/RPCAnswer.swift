@@ -1,8 +1,8 @@
 import StrictJSON
 
-/// Texts of answers and notifications as they go over the wire, without line end.
+/// Texts of answers and notifications as sent, without line end.
 enum RPCAnswer {
-    /// A result, or the error that stands for it where it is longer than `limit` bytes.
+    /// A result, or an error in its place if it is longer than `limit` bytes.
     static func result(_ result: RPCResult, id: JSONValue, limit: Int) -> [UInt8] {
         var text = Array(#"{"jsonrpc":"2.0","result":"#.utf8)
         switch result {
@@ -34,7 +34,7 @@ enum RPCAnswer {
         return Self.error(RPCError(error.code, String(error.message.prefix(256)) + "…"), id: id)
     }
 
-    /// A message to the client that wants no answer. `params` is JSON text.
+    /// A message to the client that needs no answer. `params` is JSON text.
     static func notification(_ method: String, params: some Collection<UInt8>) -> [UInt8] {
         var text = Array(#"{"jsonrpc":"2.0","method":"#.utf8)
         text.appendJSON(method)

@@ -1,10 +1,10 @@
 import StrictJSON
 
-/// One request of a client, or what stands in its place in a message.
+/// One element of a client's message: a request, a notification, or something invalid.
 enum RPCCall: Hashable, Sendable {
-    /// Wants an answer that carries `id`: a string, a number or null.
+    /// Has to be answered with `id`: a string, a number or null.
     case request(id: JSONValue, method: String, params: JSONValue?)
-    /// Wants none.
+    /// Has no answer.
     case notification(method: String, params: JSONValue?)
     /// No request; `id` is null when it could not be read.
     case invalid(id: JSONValue, RPCError)
@@ -78,7 +78,7 @@ extension RPCCall {
             guard text.utf8.count <= 1024 else { throw refusal("id has to be at most 1,024 bytes long", path: "id") }
             return .string(text)
         case .number(let number)?:
-            // Beyond that a double does not hold every number, and the client would get back another than it sent.
+            // A double does not hold every larger number, so the client would get back another id than it sent.
             guard abs(number) < 0x1p53 else { throw refusal("id has to be a number that fits 64 bits", path: "id") }
             return .number(number)
         case let value? where value.isNull || value.integerValue != nil: return value
@@ -97,7 +97,7 @@ extension RPCCall {
         let params: JSONValue?
         switch given {
         case .array?, .object?:
-            // Clients that always send the member mean none by an empty array, as by null.
+            // An empty array means no parameters, like null: some clients always send the member.
             params = given?.arrayValue?.isEmpty == true ? nil : given
         case let value where value?.isNull ?? true: params = nil
         default: throw refusal("params has to be an object or an array", path: "params")

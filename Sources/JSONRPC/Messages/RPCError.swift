@@ -16,7 +16,7 @@ public struct RPCError: Error, Hashable, Sendable {
         self.data = data
     }
 
-    /// The text is not JSON, or no JSON this library takes: `StrictJSON` says which.
+    /// The text is not JSON, or not accepted by `StrictJSON`.
     public static let parseErrorCode = -32700
     /// JSON, but no request; or beyond a limit.
     public static let invalidRequestCode = -32600
@@ -26,12 +26,12 @@ public struct RPCError: Error, Hashable, Sendable {
 }
 
 extension RPCError {
-    /// −32600 for a message or member of one that is no request.
+    /// −32600 for a message, or a member of a batch, that is no request.
     public static func invalidRequest(_ message: String, reason: String, path: String? = nil) -> RPCError {
         RPCError(invalidRequestCode, message, data: data(reason: reason, path: path))
     }
 
-    /// −32600 for what is beyond one of `RPCLimits`.
+    /// −32600 for a message beyond one of `RPCLimits`.
     public static func beyondLimit(_ message: String, reason: String, limit: Int) -> RPCError {
         RPCError(invalidRequestCode, message, data: data(reason: reason, limit: limit))
     }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The connections there are: counted against the limit, told to finish, closed by force.
+/// The open connections: counts them against the limits, ends them in order or by force.
 final class ClientRegistry: Sendable {
     private struct Client {
         let channel: any Channel
@@ -11,7 +11,7 @@ final class ClientRegistry: Sendable {
 
     private struct State {
         var clients: [UInt64: Client] = [:]
-        /// Of users with connections.
+        /// Counts and output of users with connections.
         var users: [UInt32: (count: Int, output: UserOutput)] = [:]
         /// How many of the clients are not privileged.
         var ordinary = 0
@@ -38,14 +38,14 @@ final class ClientRegistry: Sendable {
 
     enum Admission {
         case accepted(id: UInt64, output: UserOutput)
-        /// Too many; `count` are being told so at this moment, this one included.
+        /// Too many connections; `count` are being refused at this moment, this one included.
         case refused(id: UInt64, RPCError, count: Int)
         case shuttingDown
     }
 
     var count: Int { state.withLockedValue { $0.clients.count } }
 
-    /// Notes a new connection, to be taken out again with `remove`.
+    /// Adds a new connection; `remove` removes it again.
     func admit(_ channel: any Channel, of user: UInt32, isPrivileged: Bool) -> Admission {
         state.withLockedValue { state in
             if state.isFinishing { return .shuttingDown }
@@ -63,7 +63,7 @@ final class ClientRegistry: Sendable {
         }
     }
 
-    /// Why there is no room for one more client of a user that has so many.
+    /// Why one more connection of a user with this many is refused; nil when it is accepted.
     private func refusal(_ state: State, has count: Int, isPrivileged: Bool) -> RPCError? {
         let reason = "too_many_clients"
         if !isPrivileged, count >= limits.clientsPerUser {
@@ -79,7 +79,7 @@ final class ClientRegistry: Sendable {
             "there are \(open) clients already, and the other places are the operators'", reason: reason, limit: open)
     }
 
-    /// Counts an admitted connection as one to be refused; how many are being told so, this one included.
+    /// Counts an admitted connection as refused; returns how many are being refused, this one included.
     func refuse(_ id: UInt64) -> Int {
         state.withLockedValue { state in
             state.refused[id] = state.removeClient(id)?.channel
@@ -98,7 +98,7 @@ final class ClientRegistry: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Has every connection end once it has answered what it began. No new one is admitted.
+    /// Makes every connection end once it has answered what it began. No new one is admitted.
     func finishAll() {
         let channels = state.withLockedValue { state in
             state.isFinishing = true

@@ -64,7 +64,7 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// How a client talks, as its first byte tells.
+/// A client's protocol, chosen by its first byte.
 enum Dialect: Hashable {
     /// One message a line, both ways.
     case lines

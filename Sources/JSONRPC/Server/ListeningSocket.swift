@@ -1,6 +1,6 @@
 import Glibc
 
-/// A listening Unix stream socket, from a path or from a descriptor that was handed to us.
+/// A listening Unix stream socket, from a path or from an inherited descriptor.
 struct ListeningSocket {
     let descriptor: CInt
     /// The file made for it, to be removed afterwards.
@@ -61,7 +61,7 @@ struct ListeningSocket {
                 throw .unsuitableDescriptor(descriptor, expected: expected)
             }
         }
-        // systemd hands it over without close-on-exec, and blocking.
+        // systemd passes it without close-on-exec, and blocking.
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
             fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
         else { throw .system(SystemCallError("fcntl", on: "descriptor \(descriptor)")) }
@@ -80,7 +80,7 @@ struct ListeningSocket {
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
         switch try address.probe() {
-        // The queue of one that is busy is full; a datagram socket is of another service.
+        // EAGAIN: a busy listener's queue is full. EPROTOTYPE: a datagram socket of another service.
         case 0, EAGAIN, EPROTOTYPE: throw .alreadyListening(path: path)
         case ENOENT: return
         case ECONNREFUSED:
@@ -90,7 +90,7 @@ struct ListeningSocket {
     }
 }
 
-/// A socket's file, known by its inode, so that one that took its place is not removed for it.
+/// A socket's file, identified by its inode, so that another file of its name is not removed.
 struct SocketFile: Sendable {
     let path: String
     private let device: dev_t

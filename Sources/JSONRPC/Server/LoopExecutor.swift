@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Runs Swift code on an event loop, so that a brief request is answered on the thread that read it: waking another thread
-/// and being woken by it again costs more than such a request itself.
+/// Runs Swift code on an event loop, so that a brief request is answered on the thread that read it: waking another
+/// thread and being woken by it again costs more than such a request itself.
 ///
-/// After `end` what comes goes to Swift's global executor, since a job that is never run would keep its task waiting for
-/// ever, and with it an actor that it was about to leave.
+/// After `end` jobs go to Swift's global executor. A job that is never run would keep its task waiting for ever, and
+/// with it an actor that it was about to leave.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
     private let hasEnded = NIOLockedValueBox(false)
@@ -22,7 +22,7 @@ final class LoopExecutor: TaskExecutor {
         if !isTaken { globalConcurrentExecutor.enqueue(job) }
     }
 
-    /// To be called before the loop is shut down; when this returns, the loop has run everything it was given.
+    /// Call it before the loop is shut down; when it returns, the loop has run all its jobs.
     func end() async {
         hasEnded.withLockedValue { $0 = true }
         try? await loop.submit {}.get()

@@ -21,9 +21,9 @@ extension RPCEndpoint: CustomStringConvertible {
 
 /// Why an `RPCServer` cannot listen.
 public enum RPCServerError: Error, Hashable, Sendable {
-    /// Something answers on that socket: most likely another daemon.
+    /// The socket has a listener: most likely another daemon.
     case alreadyListening(path: String)
-    /// What is there is no socket; it is left alone.
+    /// The file is no socket; it is not changed.
     case notASocket(path: String)
     /// The path is not absolute, or longer than a socket address holds (107 bytes, unix(7)).
     case invalidPath(String)

@@ -28,7 +28,8 @@ public final class RPCServer: Sendable {
         let file: SocketFile?
     }
 
-    /// How many that are not taken may be waited for, to learn their dialect; the others are told on a line.
+    /// How many refused clients the server may wait for, to learn their dialect; others are refused with a line at
+    /// once.
     private static let refusedWithPatience = 32
 
     /// `threads` event loops carry all connections. Of two routes with the same path the last counts.
@@ -72,7 +73,7 @@ public final class RPCServer: Sendable {
     /// Connections at this moment.
     public var clientCount: Int { clients.count }
 
-    /// Takes no new connections and removes the socket files made here; the connections there are go on.
+    /// Accepts no new connections and removes the socket files made here; open connections continue.
     public func stopAccepting() async {
         let listeners = state.withLockedValue { state in
             defer { state.listeners = [] }
@@ -84,8 +85,8 @@ public final class RPCServer: Sendable {
         }
     }
 
-    /// Stops accepting and reading, lets what has begun finish for as long as `grace`, sends every answer there is, and
-    /// closes. Streams are ended at once. Afterwards everything the server held is given back.
+    /// Stops accepting and reading, lets running requests finish for as long as `grace`, sends all answers, and closes.
+    /// Streams are ended at once. Afterwards all resources of the server are released.
     public func shutdown(grace: Duration = .seconds(5)) async {
         let (group, executors) = state.withLockedValue { state in
             defer { (state.group, state.executors, state.probe) = (nil, [:], nil) }

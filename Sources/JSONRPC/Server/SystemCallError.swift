@@ -3,11 +3,11 @@ import Glibc
 /// A system call that failed: which, on what, and `errno` (errno(3)).
 public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
-    /// Path or descriptor it was about; empty where that says nothing.
+    /// The path or descriptor of the call; empty where there is none.
     public let subject: String
     public let code: CInt
 
-    /// Takes the current `errno`, unless one is given.
+    /// Uses the current `errno`, unless one is given.
     init(_ call: String, on subject: String = "", code: CInt = errno) {
         self.call = call
         self.subject = subject

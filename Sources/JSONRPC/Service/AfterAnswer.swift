@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
 extension RPCConnection {
-    /// Called while a request is answered: has `action` run once the answer to its message (of a batch: to all of it)
-    /// stands in line to be sent, so that a notification `action` sends comes behind the answer that announces it.
+    /// Called while a request is answered: runs `action` once the answer to its message (for a batch, the whole answer)
+    /// is queued, so that a notification from `action` follows the answer that announces it.
     ///
     /// Runs at once when no request is being answered or it came over HTTP, and also when the connection has closed
     /// meanwhile.
@@ -14,9 +14,9 @@ extension RPCConnection {
     }
 }
 
-/// What is to be done once one message is answered.
+/// Actions to run once one message is answered.
 final class AfterAnswer: Sendable {
-    /// Of the message the calling `Task` answers.
+    /// The actions of the message that the calling `Task` answers.
     @TaskLocal static var current: AfterAnswer?
 
     /// Nil once the message is answered.

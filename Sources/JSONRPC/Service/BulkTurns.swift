@@ -7,9 +7,9 @@ final class BulkTurns: Sendable {
 
     init(limit: Int) { order = NIOLockedValueBox(TurnOrder(limit: max(1, limit))) }
 
-    /// Waits for a turn, which has to be given back; without one (false) when the client has gone meanwhile.
+    /// Waits for a turn, which has to be given back; false when the client has gone meanwhile.
     ///
-    /// A client that does not take the answers there are gets no turn for another one: what waits for it stays small.
+    /// A client that does not read its answers gets no turn for another one, so that little waits for it.
     func take(for connection: RPCConnection) async -> Bool {
         while await connection.whenWritable() {
             await wait(connection.id)

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Takes a message apart, has the service answer what it asks, and puts the answer together.
+/// Parses a message, passes its requests to the service, and assembles the answer.
 struct Dispatcher: Sendable {
     let service: any RPCService
     let limits: RPCLimits
@@ -12,15 +12,15 @@ struct Dispatcher: Sendable {
         turns = BulkTurns(limit: limits.bulkRequests)
     }
 
-    /// What goes back for one message.
+    /// The answer to one message.
     struct Reply: Hashable, Sendable {
-        /// Nil when nothing but notifications were in the message.
+        /// Nil when the message had only notifications.
         var text: [UInt8]?
         /// Whether the message as a whole was refused, before any method was called.
         var isRefusal = false
     }
 
-    /// Bytes of a message that is read where it came in at most; reading a longer one would keep other clients waiting.
+    /// Most bytes of a message that is parsed on its event loop; parsing a longer one there would delay other clients.
     static let shortMessage = 4096
 
     /// Whether the message is one call that takes its event loop little time; see `RPCService.isBrief`.
@@ -31,9 +31,9 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Answers `message`. Of a batch up to `width` requests run at the same time.
+    /// Answers `message`. Up to `width` requests of a batch run at the same time.
     ///
-    /// `isCutOff`: the connection ended before the message did. If it cannot be read then, there is nothing to answer.
+    /// `isCutOff`: the connection ended before the message did. If it cannot be parsed then, there is no answer.
     func reply(
         to message: RPCMessage, width: Int, isCutOff: Bool = false, on connection: RPCConnection
     ) async -> Reply {
@@ -53,7 +53,7 @@ struct Dispatcher: Sendable {
         switch call {
         case .request(let id, let method, let params):
             await inTurn(method, on: connection) {
-                // Asked when its turn has come: others' answers may have gathered meanwhile.
+                // Checked when its turn has come: other answers may have gathered meanwhile.
                 if connection.output.isBeyondLimit { return RPCAnswer.error(connection.output.refusal, id: id) }
                 do throws(RPCError) {
                     let result = try await service.respond(to: method, params: params, on: connection)
@@ -76,7 +76,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Runs `body` when it is its turn, at once unless the method is a bulk one. Nil when the client has gone before.
+    /// Runs `body` in its turn, at once unless the method is a bulk one. Nil when the client has gone before.
     private func inTurn(
         _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
     ) async -> [UInt8]? {
@@ -107,7 +107,7 @@ struct Dispatcher: Sendable {
 }
 
 extension RPCCall {
-    /// What the answer carries; null where there will be none.
+    /// The id of the answer; null if there will be none.
     var id: JSONValue {
         switch self {
         case .request(let id, _, _), .invalid(let id, _): id

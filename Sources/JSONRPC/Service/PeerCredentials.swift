@@ -39,7 +39,7 @@ extension PeerCredentials {
             if getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) == 0 {
                 return Array(groups.prefix(Int(clamping: length) / MemoryLayout<UInt32>.stride))
             }
-            // ERANGE comes with the length that is needed.
+            // ERANGE comes with the required length.
             let needed = Int(clamping: length) / MemoryLayout<UInt32>.stride
             guard errno == ERANGE, needed > groups.count else { throw SystemCallError("getsockopt(SO_PEERGROUPS)") }
             groups = [UInt32](repeating: 0, count: needed)

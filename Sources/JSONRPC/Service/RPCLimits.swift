@@ -1,4 +1,4 @@
-/// How much one client, and all together, may ask of an `RPCServer`. What happens beyond each is said at it.
+/// Limits of an `RPCServer` for one client and for all together. Each has its consequence in its comment.
 public struct RPCLimits: Hashable, Sendable {
     /// Bytes of one incoming message (a line without its end, or an HTTP body) and of one outgoing. Beyond it an
     /// incoming one is answered with −32600 (HTTP: 413) and the connection closed, without having been buffered; an
@@ -8,7 +8,7 @@ public struct RPCLimits: Hashable, Sendable {
     public var nestingDepth = 64
     /// Connections at the same time. The next gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
-    /// The part of `clients` that one user may have who is not privileged (`RPCService.isPrivileged`). Beyond: as for
+    /// Connections of one unprivileged user (`RPCService.isPrivileged`), as a part of `clients`. Beyond: as for
     /// `clients`.
     public var clientsPerUser = Int.max
     /// Connections out of `clients`, half of them at most, that only privileged users get.
@@ -29,11 +29,11 @@ public struct RPCLimits: Hashable, Sendable {
     /// Bytes waiting for a client to read them. At it a notification is refused (`RPCConnection.notify`); above half of
     /// it `isWritable` is false and no more requests are begun.
     public var waitingBytes = 1 << 18
-    /// Bytes of answers waiting to be read on all connections of one user. While there are more, its requests are answered −32600
-    /// (HTTP routes: 503) and carried out not at all.
+    /// Bytes of answers waiting to be read on all connections of one user. While there are more, its requests are
+    /// answered −32600 (HTTP routes: 503) and not carried out.
     public var waitingBytesPerUser = 32 << 20
-    /// How long what a client still sends is read and dropped after it was sent a last answer, so that it can read that
-    /// before it sees the connection end.
+    /// How long input of a client is read and dropped after its last answer, so that it can read that answer before the
+    /// connection ends.
     public var lingering = Duration.seconds(5)
 
     public init() {}

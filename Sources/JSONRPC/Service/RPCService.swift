@@ -1,28 +1,28 @@
 public import StrictJSON
 
-/// What answers the calls that come in over an `RPCServer`.
+/// Answers the calls that an `RPCServer` receives.
 public protocol RPCService: Sendable {
-    /// Whether the process behind a new connection may call at all. An error is told to it before the connection is
-    /// closed. Called on the event loop: decide from memory.
+    /// Why the process behind a new connection may not call at all; nil if it may. The error is sent before the
+    /// connection is closed. Called on the event loop: decide from memory.
     func refusal(of peer: PeerCredentials) -> RPCError?
 
     /// Whether other users must never lock this user out; see `RPCLimits.reservedClients`. Called on the event loop.
     func isPrivileged(_ peer: PeerCredentials) -> Bool
 
     /// Whether calls of this method read or write so much that only `RPCLimits.bulkRequests` of them run at the same
-    /// time, and only for clients that take what they are answered.
+    /// time, and only for clients that read their answers.
     func isBulk(_ method: String) -> Bool
 
-    /// Whether a call of this method that came in a short line takes so little of a processor that it is answered on the
-    /// connection's event loop, with everything it awaits there; it must not block. All others run on Swift's global
-    /// executor.
+    /// Whether a call of this method that came in a short line takes so little processor time that it is answered on
+    /// the connection's event loop, with everything it awaits there; it must not block. All others run on Swift's
+    /// global executor.
     func isBrief(_ method: String) -> Bool
 
     /// Answers one request; for a notification (a request without id) the result is dropped.
     ///
-    /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection; they are begun in the order they came
-    /// in, but may overtake each other, and are answered as they finish. The surrounding `Task` is cancelled when the
-    /// connection closes (not a notification's). What is to be sent behind the answer goes through
+    /// Up to `RPCLimits.requestsInFlight` run at the same time for a connection. They begin in the order they came in,
+    /// but may overtake each other, and are answered as they finish. The surrounding `Task` is cancelled when the
+    /// connection closes (not a notification's). Messages that have to follow the answer are sent through
     /// `RPCConnection.afterAnswer`.
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection

@@ -1,4 +1,5 @@
-/// Whose turn it is: a few at a time, and connections take turns however much each of them asks for. A pure decision.
+/// Decides which request runs next: a limited number at a time, and connections take turns however many requests each
+/// has. A pure decision.
 struct TurnOrder<Waiter> {
     private var free: Int
     /// Connections that wait, the one that was served longest ago first.
@@ -8,7 +9,7 @@ struct TurnOrder<Waiter> {
     /// `limit` turns at the same time.
     init(limit: Int) { free = limit }
 
-    /// Asks for a turn; true when it is given at once. Otherwise `giveBack` hands the waiter out when its turn comes.
+    /// Asks for a turn; true when it is given at once. Otherwise `giveBack` returns the waiter when its turn comes.
     mutating func ask(_ waiter: Waiter, for connection: UInt64) -> Bool {
         // A turn that becomes free goes to a waiting request, so a free turn means that none waits.
         if free > 0 {
@@ -20,7 +21,7 @@ struct TurnOrder<Waiter> {
         return false
     }
 
-    /// Ends a turn; the waiter whose turn begins with that, if there is one.
+    /// Ends a turn; returns the waiter whose turn begins, if there is one.
     mutating func giveBack() -> Waiter? {
         guard let connection = rotation.first else {
             free += 1

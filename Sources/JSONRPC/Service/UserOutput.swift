@@ -8,10 +8,10 @@ final class UserOutput: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether so much waits that nothing more is to be made for this user.
+    /// Whether so much waits that no further answers are made for this user.
     var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
 
-    /// Counts bytes that wait now, or, as a negative number, that wait no more.
+    /// Adds to the waiting bytes, or subtracts with a negative number.
     func add(_ bytes: Int) {
         if bytes != 0 { waiting.withLockedValue { $0 += bytes } }
     }

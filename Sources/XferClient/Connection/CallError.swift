@@ -4,9 +4,9 @@ public import XferProtocol
 public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The daemon answered with an error.
     case refused(RPCFailure)
-    /// There was no answer; whether the call took effect is not known.
+    /// There was no answer; it is unknown whether the call took effect.
     case connection(ConnectionError)
-    /// The answer is not what the method promises.
+    /// The answer does not have the method's result type.
     case malformedResult(method: String, WireError)
 
     public var description: String {

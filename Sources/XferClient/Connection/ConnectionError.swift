@@ -1,12 +1,12 @@
 import Glibc
 
-/// Why there is no connection, or no more.
+/// Why a connection cannot be made or has ended.
 public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no socket at this path (ENOENT, ENOTDIR).
     case noSocket(path: String)
     /// The socket file exists, but no process listens on it (ECONNREFUSED).
     case nobodyListens(path: String)
-    /// The path or the daemon's socket is not open to this user (EACCES, EPERM).
+    /// This user may not use the path or the daemon's socket (EACCES, EPERM).
     case permissionDenied(path: String)
     /// Longer than a Unix socket's address can hold (unix(7): 107 bytes).
     case pathTooLong(path: String)
@@ -18,7 +18,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     case interrupted
     /// A message is longer than this many bytes.
     case messageTooLong(limit: Int)
-    /// What came is no JSON-RPC message.
+    /// The received line is no JSON-RPC message.
     case malformedMessage(String)
     /// A system call failed.
     case system(call: String, errno: Int32)
@@ -47,7 +47,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// What the other end's going away looks like to read and write.
+    /// Converts the errors of read and write when the other end has closed.
     static func transferring(_ call: String, errno code: Int32) -> ConnectionError {
         [EPIPE, ECONNRESET].contains(code) ? .closed : .system(call: call, errno: code)
     }

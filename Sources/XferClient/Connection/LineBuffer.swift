@@ -1,7 +1,7 @@
-/// Cuts a stream of bytes into lines; what was looked at is not looked at again.
+/// Splits a stream of bytes into lines; no byte is searched twice.
 struct LineBuffer {
     private(set) var bytes: [UInt8] = []
-    /// First byte that belongs to no line given out yet.
+    /// First byte of the first line that was not returned yet.
     private var start = 0
     /// No line break lies before this.
     private var searched = 0

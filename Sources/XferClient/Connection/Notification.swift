@@ -11,7 +11,7 @@ public struct Notification: Hashable, Sendable {
         self.params = params
     }
 
-    /// The event it carries; nil when it is something else.
+    /// The event in it; nil when it has another content.
     public func event() throws(WireError) -> EventMessage? {
         guard method == EventMessage.notification else { return nil }
         return try EventMessage(lenient: params)

@@ -44,7 +44,7 @@ final class UnixSocket {
         _ = poll(nil, 0, timeout < 0 ? 10 : min(timeout, 10))
     }
 
-    /// Reads what is there into `buffer`'s end; false when nothing is there now.
+    /// Appends the available bytes to `buffer`; false when there are none now.
     func read(into buffer: inout [UInt8]) throws(ConnectionError) -> Bool {
         let chunk = 65_536
         let start = buffer.count
@@ -60,7 +60,7 @@ final class UnixSocket {
         return false
     }
 
-    /// Writes as much as goes now and answers how much that was.
+    /// Writes as much as possible now; returns how many bytes that was.
     func write(_ bytes: ArraySlice<UInt8>) throws(ConnectionError) -> Int {
         let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if count >= 0 { return count }

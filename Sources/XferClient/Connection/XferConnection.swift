@@ -15,7 +15,8 @@ public final class XferConnection {
     private var lines: LineBuffer
     private var lastID: Int64 = 0
     private var answers: [Int64: Answer] = [:]
-    /// Came while a call was waiting; unbounded, so long calls belong on a connection without subscriptions.
+    /// Notifications that came while a call was waiting. Unbounded, so long calls belong on a connection without
+    /// subscriptions.
     private var notifications = NotificationQueue()
     private var isBroken = false
 
@@ -131,7 +132,7 @@ public final class XferConnection {
 
     private func write(_ line: [UInt8], _ deadline: Deadline) throws(ConnectionError) {
         guard !isBroken else { throw .closed }
-        // Half a message cannot be taken back: if the waiting ends early the connection is of no more use.
+        // If sending stops half-way through a message, the connection cannot be used any more.
         isBroken = true
         var rest = line[...]
         while true {
@@ -149,7 +150,7 @@ public final class XferConnection {
         isBroken = false
     }
 
-    /// Whether a daemon that takes nothing more said why before it closed.
+    /// Whether a daemon that accepts no more input sent a reason before it closed.
     private func hasLastWord() -> Bool {
         while (try? read()) == true {}
         while (try? takeLine()) == true {}
@@ -183,7 +184,7 @@ public final class XferConnection {
         }
     }
 
-    /// Takes in one whole message if there is one.
+    /// Processes one complete message if there is one.
     private func takeLine() throws(ConnectionError) -> Bool {
         guard let line = try lines.nextLine() else { return false }
         let message: JSONValue
@@ -212,7 +213,8 @@ public final class XferConnection {
         } else {
             throw .malformedMessage("neither result, error nor method")
         }
-        // An answer without an id is about a message that could not be read: every call is in doubt, take the last.
+        // An answer without an id is about an unreadable message. It cannot be assigned to a call, so the last one gets
+        // it.
         answers[message["id"]?.integerValue ?? lastID] = answer
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 public struct LocatedConnection {
     public let connection: XferConnection
     public let candidate: SocketLocator.Candidate
-    /// Sockets that were tried before, with what was wrong with each.
+    /// Sockets that were tried before, with the error of each.
     public let passedOver: [FailedCandidate]
 
     /// A sentence for people when it is not the first choice, else nil.
@@ -22,7 +22,7 @@ public struct FailedCandidate: Hashable, Sendable {
     public let error: ConnectionError
 }
 
-/// No daemon answers: which sockets were tried and what was wrong with each.
+/// No daemon answers: the sockets that were tried, with the error of each.
 public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public let tried: [FailedCandidate]
 

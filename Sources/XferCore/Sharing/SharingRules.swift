@@ -7,8 +7,8 @@ public enum SharingRules {
     /// The sharing key: tasks with an equal key may share a transfer. Nil when the task shares with no other task.
     ///
     /// Beside the `CoalesceKey` it has the kind of result, since a file and an answer are received in different ways.
-    /// Bytes that may be continued without a validator are only for tasks that allow that. A task with `on_conflict:
-    /// update` has no key: its request is conditional on what the task itself published. Where a digest may hold bytes
+    /// Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict: update`
+    /// there is no key: such a request is conditional on what the task itself published. Where a digest may hold bytes
     /// of several mirrors together, all tasks have to demand the same digest: without it a task could not verify them.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest

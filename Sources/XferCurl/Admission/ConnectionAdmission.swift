@@ -3,7 +3,8 @@ import Glibc
 import XferCore
 import XferModel
 
-/// Which connections a request wanted to make and which of them were refused: libcurl only says that it could not connect.
+/// Records which connections a request tried to make and which were refused: libcurl only reports that it could not
+/// connect.
 struct ConnectionAdmission {
     private var refused: AdmissionRefusal?
     private var hasOpened = false
@@ -26,7 +27,7 @@ struct ConnectionAdmission {
 }
 
 extension Exchange {
-    /// A connection is about to be made, whatever led to its address: name, literal or proxy.
+    /// Checks the address of a new connection, whether a name, a literal address or a proxy led to it.
     func mayConnect(to address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
         guard let rules = connection?.session.key.spec.admission else { return false }
         let (ip, port) = IPAddress.read(address)
@@ -37,7 +38,7 @@ extension Exchange {
 extension EasyHandle {
     /// Sets the proxy, or none, and the callback that checks the addresses of new connections.
     func setRoute(_ spec: SessionSpec) {
-        // Empty, and not unset: then libcurl would look into the environment.
+        // Empty rather than unset: otherwise libcurl would read the environment.
         set(CURLOPT_PROXY, spec.key.proxy ?? "")
         set(CURLOPT_NOPROXY, "")
         // A proxy's answer to CONNECT is not the origin's.

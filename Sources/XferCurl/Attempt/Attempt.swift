@@ -1,10 +1,10 @@
 public import XferCore
 public import XferModel
 
-/// One try at a transfer: everything the engine has to know, and nothing of tasks, files' names or the store.
+/// One try at a transfer: everything the engine needs, without tasks, file names or the store.
 public struct Attempt: Sendable {
     public var request: TransferRequest
-    /// What earlier attempts left; empty asks for the whole.
+    /// State that earlier attempts left; an empty value requests the whole.
     public var resumeData: ResumeData
     /// The part this attempt fetches; nil is the resume data's first segment, else the whole.
     public var segment: Segment?
@@ -25,7 +25,7 @@ public struct Attempt: Sendable {
     public var maxReceiveRate: Int64
     /// Bytes of content per second, 0 is unlimited.
     public var maxSendRate: Int64
-    /// Whose limits it is held to besides its own; see `TransferEngine.setRateLimits`.
+    /// Shared limits that apply besides its own; see `TransferEngine.setRateLimits`.
     public var rateScopes: [RateScope]
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
@@ -33,7 +33,7 @@ public struct Attempt: Sendable {
     /// The account of bytes at stake that all attempts at one body share; nil where this attempt alone fetches the
     /// body.
     public var stake: SharedStake?
-    /// Asked before every hop, redirects included: which session, and so which trust, the hop goes through.
+    /// Called before every hop, redirects included: chooses the session, and with it the trust settings, for the hop.
     public var session: SessionChooser
     /// Called with the sender at every final response's head, redirects included. Called on the attempt's loop.
     public var onServer: (@Sendable (SourceEvidence) -> Void)?
@@ -68,7 +68,7 @@ public struct Attempt: Sendable {
     }
 }
 
-/// What an attempt wants of the response.
+/// How the response is treated.
 public enum AttemptMode: Sendable, Hashable {
     /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
     case download

@@ -1,27 +1,27 @@
 public import XferCore
 public import XferModel
 
-/// What becomes of an attempt, in order. `finished` comes exactly once, last.
+/// Events of an attempt, in order. `finished` comes exactly once, last.
 public enum AttemptEvent: Sendable {
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
-    /// A server's certificates were judged and there is something to tell an operator. When they were refused, `finished`
-    /// follows. Told once for each handshake, not for each request on the connection.
+    /// A server's certificates were judged, and an operator has to be informed. If they were refused, `finished`
+    /// follows. Reported once for each handshake, not for each request on the connection.
     case judged(TrustVerdict)
-    /// An interim response (1xx) but 100, for instance 104 (Upload Resumption Supported). A server that sends thousands for
-    /// one request is not listened to for ever.
+    /// An interim response (1xx) but 100, for instance 104 (Upload Resumption Supported). Their number for one request
+    /// is limited (`HeadParser.maxInterim`).
     case informational(ResponseHead)
     /// The head of the final response, whatever its status, in exchange mode.
     case response(ResponseHead)
-    /// The head of a final response and what it means, in download mode. `keeping` is the resume data that describes the bytes the body
-    /// brings: commit it with the first checkpoint, or, when the verdict is `restart`, before `proceed`, for which the
-    /// engine waits without writing.
+    /// The head of a final response and its verdict, in download mode. `keeping` is the resume data for the bytes of
+    /// the body: commit it with the first checkpoint, or, when the verdict is `restart`, before `proceed`, for which
+    /// the engine waits without writing.
     case head(ResponseHead, HeadVerdict, keeping: ResumeData)
     /// The bytes below this offset should be made durable; answer with `TransferEngine.committed`.
     case checkpointDue(offset: Int64)
     case finished(AttemptOutcome)
 }
 
-/// How an attempt ended.
+/// The result of an attempt.
 public struct AttemptOutcome: Sendable {
     public enum Result: Hashable, Sendable {
         /// The segment, or the whole, was received to its last byte. Not yet verified against any digest. In exchange
@@ -29,7 +29,7 @@ public struct AttemptOutcome: Sendable {
         case complete
         /// The published file is current (`on_conflict: update`).
         case notModified
-        /// The kept bytes are of no use: commit that they are dropped, then start a new attempt without resume data.
+        /// The kept bytes cannot be used: commit that they are dropped, then start a new attempt without resume data.
         case startOver(RestartReason)
         /// A limit was put on a running HTTP/2 download: start again from `offset` with the limit.
         case restartWithHTTP1
@@ -43,7 +43,7 @@ public struct AttemptOutcome: Sendable {
     public var offset: Int64
     /// Complete length as far as known.
     public var total: Int64?
-    /// Where the last response came from, or the last request went to.
+    /// The URL of the last response, or of the last request.
     public var finalURL: HTTPURL
     /// The last final response, nil when there was none.
     public var head: ResponseHead?
@@ -51,15 +51,15 @@ public struct AttemptOutcome: Sendable {
     public var body: [UInt8]?
     /// Bytes in a spilling sink's file, when its limit was passed.
     public var spilledLength: Int64?
-    /// Whether the server may have begun to act on the request: bytes of it went out. A redirect that leaves the method as
-    /// it is shows that the server did not act, and the count begins anew.
+    /// Whether the server may have begun to act on the request: bytes of it were sent. A redirect with an unchanged
+    /// method shows that the server did not act, so the value is reset.
     public var requestWasSent: Bool
     /// Content codings of the body that the request asked for, in the order the server applied them; the reader of the
     /// body undoes them. Empty when the body is to be kept as it came.
     public var codings: [ContentCoding]
-    /// They were undone: the body is the content. The engine does not.
+    /// The codings were undone: the body is the content. The engine does not set it.
     public var isDecoded = false
-    /// What describes the bytes below `offset`.
+    /// The resume data for the bytes below `offset`.
     public var resumeData: ResumeData
 
     public init(

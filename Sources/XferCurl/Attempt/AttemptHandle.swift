@@ -3,12 +3,12 @@ import NIOConcurrencyHelpers
 /// A started attempt: its events and its counters.
 public struct AttemptHandle: Sendable {
     public let id: AttemptID
-    /// Ends after `finished`. For one consumer.
+    /// Ends after `finished`. For a single consumer.
     public let events: AsyncStream<AttemptEvent>
     public let progress: AttemptProgress
 }
 
-/// The latest counters of an attempt, readable from any thread without asking the loop.
+/// The latest counters of an attempt; any thread may read them without a call to the loop.
 public final class AttemptProgress: Sendable {
     public struct Snapshot: Hashable, Sendable {
         /// Whether a final response's head has arrived.
@@ -17,7 +17,7 @@ public final class AttemptProgress: Sendable {
         public var offset: Int64
         /// Complete length, nil while unknown.
         public var total: Int64?
-        /// Body bytes received over the network in this attempt, those thrown away included.
+        /// Body bytes received over the network in this attempt, discarded ones included.
         public var received: Int64
         /// Bytes of content handed to the system for sending, in the present request: a redirect that wants the content
         /// again begins at 0.
@@ -43,7 +43,7 @@ public final class AttemptProgress: Sendable {
 }
 
 extension AttemptProgress.Snapshot {
-    /// Takes how much of the present request's content was sent. A count that fell is of another request.
+    /// Records how much of the present request's content was sent. If the count fell, it is another request's.
     mutating func noteSent(_ count: Int64, of total: Int64?) {
         sentInAll += count >= sent ? count - sent : count
         (sent, sendTotal) = (count, total)

@@ -1,16 +1,16 @@
 import XferCore
 import XferModel
 
-/// A running attempt: its life over one or more exchanges, hop after hop, until an outcome.
+/// A running attempt: one or more exchanges, hop after hop, until an outcome.
 ///
-/// It owns what outlasts a hop: the plan, what was written, the limits and timeouts. What one request and its response lead
-/// to is `Exchange`'s part. Confined to the loop's thread; what changes handles runs outside libcurl's callbacks.
+/// It owns the state that outlives a hop: the plan, what was written, the limits and timeouts. `Exchange` owns one
+/// request and its response. Confined to the loop's thread; handles are changed only outside libcurl's callbacks.
 final class AttemptRun {
-    /// What follows an exchange.
+    /// The step after an exchange.
     enum Next {
         case hop(HTTPURL, HTTPMethod)
         case ask(RequestPlan)
-        /// The same once more over a new connection: nothing of it was sent.
+        /// The same request over a new connection: nothing of it was sent.
         case reconnect
         case finish(AttemptOutcome.Result)
     }
@@ -18,30 +18,30 @@ final class AttemptRun {
     let id: AttemptID
     let progress: AttemptProgress
     private var maxReceiveRate: Int64
-    /// What the present connection's window was made for.
+    /// The rate limit for which the present connection's window was made.
     private var windowRate: Int64 = 0
 
     unowned let core: EngineCore
     let attempt: Attempt
     let events: AsyncStream<AttemptEvent>.Continuation
     private var isEnded = false
-    /// The present hop's; nil before the first one, and after the outcome.
+    /// The present hop's exchange; nil before the first one, and after the outcome.
     private var exchange: Exchange?
     private var url: HTTPURL
     private var method: HTTPMethod
-    /// Given up when a redirect changes the method.
+    /// Dropped when a redirect changes the method.
     private var content: RequestContent?
     private var redirects: RedirectRules
     private var plan: RequestPlan
     private(set) var kept: ResumeData
-    /// Where its part ends, once that was changed.
+    /// End of the attempt's part, once it was changed.
     private var end: Int64?
-    /// The last response's, whichever hop it came from.
+    /// The last response's head, from any hop.
     private var head: ResponseHead?
     private(set) var writer: BodyWriter
     private var pacing: Pacing
     private var requestWasSent = false
-    /// What the loop's heap holds for it; see `EngineCore.schedule`.
+    /// Its instant in the loop's heap; see `EngineCore.schedule`.
     var wakesAt: MonotonicInstant?
 
     init(id: AttemptID, attempt: Attempt, core: EngineCore, events: AsyncStream<AttemptEvent>.Continuation) {
@@ -72,7 +72,7 @@ final class AttemptRun {
             acceptedStatus: attempt.request.acceptedStatus, acceptedTypes: attempt.request.acceptedTypes)
     }
 
-    /// How to go on with the segment as it stands now.
+    /// The plan for continuing the segment from its present state.
     func plan(segment: Segment, plainRange: Bool = false) -> RequestPlan {
         var segment = segment
         if let end { segment.end = end }
@@ -119,7 +119,7 @@ final class AttemptRun {
         changePacing { pacing, now in pacing.onCommitted(offset, now: now) }
     }
 
-    /// Its part ends there from now on. False, and nothing is changed, when no response comes that reaches to there, or when
+    /// Changes the end of its part. Returns false, without a change, when no response reaches to that offset, or when
     /// more is written.
     func setEnd(_ end: Int64) -> Bool {
         guard !isEnded, exchange?.setGoal(end) == true else { return false }
@@ -138,7 +138,7 @@ final class AttemptRun {
         }
     }
 
-    /// Limits of its own, or limits that it shares, are others now.
+    /// The attempt's own or shared limits have changed.
     func onLimitsChanged() {
         let rate = receiveRate
         guard rate != windowRate else { return }
@@ -147,13 +147,13 @@ final class AttemptRun {
         exchange?.handle?.clampWindow(rate: rate)
     }
 
-    /// Bytes per second that are this transfer's under all limits it is held to; 0 is unlimited.
+    /// The rate of this transfer under all its limits, bytes per second; 0 is unlimited.
     var receiveRate: Int64 {
         guard let shared = core.rateShare(of: attempt.rateScopes) else { return maxReceiveRate }
         return maxReceiveRate > 0 ? min(maxReceiveRate, shared) : shared
     }
 
-    /// Whether the request can be given up and made again over HTTP/1.1 for the sake of a limit.
+    /// Whether the request may be ended and made again over HTTP/1.1 because of a limit.
     var mayRestart: Bool { attempt.mode == .download && attempt.request.method == .get }
 
     func setMaxSendRate(_ rate: Int64) {
@@ -183,7 +183,7 @@ final class AttemptRun {
         }
     }
 
-    /// Where a redirect leads, or why it is not followed.
+    /// The next step after a redirect: the hop to follow, or why it is refused.
     func follow(_ head: ResponseHead) -> Next {
         do throws(TransferError) {
             let target: HTTPURL
@@ -202,12 +202,12 @@ final class AttemptRun {
         }
     }
 
-    /// Ends the present exchange and does what comes after it.
+    /// Ends the present exchange and performs the next step.
     func perform(_ next: Next) {
         exchange?.end()
         switch next {
         case .hop(let target, let method):
-            // Had the server acted, it would not want the same again elsewhere.
+            // A server that has acted would not redirect the same request.
             requestWasSent = method != self.method && (requestWasSent || exchange?.wasSent == true)
             if method != self.method { dropContent() }
             self.method = method
@@ -245,7 +245,7 @@ final class AttemptRun {
     // MARK: Deadlines
 
     func onDeadline(_ now: MonotonicInstant) {
-        // What follows a body that is thrown away is settled: its silence changes nothing.
+        // What follows a discarded body is decided already, so its silence does not matter.
         if let (next, deadline) = exchange?.drain {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
@@ -267,7 +267,7 @@ final class AttemptRun {
     var isReceivingPaused: Bool { pacing.isReceivingPaused }
     var isSendingPaused: Bool { pacing.isSendingPaused }
 
-    /// Changes the pacing outside libcurl's callbacks and does what follows from it.
+    /// Changes the pacing outside libcurl's callbacks and applies the result.
     private func changePacing(_ change: (inout Pacing, MonotonicInstant) -> Int64?) {
         if isEnded { return }
         let (wasReceivingPaused, wasSendingPaused) = (isReceivingPaused, isSendingPaused)
@@ -278,7 +278,7 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The loop's turn: what nothing holds back any more goes on.
+    /// Called in the loop's turn: resumes what is not paused any more.
     func unpause() { exchange?.unpause() }
 
     // MARK: Limits that are shared
@@ -289,7 +289,7 @@ final class AttemptRun {
     /// Its turn to send has come.
     func onSendTurn() { onTurn { pacing, now in pacing.wait(inLine: false, toSend: true, now) } }
 
-    /// Goes on at once, so that what it takes is known before the next one's turn.
+    /// Continues at once, so that the bytes it takes are counted before the next turn.
     private func onTurn(_ change: (inout Pacing, MonotonicInstant) -> Void) {
         if isEnded { return }
         change(&pacing, core.now)
@@ -320,12 +320,12 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The server was heard of.
+    /// The server has sent something.
     func onActivity(_ now: MonotonicInstant) { pacing.onActivity(now) }
 
     func onHead(_ head: ResponseHead) { self.head = head }
 
-    /// A wanted body begins. `isNew`: kept bytes give way to it, once the manager lets it `proceed`. Throws when the body
+    /// A wanted body begins. `isNew`: it replaces kept bytes, once the manager calls `proceed`. Throws when the body
     /// cannot fit.
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
         kept = keeping
@@ -341,7 +341,7 @@ final class AttemptRun {
         if isNew { pacing.hold(core.now) }
     }
 
-    /// Puts a part of the body where it belongs.
+    /// Writes a part of the body at its offset.
     func write(_ bytes: UnsafeRawBufferPointer) -> BodyWriter.Progress {
         let result = writer.write(bytes, host: url.hostKey)
         let offset = writer.offset
@@ -352,7 +352,7 @@ final class AttemptRun {
         return result
     }
 
-    /// Part of the body was written: checkpoints and limits may want a pause, which libcurl takes even here.
+    /// Part of the body was written: checkpoints and limits may need a pause, which libcurl accepts even here.
     func onWritten(_ count: Int, now: MonotonicInstant) {
         let wasPaused = isReceivingPaused
         let due = pacing.onChunk(count, writtenTo: writer.offset, now: now)
@@ -384,7 +384,7 @@ final class AttemptRun {
         }
     }
 
-    /// Part of the content was handed over. libcurl asks for the next one when the system has taken it.
+    /// Part of the content was passed to libcurl. libcurl asks for the next part when the system has taken this one.
     func onSent(_ count: Int) {
         let now = core.now
         pacing.onActivity(now)

@@ -2,19 +2,19 @@ import Glibc
 import XferCore
 import XferModel
 
-/// Puts a body's octets where they belong within the representation: into the file at their offset, straight from libcurl's
-/// buffer, or into memory.
+/// Writes a body's octets at their place within the representation: into the file at their offset, straight from
+/// libcurl's buffer, or into memory.
 struct BodyWriter {
     enum Progress {
         case more
-        /// Everything this attempt is for is written; the rest of the body, if any, is not ours.
+        /// Everything this attempt has to fetch is written; the rest of the body, if any, is not needed.
         case reachedGoal
         case failed(TransferError)
     }
 
     /// First offset of the representation that is not written.
     private(set) var offset: Int64
-    /// Octets thrown away at the start of the present body.
+    /// Octets discarded at the start of the present body.
     private(set) var skipped: Int64 = 0
 
     private let sink: BodySink
@@ -61,7 +61,7 @@ struct BodyWriter {
         }
     }
 
-    /// Our part of the present body ends elsewhere now.
+    /// Changes the end of this attempt's part of the present body.
     mutating func setGoal(_ goal: Int64) { plan?.goal = goal }
 
     mutating func write(_ bytes: UnsafeRawBufferPointer, host: @autoclosure () -> String) -> Progress {
@@ -70,7 +70,7 @@ struct BodyWriter {
             return .failed(TransferError(.protocolError, "\(host) sent a body without a head", host: host))
         }
         let wanted = min(plan.end ?? .max, plan.goal ?? .max)
-        // Most chunks are all wanted, and more is to come.
+        // The common case: the whole chunk is wanted, and more follows.
         if skipped == plan.skip, Int64(bytes.count) < wanted.subtractingSaturated(offset) {
             return store(bytes).map(Progress.failed) ?? .more
         }
@@ -82,10 +82,10 @@ struct BodyWriter {
         let overflows = Int64(rest.count) > room
         if overflows { rest = rest.prefix(Int(clamping: max(0, room))) }
         if let failure = store(UnsafeRawBufferPointer(rebasing: rest)) { return .failed(failure) }
-        // What comes after the segment is not waited for.
+        // The attempt does not wait for what follows its segment.
         if let goal = plan.goal, offset == goal, goal < plan.end ?? .max { return .reachedGoal }
         guard overflows else { return .more }
-        // A server may send on after the segment's end, but not after what it announced itself.
+        // A server may send more than the segment, but not more than it announced.
         if let end = plan.end, offset >= end {
             let host = host()
             return .failed(

@@ -2,7 +2,7 @@ import CCurl
 import XferCore
 import XferModel
 
-/// The body of a response: whether it is wanted, where it goes, and whether it was all of it.
+/// The body of a response: whether it is wanted, where it is written, and whether it was complete.
 extension Exchange {
     /// Most bytes of an unwanted body that are read to save the connection, and for how long.
     private static var drainLimit: Int { 64 << 10 }
@@ -10,7 +10,7 @@ extension Exchange {
 
     // MARK: For the attempt
 
-    /// The held body may be written. True when it turned out to be empty, which has then been dealt with.
+    /// Lets the held body be written. Returns true when it is empty; then the response is finished already.
     func release() -> Bool {
         guard case .holding(let isBodyOver) = stage else { return false }
         stage = .receiving
@@ -18,7 +18,7 @@ extension Exchange {
         return isBodyOver
     }
 
-    /// Our part of the body that comes ends there from now on; false when that is not within it any more.
+    /// Changes the end of this attempt's part of the present body; false when the offset is outside it.
     func setGoal(_ goal: Int64) -> Bool {
         guard case .receiving = stage, let body, goal >= run.writer.offset, goal <= body.end ?? body.total ?? -1 else {
             return false
@@ -48,7 +48,7 @@ extension Exchange {
         return (head.contentLength ?? 0) <= Int64(clamping: Self.drainLimit)
     }
 
-    /// The exact length counts: a connection that broke after the last byte took nothing away.
+    /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
         guard case .receiving = stage, let body, let goal = body.goal else { return false }
         return body.end == goal && run.writer.offset == goal
@@ -71,7 +71,8 @@ extension Exchange {
 
     // MARK: From libcurl
 
-    /// How many of the bytes were taken; anything but all of them ends the request, but for libcurl's word for "later".
+    /// Returns how many bytes were consumed. Any other number than all ends the request, except libcurl's value for
+    /// "pause".
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let challenge = challenges.takeFinal(), !judge(challenge) { return 0 }
         switch stage {
@@ -90,7 +91,7 @@ extension Exchange {
         }
     }
 
-    /// A chunk of the wanted body; nothing here is done by the byte, and little by the chunk.
+    /// Writes a chunk of the wanted body. This path is hot: no work for each byte, and little for each chunk.
     private func take(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
         let now = run.core.now
         if !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }

@@ -2,11 +2,11 @@ import CCurl
 import Glibc
 import XferModel
 
-/// What a server said before it reset the connection.
+/// Reads the response that a server sent before it reset the connection.
 ///
-/// A server that refuses a content it does not want to read resets the connection with its answer (RFC 9112 §9.6). Linux keeps
-/// what came before a reset until it is read, but libcurl closes the socket as soon as sending fails: a second descriptor
-/// lets us look. Over TLS there is nothing to look at, since libcurl has ended that by then.
+/// A server that refuses a content without reading it resets the connection after its answer (RFC 9112 §9.6). Linux
+/// keeps what came before a reset until it is read, but libcurl closes the socket as soon as sending fails. A second
+/// descriptor keeps the data readable. Over TLS that is not possible, since libcurl has ended the TLS session by then.
 extension Exchange {
     private static let most = 320 << 10
 
@@ -23,7 +23,7 @@ extension Exchange {
         return handle.contentSent < total
     }
 
-    /// Takes the answer that libcurl left lying; nothing happens when there is no whole head.
+    /// Processes the answer that libcurl did not read; does nothing when the head is incomplete.
     func hearLastWord(after code: CURLcode) {
         guard [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING].contains(code), let spare else { return }
         var rest = spare.unread(upTo: Self.most)[...]
@@ -32,7 +32,7 @@ extension Exchange {
             rest = rest[rest.index(after: end)...]
             guard line.withUnsafeBytes({ onHeaderLine($0) }) else { return }
             guard hasAnswer else { continue }
-            // Only libcurl undoes codings: without its content such an answer is still an answer.
+            // Only libcurl decodes transfer and content codings; a coded answer is used without its content.
             if hasPlainBody, !rest.isEmpty { _ = rest.withUnsafeBytes { onBody($0) } }
             return
         }
@@ -50,7 +50,7 @@ final class SpareSocket {
 
     deinit { close(descriptor) }
 
-    /// What was received and not read; never waits.
+    /// Received bytes that were not read; never waits.
     func unread(upTo most: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < most {
@@ -58,7 +58,7 @@ final class SpareSocket {
             let chunk = [UInt8](unsafeUninitializedCapacity: min(room, 16 << 10)) { buffer, count in
                 count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)))
             }
-            // The first call may only bring the error that sending met.
+            // The first call may only return the error of the failed send.
             if chunk.isEmpty { break }
             bytes += chunk
         }

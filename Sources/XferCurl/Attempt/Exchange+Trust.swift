@@ -3,12 +3,12 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// Holding the server to the hop's policies. All of it runs inside libcurl's callbacks.
+/// Applies the hop's trust policies to the server. All of it runs inside libcurl's callbacks.
 extension Exchange {
     /// A socket is opened: with an `https` proxy the next handshake is the proxy's.
     func onSocket() { handshakes.onSocket(hasSecureProxy: connection?.session.key.spec.key.hasSecureProxy ?? false) }
 
-    /// Puts our judgement into the handshake that comes; false refuses it.
+    /// Installs this service's certificate check into the coming handshake; false refuses it.
     func onTLSContext(_ context: UnsafeMutableRawPointer) -> Bool {
         guard let (session, handle) = connection else { return false }
         let trust = session.key.spec.trust
@@ -69,9 +69,9 @@ extension Exchange {
         if party == .origin { refusal?.host = url.hostKey }
     }
 
-    /// Whether the request may go out. A new connection was judged in its handshake: while nothing resumes TLS sessions it
-    /// always was, and this keeps a mistake in that from costing more than a failure. One that was there was judged for its
-    /// session, which has to be the hop's still.
+    /// Whether the request may be sent. A new connection was judged in its handshake, since TLS sessions are never
+    /// resumed; this check turns a mistake there into a failure. A reused connection was judged for its session, which
+    /// still has to be the hop's.
     func isJudged() -> Bool {
         guard url.scheme == .https, !handshakes.isOriginJudged else { return true }
         guard let (session, handle) = connection, !handle.hasNewConnection else {
@@ -87,7 +87,7 @@ extension Exchange {
         }
     }
 
-    /// Decides once more what was decided before the hop.
+    /// Repeats the decision that was made before the hop.
     private func requireSession(_ spec: SessionSpec) throws(TransferError) {
         guard try run.attempt.session(url) == spec else {
             throw trustError("the trust policies for \(url.hostKey) changed while connecting", isRetriable: true)

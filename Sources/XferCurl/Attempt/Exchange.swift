@@ -3,11 +3,11 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// One request of an attempt and its response: the judgement of the head; what becomes of the body is in Exchange+Body.swift.
+/// One request of an attempt and its response: judges the head. Exchange+Body.swift handles the body.
 ///
-/// Confined to the loop's thread. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide and take
-/// notes, and whatever changes handles waits until the call has returned (`onRequestDone`, `AttemptRun.onDeadline`, the
-/// loop's turn). The run outlives its exchange.
+/// Confined to the loop's thread. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide and
+/// record. Changes of handles wait until the call has returned (`onRequestDone`, `AttemptRun.onDeadline`, the loop's
+/// turn). The run outlives its exchange.
 final class Exchange {
     enum Stage {
         /// Waiting for a final response's head.
@@ -15,27 +15,27 @@ final class Exchange {
         /// The head was judged `restart`; the body waits for `proceed`. `isBodyOver`: it turned out to be empty.
         case holding(isBodyOver: Bool)
         case receiving
-        /// The body is thrown away so that the connection can be used again; then comes what follows. `until` is nil when
-        /// the rest is not even waited for.
+        /// The body is discarded so that the connection can be used again; the next step follows. `until` is nil when
+        /// the rest is not read at all.
         case draining(AttemptRun.Next, until: MonotonicInstant?)
         case ended
     }
 
     let url: HTTPURL
     let method: HTTPMethod
-    /// What is sent along; nil for methods that send nothing.
+    /// The request's content; nil for methods without content.
     let content: RequestContent?
     unowned let run: AttemptRun
     let plan: RequestPlan
     private(set) var connection: (session: TransferSession, handle: EasyHandle)?
     var handshakes = Handshakes()
-    /// Why a callback refused to go on.
+    /// The error with which a callback stopped the request.
     var refusal: TransferError?
     var stage = Stage.requesting
     var sentFields: [HeaderField] = []
     var authentication = HopAuthentication.none
     var admission = ConnectionAdmission()
-    /// Tells a 401 that libcurl answers from one that is the server's last word.
+    /// Distinguishes a 401 that libcurl answers from a final one.
     var challenges = Challenges()
     private var parser = HeadParser()
     private(set) var head: ResponseHead?
@@ -48,15 +48,15 @@ final class Exchange {
     var drained = 0
     /// Bytes of the request went out.
     private(set) var wasSent = false
-    /// Something was heard of the server since the present connection was there.
+    /// Whether the server has sent anything over the present connection.
     private var hasHeard = false
     /// libcurl was told to ask for content later.
     var isSendingHeld = false
-    /// The present chunk has waited for what the server may have to say.
+    /// The present chunk has been delayed once for a response of the server.
     var hasYielded = false
-    /// The server is asked before the content is sent.
+    /// The request has `Expect: 100-continue`.
     private(set) var asksFirst = false
-    /// When the request went out that asks; nil once the content goes, too.
+    /// When that request was sent; nil once the content is sent, too.
     var askedAt: MonotonicInstant?
     /// See `hearLastWord`.
     var spare: SpareSocket?
@@ -78,7 +78,7 @@ final class Exchange {
 
     // MARK: For the attempt
 
-    /// Sends the request through the session of this description.
+    /// Sends the request through the session with this specification.
     func begin(_ spec: SessionSpec) throws(TransferError) {
         let wanted = run.attempt.request
         let core = run.core
@@ -107,7 +107,7 @@ final class Exchange {
         hasSecureProxy = spec.key.hasSecureProxy
     }
 
-    /// Gives the easy handle back: after this no callback comes any more.
+    /// Returns the easy handle to its session: no callback follows.
     func end() {
         stage = .ended
         disconnect()
@@ -133,7 +133,7 @@ final class Exchange {
         }
     }
 
-    /// What follows the unwanted body that is being read, and how long it is waited for.
+    /// The step after the unwanted body that is being read, and how long the exchange waits for its end.
     var drain: (next: AttemptRun.Next, until: MonotonicInstant)? {
         guard case .draining(let next, let until?) = stage else { return nil }
         return (next, until)
@@ -148,7 +148,7 @@ final class Exchange {
     /// The server has asked for the content.
     var hasContinued: Bool { parser.hasContinued }
 
-    /// Whether the answer's content is what comes over the wire.
+    /// Whether the content is transferred without codings.
     var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
 
     // MARK: From the loop
@@ -156,16 +156,17 @@ final class Exchange {
     /// Stops receiving.
     func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: isSendingHeld) }
 
-    /// Continues what nothing holds back any more. What libcurl still holds comes at once and may pause again.
+    /// Resumes the directions that are not paused any more. libcurl delivers what it holds at once, which may cause
+    /// another pause.
     func unpause() {
         guard let handle else { return }
         let isReleased = isSendingHeld && !run.isSendingPaused
         if isReleased { isSendingHeld = false }
-        // A form's part that said "later" is only asked again after a pause of libcurl's own, to which it may not have come
-        // yet: it sends the lines before the part first.
+        // A form's part that returned "pause" is only read again after a pause of libcurl's own, which it may not have
+        // begun yet: it sends the lines before the part first.
         for isSendingPaused in isReleased ? [true, false] : [isSendingHeld] {
             let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingPaused)
-            // libcurl tells a refusal only here, not by a message.
+            // libcurl reports a refusal only here, not by a message.
             if code != CURLE_OK { return onRequestDone(code) }
         }
     }
@@ -191,7 +192,7 @@ final class Exchange {
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }
             if code == CURLE_OK || isBodyWhole { return endResponse() }
-            // The server's no counts though its reasons are cut short: asking again would bring the same.
+            // An error status counts even if its body is cut short: a repeated request would get the same.
             if isCutShort, run.attempt.mode == .exchange, case .receiving = stage, let head, head.status >= 400 {
                 return run.finish(.complete)
             }
@@ -226,8 +227,8 @@ final class Exchange {
         return true
     }
 
-    /// When a connection that was used before breaks without a word, libcurl sends the request once more over a new one.
-    /// The server may have got it the first time: whether to try again is not libcurl's to decide unless that is harmless.
+    /// If a reused connection breaks without a response, libcurl repeats the request over a new one. The server may
+    /// have received the first one, so for a method that is not idempotent libcurl must not decide that.
     private func isRepetition() -> Bool {
         guard !hasHeard, !method.isIdempotent, let handle, handle.requestSize > 0 else { return false }
         refusal = TransferError(
@@ -274,7 +275,7 @@ final class Exchange {
             return true
         case .head(let head):
             if case .invalid(let problem) = head.framing {
-                // An answer that is worth another try stays so.
+                // An answer that is worth a retry stays retriable.
                 return refuse(
                     .invalidFraming, problem, isRetriable: ResponseRules.isRetriable(status: head.status),
                     status: head.status)
@@ -299,7 +300,8 @@ final class Exchange {
         return onHead(head)
     }
 
-    /// After a challenge: another head means that libcurl has answered it, anything else that it was the last word.
+    /// After a challenge: a new head means that libcurl has answered the challenge; anything else means that the held
+    /// head was final.
     private func settleChallenge(_ line: UnsafeRawBufferPointer) -> Bool {
         switch challenges.onLine(line) {
         case .nothing:
@@ -318,7 +320,7 @@ final class Exchange {
 
     private func onHead(_ head: ResponseHead) -> Bool {
         if refusesQuestion(head) {
-            // Read on, libcurl would make the request again by itself.
+            // If the response were read on, libcurl would repeat the request by itself.
             stage = .draining(.ask(plan), until: nil)
             return false
         }
@@ -349,7 +351,7 @@ final class Exchange {
         }
     }
 
-    /// In exchange mode every final response is the answer, but for a part, which is not asked for there.
+    /// In exchange mode every final response is the answer, except an unrequested partial response.
     private func receiveAnswer(_ head: ResponseHead) -> Bool {
         if head.status == 206, head.wholeLength == nil {
             return drain(.finish(.failed(ResumeRules.unaskedPart(from: url))), head)

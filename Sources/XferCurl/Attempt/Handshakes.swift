@@ -13,7 +13,7 @@ struct Handshakes {
         if hasSecureProxy { isProxyNext = true }
     }
 
-    /// Whose the handshake is that is being prepared: through an `https` proxy there are two for one socket.
+    /// The party of the handshake that is being prepared: through an `https` proxy there are two for one socket.
     mutating func onContext() -> Party {
         defer { isProxyNext = false }
         return isProxyNext ? .proxy : .origin

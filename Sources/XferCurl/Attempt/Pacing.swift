@@ -1,23 +1,23 @@
 import XferCore
 import XferModel
 
-/// Everything that makes an attempt wait or give up: checkpoints, the limits both ways, silence, the total time.
+/// Everything that makes an attempt pause or fail: checkpoints, the limits in both directions, silence, the total time.
 ///
-/// A value: it says what to do, the attempt does it.
+/// A value: it decides, and the attempt acts.
 struct Pacing {
-    /// Why nothing is read, or nothing sent, at the moment.
+    /// The reasons why receiving or sending is paused.
     struct Pauses: OptionSet {
         let rawValue: UInt8
 
-        /// The manager has not yet given up the kept bytes.
+        /// The manager has not dropped the kept bytes yet.
         static let held = Pauses(rawValue: 1)
-        /// Too much is at stake.
+        /// Too many bytes are at stake.
         static let checkpoint = Pauses(rawValue: 2)
         /// The receive limit's debt.
         static let rate = Pauses(rawValue: 4)
         /// The send limit's debt.
         static let sendRate = Pauses(rawValue: 8)
-        /// Others are first under a limit that is shared.
+        /// Other attempts come first under a shared limit.
         static let line = Pauses(rawValue: 16)
         /// The same for sending.
         static let sendLine = Pauses(rawValue: 32)
@@ -45,7 +45,7 @@ struct Pacing {
     var isReceivingPaused: Bool { !pauses.subtracting(.sending).isEmpty }
     var isSendingPaused: Bool { !pauses.isDisjoint(with: .sending) }
 
-    /// The next instant at which `onTime` or `expired` has something to say.
+    /// The next instant at which `onTime` or `expired` may return something.
     var deadline: MonotonicInstant? {
         Self.earlier(
             Self.earlier(Self.earlier(idle.deadline, totalDeadline), window?.deadline),
@@ -69,7 +69,7 @@ struct Pacing {
 
     mutating func onActivity(_ now: MonotonicInstant) { idle.onActivity(now) }
 
-    /// A new request: nothing has been heard of it and nothing holds it back. What is owed to the limit is paid with its
+    /// A new request: nothing has been received for it, and nothing pauses it. The debt of the limit is paid with its
     /// first bytes.
     mutating func onRequest() {
         pauses = []
@@ -81,7 +81,7 @@ struct Pacing {
     mutating func hold(_ now: MonotonicInstant) { set(.held, true, now) }
     mutating func release(_ now: MonotonicInstant) { set(.held, false, now) }
 
-    /// The attempt stands in line for a limit that is shared, or no longer does.
+    /// The attempt joins or leaves the line of a shared limit.
     mutating func wait(inLine isWaiting: Bool, toSend: Bool = false, _ now: MonotonicInstant) {
         set(toSend ? .sendLine : .line, isWaiting, now)
     }
@@ -96,8 +96,8 @@ struct Pacing {
 
     var isWatching: Bool { window != nil }
 
-    /// Part of the body came and was written up to the offset. As the next two it gives the offset of a checkpoint that has
-    /// become due.
+    /// Part of the body was received and written up to the offset. Like the next two methods it returns the offset of a
+    /// checkpoint that has become due.
     mutating func onChunk(_ count: Int, writtenTo offset: Int64, now: MonotonicInstant) -> Int64? {
         idle.onActivity(now)
         if let end = bucket?.take(count, now: now) {
@@ -133,7 +133,7 @@ struct Pacing {
         return action?.dueOffset
     }
 
-    /// The others that bring parts of the body, once everything up to the offset is written.
+    /// The other attempts at the body, once everything up to the offset is written.
     private func neighbours(at written: Int64? = nil) -> CheckpointWindow.Neighbours {
         guard let stake, let window else { return CheckpointWindow.Neighbours() }
         return stake.neighbours(besides: (written ?? window.written) - window.committed)
@@ -154,7 +154,8 @@ struct Pacing {
         set(.rate, rateDebtEnds != nil, now)
     }
 
-    /// Most bytes of content that may be sent at once: a low limit sends little at a time rather than falling silent for long.
+    /// Most bytes of content that may be sent at once: under a low limit few at a time, so that there are no long
+    /// pauses.
     var sendChunk: Int { Self.sendChunk(sendBucket?.rate) }
 
     /// The same for a limit of this rate; nil is unlimited.

@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 import XferCore
 
-/// What several attempts that bring parts of one body have at stake together, over all loops: bytes that were written and are
-/// not durable yet. The limits of `Attempt.checkpoints` hold for the sum.
+/// Bytes that several attempts at one body have written and that are not durable yet, over all loops. The limits of
+/// `Attempt.checkpoints` hold for their sum.
 public final class SharedStake: Sendable {
     private struct State {
-        /// Ever.
+        /// In total, since the beginning.
         var written: Int64 = 0
         var durable: Int64 = 0
         var isSaving = false
@@ -21,7 +21,7 @@ public final class SharedStake: Sendable {
     /// How many attempts there are now.
     public func setAttempts(_ count: Int) { state.withLockedValue { $0.attempts = max(1, count) } }
 
-    /// Everything that was written by now: what a sync that begins after this makes durable. For `settle`.
+    /// The number of bytes written so far, which a sync that begins now makes durable. For `settle`.
     public func mark() -> Int64 { state.withLockedValue(\.written) }
 
     /// A checkpoint has ended, and everything up to its mark is durable.
@@ -32,7 +32,7 @@ public final class SharedStake: Sendable {
         }
     }
 
-    /// A checkpoint that was asked for is not needed: an earlier one has covered it.
+    /// A requested checkpoint is not needed: an earlier one has covered it.
     public func release() { state.withLockedValue { $0.isSaving = false } }
 
     // MARK: For the attempts
@@ -43,7 +43,7 @@ public final class SharedStake: Sendable {
     /// An attempt has asked for a checkpoint.
     func beginSaving() { state.withLockedValue { $0.isSaving = true } }
 
-    /// What an attempt sees of the others that has so much at stake itself.
+    /// The other attempts' state, for an attempt that has `own` bytes at stake.
     func neighbours(besides own: Int64) -> CheckpointWindow.Neighbours {
         state.withLockedValue { state in
             CheckpointWindow.Neighbours(

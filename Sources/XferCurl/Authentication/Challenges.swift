@@ -1,19 +1,19 @@
 import XferCore
 
-/// Digest authentication within one request: libcurl answers a 401 or 407 itself, and what it makes of one shows only in
-/// what comes next. Another head: it has asked again. A body, or the end: that was the server's last word.
+/// Digest authentication within one request. libcurl answers a 401 or 407 itself, and only what follows shows whether
+/// it did. Another head: it has repeated the request. A body, or the end: the held head was final.
 struct Challenges {
     enum Event {
         case nothing
-        /// What was held back is over; a new head begins.
+        /// The held head was answered; a new head begins.
         case answered
-        /// What was held back is the response.
+        /// The held head is the response.
         case final(ResponseHead)
         /// More challenges than any honest server has.
         case endless
     }
 
-    /// A server may call its nonce stale (RFC 7616 §3.3), and the proxy asks, too.
+    /// A server may declare its nonce stale (RFC 7616 §3.3), and the proxy has challenges of its own.
     static let limit = 4
 
     private var held: ResponseHead?
@@ -34,7 +34,7 @@ struct Challenges {
         return count > Self.limit ? .endless : .answered
     }
 
-    /// A body or the end comes: what was held back is the response.
+    /// A body or the end comes: the held head is the response.
     mutating func takeFinal() -> ResponseHead? {
         defer { held = nil }
         return held

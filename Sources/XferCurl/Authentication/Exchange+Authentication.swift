@@ -5,8 +5,8 @@ import XferTrust
 
 /// The authentication of a hop's request.
 extension Exchange {
-    /// Decides what libcurl has to do, once the request's fields for this hop are known: `Authorization` is among them already
-    /// where it can be sent at once, unless a header rule took it out again.
+    /// Sets libcurl's authentication, once the request's fields for this hop are known. `Authorization` is among them
+    /// already where it can be sent at once, unless a header rule has removed it.
     func authenticate() throws(TransferError) {
         authentication = HopAuthentication(
             run.attempt.credential, hop: url, hasOwnField: sentFields.firstValue(named: "Authorization") != nil)
@@ -16,7 +16,7 @@ extension Exchange {
         case .field:
             authentication = .none
         case .signature(let signer):
-            // The coding every server sends unasked; libcurl would sort it before `Accept`.
+            // Every server uses this coding without being asked; libcurl would sort the field before `Accept`.
             sentFields.removeAll { field in
                 field.name.equalsIgnoringASCIICase("Accept-Encoding") && field.value == "identity"
             }
@@ -27,7 +27,8 @@ extension Exchange {
         }
     }
 
-    /// libcurl 7.88 sorts whole lines, so that `a-b:` comes before `a:`; a signature over that order is no server's.
+    /// libcurl 7.88 sorts whole lines, so that `a-b:` comes before `a:`; no server computes a signature over that
+    /// order.
     private func refuseUnsortable(_ fields: [HeaderField]) throws(TransferError) {
         let names = Set(fields.map { $0.name.lowercased() })
         for name in names {
@@ -38,7 +39,8 @@ extension Exchange {
         }
     }
 
-    /// The content's digest as AWS wants it told; S3 takes a word in its place, for content that is read as it is sent.
+    /// The content's digest as AWS requires it; for content that is read while it is sent, S3 accepts a keyword
+    /// instead.
     private func payloadDigest(for signer: RequestSigner) throws(TransferError) -> String {
         switch run.attempt.content {
         case nil: return SHA256Digest.hex(of: [])
@@ -54,7 +56,7 @@ extension Exchange {
         }
     }
 
-    /// Whether libcurl may answer this head by asking again.
+    /// Whether libcurl may answer this head by repeating the request.
     func isAnswered(_ head: ResponseHead) -> Bool {
         switch head.status {
         case 401:
@@ -72,7 +74,7 @@ extension HopAuthentication {
 }
 
 extension EasyHandle {
-    /// Where the request goes, in the form that is signed if it is.
+    /// The request's URL, normalised if the request is signed.
     func url(of request: Request) -> String {
         guard request.authentication.isSigned else { return request.url.string }
         let url = request.url
@@ -93,7 +95,7 @@ extension EasyHandle {
             set(CURLOPT_AWS_SIGV4, "aws:amz:\(signer.region):\(signer.service)")
             set(CURLOPT_USERNAME, signer.keyID)
             set(CURLOPT_PASSWORD, signer.secretKey)
-            // There may be no line that removes the field: it would be signed.
+            // A line that removes the field must not be there: it would be signed.
             set(CURLOPT_EXPECT_100_TIMEOUT_MS, 1)
         }
     }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// What a request carries. Its length is known before the first byte, and all of it can be read again.
+/// A request's content. Its length is known before the first byte, and all of it can be read again.
 public enum AttemptContent: Sendable {
     case bytes([UInt8])
     case file(AttemptFile)
@@ -18,8 +18,8 @@ public struct AttemptFile: Sendable, Hashable {
     public var offset: Int64
     /// Bytes.
     public var length: Int64
-    /// What the file has to be all the while: after every read its size, modification time, inode and device are compared,
-    /// and nothing read is sent unless they are these. Else the attempt fails with `source_file_changed`.
+    /// The facts that the file has to keep: after every read its size, modification time, inode and device are
+    /// compared, and the bytes are sent only if these are equal. Else the attempt fails with `source_file_changed`.
     public var source: SourceFile
 
     public init(descriptor: Int32, offset: Int64 = 0, length: Int64, source: SourceFile) {

@@ -3,8 +3,8 @@ import XferModel
 
 /// Sending. All of it runs inside libcurl's callbacks.
 extension Exchange {
-    /// Fills the buffer with what comes next; anything but a count ends the request or says "later". Never 0 before the end:
-    /// libcurl would take that for the end, and the server would wait for the rest.
+    /// Fills the buffer with the next bytes. A value that is no count ends the request or pauses it. Never 0 before the
+    /// end: libcurl would take that for the end, and the server would wait for the rest.
     func onContentWanted(from reader: ContentReader, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         noteContentWanted()
         keepSocket()
@@ -27,9 +27,9 @@ extension Exchange {
         }
     }
 
-    /// A server that refuses early may reset the connection right behind its answer. Sending into that would lose the answer,
-    /// so libcurl is made to read first, once for each chunk. HTTP/2 answers on streams, and there is always something to
-    /// read.
+    /// A server that refuses early may reset the connection right after its answer. Sending would then lose the answer,
+    /// so libcurl is made to read first, once for each chunk. HTTP/2 answers on streams, and there is always something
+    /// to read.
     private func yieldsToAnswer() -> Bool {
         guard !hasAnswer, url.scheme == .http || run.attempt.request.httpVersion == .http1 else { return false }
         if hasYielded || handle?.hasUnreadBytes != true {
@@ -42,7 +42,7 @@ extension Exchange {
         return true
     }
 
-    /// Tells the progress what libcurl has handed to the system.
+    /// Passes the number of bytes that libcurl has handed to the system to the progress.
     func noteSent() {
         guard let content, let handle else { return }
         let sent = handle.contentSent
@@ -50,8 +50,8 @@ extension Exchange {
         run.progress.update { $0.noteSent(sent, of: total) }
     }
 
-    /// When the server last acknowledged bytes that it had not acknowledged when this was last asked: what the system took
-    /// from us may be on its way for longer than any timeout. Nil when it did not.
+    /// When the server last acknowledged further bytes since the previous call; nil when it did not. Bytes that the
+    /// system has taken may be under way for longer than any timeout.
     func lastAcknowledgement(_ now: MonotonicInstant) -> MonotonicInstant? {
         guard content != nil, let seen = handle?.acknowledgement, seen.bytes > acknowledged else { return nil }
         acknowledged = seen.bytes

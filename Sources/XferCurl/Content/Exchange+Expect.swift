@@ -8,7 +8,8 @@ import XferModel
 /// answer it. After a 417 libcurl would repeat the request by itself, and the hop's head would not show that; so the
 /// repetition is done here.
 extension Exchange {
-    /// Whether the server is worth asking. libcurl signs each line of a request as it stands, so a signed one is its own.
+    /// Whether the server should be asked first. libcurl signs each line of a request as it stands, so a signed request
+    /// gets no `Expect`.
     func mayAskFirst() -> Bool {
         guard let content, !authentication.isSigned, content.sourceLength >= ContinueMemory.smallestContent else {
             return false
@@ -17,8 +18,8 @@ extension Exchange {
         return run.core.shared.continues.withLockedValue { $0.mayAsk(url.origin, now: now) }
     }
 
-    /// libcurl wants content for the first time since the request went out: the server has said 100, or nothing. Over HTTP/2,
-    /// where nothing is asked, that is at once.
+    /// libcurl wants content for the first time since the request was sent: the server has answered 100, or nothing.
+    /// Over HTTP/2, which does not use the expectation, that is at once.
     func noteContentWanted() {
         guard let askedAt else { return }
         self.askedAt = nil
@@ -27,7 +28,7 @@ extension Exchange {
         noteSilence()
     }
 
-    /// Whether the head refuses the question and not the request, which is then made again without it.
+    /// Whether the head refuses only the expectation; then the request is repeated without it.
     func refusesQuestion(_ head: ResponseHead) -> Bool {
         guard asksFirst, head.status == 417 else { return false }
         noteSilence()

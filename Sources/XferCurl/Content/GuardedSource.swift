@@ -1,7 +1,7 @@
 import Glibc
 import XferModel
 
-/// Bytes that are sent, from memory or from a file that must not change meanwhile.
+/// Bytes to be sent, from memory or from a file that must not change meanwhile.
 struct GuardedSource {
     private enum Origin {
         case bytes([UInt8])
@@ -22,7 +22,7 @@ struct GuardedSource {
         length = file.length
     }
 
-    /// Whether the file is what it is said to be and holds the stretch.
+    /// Checks that the file is unchanged and contains the range.
     func check() throws(TransferError) {
         guard case .file(let file) = origin else { return }
         guard file.offset >= 0, file.length >= 0, file.length <= file.source.length.subtractingSaturated(file.offset)
@@ -32,8 +32,8 @@ struct GuardedSource {
         try check(file)
     }
 
-    /// Fills the buffer from this position on, as far as there is anything; what it says it read may be sent. A file is
-    /// looked at after it was read, so that what is read of another version is found out in time.
+    /// Fills the buffer from this position on, as far as there is data; returns how many bytes may be sent. A file is
+    /// checked after it was read, so that bytes of another version are never sent.
     func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
         let count = Int(clamping: min(Int64(buffer.count), max(0, length.subtractingSaturated(position))))
         guard count > 0 else { return 0 }

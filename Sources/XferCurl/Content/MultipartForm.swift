@@ -1,18 +1,18 @@
 import CCurl
 import XferModel
 
-/// A `multipart/form-data` content (RFC 7578) made by libcurl: one for all hops of an attempt, so that its boundary, which
-/// is drawn when it is made, stays the same.
+/// A `multipart/form-data` content (RFC 7578) made by libcurl: one for all hops of an attempt, so that its boundary,
+/// which is drawn when it is made, stays the same.
 ///
-/// Confined to the loop's thread. Parts are read through our own guarded readers, never by libcurl itself, which neither
-/// sees that a file changes nor ends when one is too short.
+/// Confined to the loop's thread. Parts are read through guarded readers, never by libcurl itself, which neither
+/// detects that a file changes nor ends when one is too short.
 final class MultipartForm {
     let mime: OpaquePointer
     let readers: [ContentReader]
-    /// The handle all requests with the form go through, none others do. libcurl rewinds a form only where it has read it:
-    /// bound to another handle a form that was sent would be empty, and the server would wait for it.
+    /// The handle for all requests with the form, and for no others. libcurl rewinds a form only where it has read it:
+    /// bound to another handle, a sent form would be empty, and the server would wait for it.
     var carrier: EasyHandle?
-    /// What libcurl says the form belongs to; outlives it.
+    /// The handle that owns the form for libcurl; outlives the form.
     private let owner: UnsafeMutableRawPointer
 
     init(_ parts: [AttemptPart]) throws(TransferError) {
@@ -64,8 +64,8 @@ final class MultipartForm {
         if codes.contains(where: { $0 != CURLE_OK }) { throw outOfMemory }
     }
 
-    /// Within quotes a backslash stands before what it hides (RFC 2045 §5.1, RFC 5322 §3.2.4): one at the end of a name would
-    /// hide the quote that closes it. libcurl leaves that to us.
+    /// Within quotes a backslash escapes the next character (RFC 2045 §5.1, RFC 5322 §3.2.4): one at the end of a name
+    /// would escape the closing quote. libcurl does not escape it.
     private static func quotable(_ name: String) -> String { name.replacing("\\", with: "\\\\") }
 
     private static var outOfMemory: TransferError {

@@ -1,6 +1,6 @@
 import XferModel
 
-/// An attempt's content, ready to be sent at one hop after the other.
+/// An attempt's content, which can be sent at several hops.
 enum RequestContent {
     case single(ContentReader)
     case multipart(MultipartForm)
@@ -20,12 +20,12 @@ enum RequestContent {
         if case .multipart = self { true } else { false }
     }
 
-    /// Bytes; nil while only libcurl knows.
+    /// Bytes; nil while only libcurl knows the number.
     var length: Int64? {
         if case .single(let reader) = self { reader.length } else { nil }
     }
 
-    /// Bytes of the sources: of a form all but what lies between its parts.
+    /// Bytes of the sources: for a form without the lines between its parts.
     var sourceLength: Int64 {
         readers.reduce(0) { sum, reader in
             let next = sum.addingReportingOverflow(reader.length)
@@ -33,7 +33,7 @@ enum RequestContent {
         }
     }
 
-    /// From the first byte on, for this request. Throws when a source is not what it is said to be.
+    /// Prepares the content for this request, from the first byte. Throws when a source has changed.
     func begin(for exchange: Exchange) throws(TransferError) {
         for reader in readers {
             try reader.rewind()

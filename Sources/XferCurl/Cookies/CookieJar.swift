@@ -1,9 +1,9 @@
 import CCurl
 import XferModel
 
-/// The cookies of one profile: libcurl's (RFC 6265), shared by all requests that use the jar, on whichever loop.
+/// The cookies of one profile: libcurl's (RFC 6265), shared by all requests that use the jar, on any loop.
 ///
-/// `@unchecked Sendable`: libcurl looks at what is shared under the share's locks only, and `easy` is used on one loop alone.
+/// `@unchecked Sendable`: libcurl reads shared data under the share's locks only, and `easy` is used on one loop alone.
 final class CookieJar: @unchecked Sendable {
     let share: UnsafeMutableRawPointer
     private let locks = ShareLocks()
@@ -36,7 +36,7 @@ final class CookieJar: @unchecked Sendable {
 
     func removeAll() { xfer_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL") }
 
-    /// All cookies, in the Netscape format. What has expired goes when the jar is used next.
+    /// All cookies, in the Netscape format. Expired ones are removed when the jar is used next.
     var lines: [String] {
         var first: UnsafeMutableRawPointer?
         guard xfer_easy_get_pointer(easy, CURLINFO_COOKIELIST, &first) == CURLE_OK, let first else { return [] }
@@ -52,17 +52,17 @@ final class CookieJar: @unchecked Sendable {
     }
 }
 
-/// What a request has to do with cookies.
+/// The cookies of a request.
 struct CookieUse {
     let jar: CookieJar
-    /// The client's own `Cookie` field: it goes behind the jar's in the one field there may be (RFC 6265 §5.4).
+    /// The client's own `Cookie` field: appended to the jar's cookies in the single field (RFC 6265 §5.4).
     var own: String?
 }
 
 extension Exchange {
-    /// Takes the client's own cookies out of the fields when a jar is used: libcurl writes them behind the jar's.
+    /// Removes the client's own cookies from the fields when a jar is used: libcurl appends them to the jar's.
     ///
-    /// A `Host` field of the client's own would choose whose cookies are sent: then none are.
+    /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
     func takeCookies() -> CookieUse? {
         guard let name = run.attempt.cookieJar, sentFields.firstValue(named: "Host") == nil,
             let jar = run.core.shared.jar(named: name)
@@ -74,14 +74,15 @@ extension Exchange {
 }
 
 extension EasyHandle {
-    /// With nil the handle neither sends nor keeps any; libcurl's reset leaves an earlier request's jar where it was.
+    /// Nil: the handle neither sends nor keeps cookies. libcurl's reset would leave an earlier request's jar set.
     func setCookies(_ cookies: CookieUse?) {
-        // Switches cookies off; the handle would go on with a jar of its own as long as a file is named, if only by "".
+        // Disables cookies; otherwise the handle would continue with a jar of its own as long as a file is named, even
+        // "".
         set(CURLOPT_COOKIEFILE, pointer: nil)
         set(CURLOPT_SHARE, pointer: cookies?.jar.share)
         jar = cookies?.jar
         guard let cookies else { return }
-        // Without it a shared jar is there, and not used.
+        // Without it libcurl does not use a shared jar.
         set(CURLOPT_COOKIEFILE, "")
         if let own = cookies.own { set(CURLOPT_COOKIE, own) }
     }

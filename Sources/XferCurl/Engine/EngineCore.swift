@@ -7,8 +7,8 @@ import XferTrust
 
 /// A loop's state: sessions, easy handles and running attempts.
 ///
-/// `@unchecked Sendable`: it is touched on its loop's thread alone, by `EngineLoop`'s methods (which run there), by the
-/// loop, and by libcurl's callbacks (which run inside the calls the loop makes). Every way in checks that.
+/// `@unchecked Sendable`: it is used on its loop's thread alone, by `EngineLoop`'s methods (which run there), by the
+/// loop, and by libcurl's callbacks (which run inside the calls the loop makes). Every entry point checks that.
 final class EngineCore: LoopClient, @unchecked Sendable {
     /// Which of the engine's loops it is.
     let index: Int
@@ -20,13 +20,13 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var sessions: [UInt32: TransferSession] = [:]
     private var pools: [TransferSession.PoolKey: TransferSession] = [:]
     private var lastSession: UInt32 = 0
-    /// By file; the key nil is the system's.
+    /// By path of the authorities' file; the key nil is the system's.
     private var anchors: [String?: TrustAnchors] = [:]
     private var handles: [UInt: EasyHandle] = [:]
     /// The handle of the last callback: mostly the next callback is for the same one.
     private var recentHandle: EasyHandle?
     private var lastHandle: UInt = 0
-    /// Attempts that may go on: libcurl is told outside its callbacks.
+    /// Attempts to resume: libcurl's handles must not be changed within its callbacks.
     private var toUnpause: [AttemptRun] = []
     /// Whether there are limits that attempts share. Without any, attempts skip the check.
     private(set) var isLimited = false
@@ -42,7 +42,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
 
     private static let ofThread = ThreadLocal<EngineCore>()
 
-    /// The core whose loop the calling thread is.
+    /// The core of the loop that runs on the calling thread.
     static var current: EngineCore? { ofThread.current }
 
     var now: MonotonicInstant { loop.clock() }
@@ -65,7 +65,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return runs[id.number]
     }
 
-    /// The limits that are shared are others now.
+    /// The shared limits have changed.
     func onRateLimits() {
         enter()
         isLimited = shared.rates.isLimited
@@ -103,7 +103,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     }
 
     func onTurn() {
-        // What becomes due by acting is acted on in the next turn, after the sockets had theirs.
+        // Deadlines that become due by these actions are handled in the next turn, after the sockets.
         let now = now
         for _ in 0..<loop.deadlines.count {
             guard let key = loop.deadlines.popDue(now) else { break }
@@ -123,7 +123,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         if isLimited { giveTurns() }
     }
 
-    /// Lets go on whose turn it is under the limits that are shared.
+    /// Resumes the attempts whose turn has come under the shared limits.
     private func giveTurns() {
         let now = now
         let rates = shared.rates
@@ -150,7 +150,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return max(1, rate / Int64(clamping: max(1, shared.attemptCount)))
     }
 
-    /// Whether the limits the attempt shares let it go on; if not, it stands in line.
+    /// Whether the attempt's shared limits let it continue; if not, it joins a line.
     func mayTake(_ direction: SharedRates.Direction, _ run: AttemptRun, now: MonotonicInstant) -> Bool {
         !isLimited || shared.rates.mayTake(direction, run.id, in: run.attempt.rateScopes, now: now)
     }
@@ -160,14 +160,14 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         shared.rates.take(direction, count, by: run.id, in: run.attempt.rateScopes, now: now)
     }
 
-    /// The attempt waits in no line any more.
+    /// The attempt does not wait in any line any more.
     func leaveLines(_ run: AttemptRun) {
         guard isLimited else { return }
         shared.rates.leave(run.id)
         shared.wakeFirsts(except: index)
     }
 
-    /// The attempt looks again when the earliest instant comes that it has named.
+    /// Sets the earliest instant at which the attempt wants to be called.
     func schedule(_ run: AttemptRun, at instant: MonotonicInstant?) {
         guard let instant, run.wakesAt.map({ instant < $0 }) ?? true else { return }
         run.wakesAt = instant
@@ -191,11 +191,11 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return session
     }
 
-    /// What the hop's connection is kept apart by. Sessions whose trust anchors have changed since are retired.
+    /// The key of the hop's connection pool. Sessions whose trust anchors have changed since are retired.
     func poolKey(for spec: SessionSpec, isLimited: Bool, isSecure: Bool) -> TransferSession.PoolKey {
         var key = TransferSession.PoolKey(spec: spec, isLimited: isLimited)
         guard isSecure || spec.key.hasSecureProxy else { return key }
-        // Without readable anchors there is nothing to be of: the handshake says why.
+        // Without readable anchors there is no generation; the handshake reports the error.
         guard let generation = try? anchors(file: spec.trust.caFile).refresh() else { return key }
         key.anchorGeneration = generation
         for (other, session) in pools

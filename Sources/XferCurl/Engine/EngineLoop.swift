@@ -1,6 +1,6 @@
 import XferModel
 
-/// One loop of the engine: the actor that runs on it, and so the way to what is confined to it.
+/// One loop of the engine: the actor that runs on it and gives access to its state.
 actor EngineLoop {
     private nonisolated let loop: CurlLoop
     let core: EngineCore
@@ -21,16 +21,16 @@ actor EngineLoop {
         core.run(id).map(body)
     }
 
-    /// The limits that are shared are others now.
+    /// The shared limits have changed.
     func onRateLimits() { core.onRateLimits() }
 
     func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) { core.retireSessions(where: isRetired) }
 
     func shutdown() { core.shutdown() }
 
-    /// How often the loop has woken up; asking wakes it once.
+    /// How often the loop has woken up; the call itself wakes it once.
     var turns: Int { loop.turns }
 
-    /// Whether something holds the attempt's reading back; nil after its end.
+    /// Whether the attempt's receiving is paused; nil after its end.
     func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isReceivingPaused }
 }

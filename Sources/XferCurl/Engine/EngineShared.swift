@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 
-/// What an engine's loops have in common. Everything else each has for itself: sessions with their connections, handles,
-/// deadlines and trust anchors.
+/// State that an engine's loops share. Each loop has its own sessions with their connections, handles, deadlines and
+/// trust anchors.
 final class EngineShared: Sendable {
     let configuration: EngineConfiguration
     let loops: [CurlLoop]
@@ -21,7 +21,7 @@ final class EngineShared: Sendable {
         load = NIOLockedValueBox(LoopLoad(loops: loops.count))
     }
 
-    /// The loop of an attempt that begins with a request to this place.
+    /// The loop for an attempt whose first request goes to this URL.
     func beginAttempt(_ url: HTTPURL) -> Int { load.withLockedValue { $0.begin(hash: url.origin.hashValue) } }
 
     func endAttempt(on loop: Int) { load.withLockedValue { $0.end(loop) } }

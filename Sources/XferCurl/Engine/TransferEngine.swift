@@ -1,9 +1,9 @@
 public import XferModel
 
-/// Moves the bytes: runs attempts on one or more loop threads, over libcurl.
+/// Transfers the bytes: runs attempts on one or more loop threads, over libcurl.
 ///
-/// Knows nothing of tasks, the store, JSON or files' names. An attempt stays on the loop it began on, over all its hops; so
-/// does a session, of which each loop makes one of its own when it is needed there. What concerns an attempt is passed on to
+/// It knows nothing of tasks, the store, JSON or file names. An attempt stays on its first loop over all its hops. A
+/// session belongs to one loop, too; each loop makes its own when it needs one. Calls about an attempt are passed to
 /// its loop, which its id names. `shutdown` ends the threads; without it the engine lives as long as the process.
 public final class TransferEngine: Sendable {
     private let shared: EngineShared
@@ -15,7 +15,7 @@ public final class TransferEngine: Sendable {
         try self.init(configuration: configuration, clock: { Clocks.now })
     }
 
-    /// With another clock for deadlines, which is looked at in every turn; libcurl keeps its own time.
+    /// With another clock for deadlines, which is read in every turn; libcurl keeps its own time.
     init(
         configuration: EngineConfiguration, clock: @escaping @Sendable () -> MonotonicInstant
     ) throws(EngineStartError) {
@@ -60,14 +60,16 @@ public final class TransferEngine: Sendable {
         await loops[id.loop].withAttempt(id) { $0.setMaxSendRate(rate) }
     }
 
-    /// Limits that attempts share, each among those that name its scope (`Attempt.rateScopes`), over all loops. In force at
-    /// once, also for what runs; HTTP/2 downloads in the scope of a receive limit end with `restartWithHTTP1`.
+    /// Limits that attempts share, each among those that name its scope (`Attempt.rateScopes`), over all loops. They
+    /// apply at once, to running attempts, too; HTTP/2 downloads in the scope of a receive limit end with
+    /// `restartWithHTTP1`.
     public func setRateLimits(_ limits: RateLimits) async {
         shared.rates.setLimits(limits, now: clock())
         for loop in loops { await loop.onRateLimits() }
     }
 
-    /// Opens no new requests on the sessions that match; what runs on them ends in peace, then their connections close.
+    /// Starts no new requests on the sessions that match; running requests continue to their end, then the connections
+    /// are closed.
     public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) async {
         for loop in loops { await loop.retireSessions(where: isRetired) }
     }
@@ -79,13 +81,13 @@ public final class TransferEngine: Sendable {
 
     // MARK: Cookies
 
-    // All changes of a jar are made on one loop, one after the other; requests use it on theirs.
+    // All changes of a jar are made on one loop, one after the other; requests use it on their own loops.
 
     /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers them.
     public func addCookies(_ lines: [String], to jar: String) async { await loops[0].addCookies(lines, to: jar) }
 
-    /// The jar's cookies, one line each: domain, whether those below it get it, path, whether only
-    /// https gets it, expiry (seconds since 1970, 0 with the session), name and value, between tabs.
+    /// The jar's cookies, one line each: domain, whether its subdomains get it, path, whether only https gets it,
+    /// expiry (seconds since 1970, 0 with the session), name and value, between tabs.
     public func cookies(in jar: String) async -> [String] { await loops[0].cookies(in: jar) }
 
     /// Leaves only these cookies in the jar.
@@ -93,12 +95,12 @@ public final class TransferEngine: Sendable {
         await loops[0].replaceCookies(in: jar, by: lines)
     }
 
-    /// Forgets the jar; attempts that use it go on with what it was.
+    /// Removes the jar; attempts that use it continue with its old content.
     public func forgetCookies(in jar: String) async { shared.forgetJar(named: jar) }
 
     // MARK: For tests
 
-    /// How often the loops have woken up; asking wakes each once.
+    /// How often the loops have woken up; the call itself wakes each once.
     var turns: Int {
         get async {
             var sum = 0
@@ -110,11 +112,11 @@ public final class TransferEngine: Sendable {
     /// Whether every loop sleeps and no deadline will wake it.
     var isResting: Bool { shared.loops.allSatisfy(\.isResting) }
 
-    /// Whether something holds the attempt's reading back; nil after its end.
+    /// Whether the attempt's receiving is paused; nil after its end.
     func isPaused(_ id: AttemptID) async -> Bool? { await loops[id.loop].isPaused(id) }
 }
 
-/// What all attempts of an engine have in common.
+/// Settings of an engine for all its attempts.
 public struct EngineConfiguration: Sendable {
     /// Sent unless the request brings its own, for example `xferd/1.0.0`.
     public var userAgent: String
@@ -131,7 +133,7 @@ public struct EngineConfiguration: Sendable {
 
 /// Why the engine cannot run here.
 public enum EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The TLS callbacks mean something else on other backends.
+    /// The TLS callbacks have another meaning with other backends.
     case notOpenSSL(found: String)
     case initialisationFailed(String)
     case system(call: String, errno: Int32)

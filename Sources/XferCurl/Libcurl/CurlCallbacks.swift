@@ -3,9 +3,9 @@ import CLinux
 import Glibc
 import XferModel
 
-// libcurl's entry points. File-scope and nonisolated: a closure would inherit its context's isolation and trap. They run on
-// the loop's thread, inside a libcurl call the engine made there. The context is an id, not an object: what is gone is not
-// found.
+// libcurl's entry points. File-scope and nonisolated: a closure would inherit its context's isolation and trap. They
+// run on the loop's thread, inside a libcurl call the engine made there. The context is an id, not an object: a removed
+// object is simply not found.
 
 /// CURLOPT_WRITEFUNCTION: part of a body.
 func curlBodyCallback(

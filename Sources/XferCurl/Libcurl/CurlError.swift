@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import XferModel
 
-/// What libcurl's codes (libcurl-errors(3)) mean to a transfer.
+/// Converts libcurl's codes (libcurl-errors(3)) into transfer errors.
 enum CurlError {
     /// - Parameters:
     ///   - detail: libcurl's error buffer; for certificates it holds OpenSSL's reason.
@@ -15,11 +15,11 @@ enum CurlError {
             host: url.hostKey)
     }
 
-    /// What libcurl refuses before our parser sees it, which only its words tell.
+    /// Framing errors that libcurl detects before `HeadParser` sees the head; only the text identifies them.
     private static func framingFault(_ code: CURLcode, _ detail: String) -> (FailureReason, Bool?)? {
         switch code {
         case CURLE_WEIRD_SERVER_REPLY where detail.hasPrefix("Invalid Content-Length"): (.invalidFraming, nil)
-        // Bytes were lost on the way, or the server's program broke off: the next answer may well be right.
+        // Bytes were lost, or the server's program broke off: the next answer may be valid.
         case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"): (.invalidFraming, true)
         // A line behind the last chunk that is no field.
         case CURLE_BAD_FUNCTION_ARGUMENT where detail.hasSuffix("chunked-encoded stream"): (.invalidFraming, true)
@@ -27,7 +27,7 @@ enum CurlError {
         }
     }
 
-    /// What libcurl calls a failure of its own when it reads a head; nil for every other code.
+    /// Errors that libcurl reports as its own while it reads a head; nil for every other code.
     static func headFault(_ code: CURLcode, _ url: HTTPURL) -> TransferError? {
         let (reason, problem): (FailureReason, String)
         switch code {
@@ -42,7 +42,7 @@ enum CurlError {
             reason, "\(url.hostKey) sent \(problem)", curlCode: Int32(bitPattern: code.rawValue), host: url.hostKey)
     }
 
-    /// The reason, and whether to try again where that differs from the reason's own rule.
+    /// The reason, and whether to retry where that differs from the reason's own rule.
     private static func classify(_ code: CURLcode, osError: Int) -> (FailureReason, Bool?) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:

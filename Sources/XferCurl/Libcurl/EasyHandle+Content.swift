@@ -2,7 +2,7 @@ import CCurl
 import CLinux
 import XferModel
 
-/// What is asked for, and what is sent along. `curl_easy_reset` has taken back whatever the last request set.
+/// Sets the method and the content of a request. `curl_easy_reset` has reset the last request's options.
 extension EasyHandle {
     func setMethod(_ method: HTTPMethod, _ content: RequestContent?) {
         switch content {
@@ -28,8 +28,8 @@ extension EasyHandle {
     /// Whether a form is bound to the handle.
     var carriesForm: Bool { content?.isMultipart ?? false }
 
-    /// What `curl_easy_reset` would do, but for the form: everything that a request may set and the next one may not, above
-    /// all what is secret.
+    /// Does what `curl_easy_reset` would do, but keeps the form: resets every option of a request that the next one
+    /// must not have, above all the secret ones.
     func takeBackOptions() {
         for option in [
             CURLOPT_PIPEWAIT, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,
@@ -54,7 +54,7 @@ extension EasyHandle {
     /// Length of the content as libcurl announced it; nil before it did.
     var contentLength: Int64? { offset(CURLINFO_CONTENT_LENGTH_UPLOAD_T).flatMap { $0 >= 0 ? $0 : nil } }
 
-    /// Bytes of requests, content apart, that went out; more than one request only where libcurl repeats it.
+    /// Bytes of requests that were sent, without content; more than one request only if libcurl repeats it.
     var requestSize: Int {
         var size = 0
         xfer_easy_get_long(easy, CURLINFO_REQUEST_SIZE, &size)

@@ -4,23 +4,23 @@ import XferCore
 import XferModel
 
 /// A libcurl easy handle: one request at a time, reused for the next one. It never changes its session, because its TLS
-/// session cache would carry one session's trust into another; but for the one a form is bound to, which lives as long as
-/// its attempt and whose cache is never used at all (`setCommonOptions`).
+/// session cache would carry one session's trust into another. The exception is the handle a form is bound to: it lives
+/// as long as its attempt, and its cache is never used (`setCommonOptions`).
 ///
 /// Confined to the loop's thread.
 final class EasyHandle {
-    /// What callbacks and messages know the handle by.
+    /// The id by which callbacks and messages find the handle.
     let id: UInt
     let easy: UnsafeMutableRawPointer
     /// The exchange that receives the callbacks; nil while the handle is idle.
     weak var exchange: Exchange?
-    /// The socket the request goes over, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` only knows it
-    /// afterwards). For HTTP/2 others use it too.
+    /// The socket of the request, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` is only valid
+    /// afterwards). With HTTP/2 other requests use it, too.
     var socket: Int32?
 
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: HeaderList?
-    /// Whose cookies the present request sends and keeps.
+    /// The cookie jar of the present request.
     var jar: CookieJar?
     private(set) var content: RequestContent?
 
@@ -38,7 +38,7 @@ final class EasyHandle {
         errorBuffer.deallocate()
     }
 
-    /// What one request needs beyond what all have in common.
+    /// Parameters of one request besides the common options.
     struct Request {
         var url: HTTPURL
         var method: HTTPMethod
@@ -59,8 +59,8 @@ final class EasyHandle {
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
 
-        /// libcurl's buffer. Over plain http a call reads as much as is there; TLS brings a record of 16 KiB at most, for which
-        /// more room only costs. Under a limit little is taken at a time.
+        /// libcurl's buffer. Over plain http a call reads as much as is there; a TLS record has 16 KiB at most, so a
+        /// larger buffer has only costs. Under a limit the buffer is small.
         var bufferSize: Int {
             if maxReceiveRate > 0 { return 16 << 10 }
             return url.scheme == .http && !spec.key.hasSecureProxy ? readSize : min(readSize, 64 << 10)
@@ -85,11 +85,11 @@ final class EasyHandle {
         setAuthentication(request.authentication)
         setCookies(request.cookies)
         if request.url.scheme == .https, !request.isHTTP1 {
-            // Rather share an HTTP/2 connection that is being made than make another. Over http, where no ALPN ever
-            // says that there is none to share, it would wait for the first response's end.
+            // A request rather waits for an HTTP/2 connection that is being made than makes another one. Over http,
+            // where no ALPN shows that there is none to share, it would wait for the first response's end.
             set(CURLOPT_PIPEWAIT, 1)
         }
-        // 0 would be libcurl's own 300 s.
+        // 0 would mean libcurl's default of 300 s.
         let connectTimeout = request.connectTimeout > 0 ? request.connectTimeout : 86_400
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(saturating: max(1, min(connectTimeout, 86_400) * 1000)))
         set(CURLOPT_BUFFERSIZE, request.bufferSize)
@@ -110,7 +110,7 @@ final class EasyHandle {
         rest()
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
-        // Unbinds the form, whether or not it goes along to the next hop.
+        // Unbinds the form, whether or not the next hop sends it, too.
         if content?.isMultipart == true { set(CURLOPT_MIMEPOST, pointer: nil) }
         content = nil
         setCookies(nil)
@@ -134,22 +134,23 @@ final class EasyHandle {
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: ContinueMemory.patience.components.seconds * 1000))
-        // A proxy's answer to CONNECT is not the response that was asked for.
+        // A proxy's answer to CONNECT is not the response to the request.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
 
-    /// The certificate check is ours, in libcurl's place; libcurl still has to insist on one, and to end with ours.
+    /// Replaces libcurl's certificate check by this service's; libcurl still has to require a check, and to fail with
+    /// ours.
     private func setTrust() {
         for (peer, host) in [
             (CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST),
             (CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST),
         ] {
-            // 0 would ignore what our callback says.
+            // With 0 libcurl would ignore the callback's verdict.
             set(peer, 1)
-            // 2 would check the name where a policy says not to.
+            // With 2 libcurl would check the name even where a policy does not.
             set(host, 0)
         }
-        // The default bundle would be read for every session, and nothing asks it.
+        // libcurl would read the default bundle for every session, though it is not used.
         for option in [CURLOPT_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH] {
             set(option, pointer: nil)
         }
@@ -173,8 +174,8 @@ final class EasyHandle {
 
     // MARK: While the request runs
 
-    /// Stops or continues each direction. Continuing to receive hands over at once what libcurl still holds; a refusal of
-    /// that comes back as the code.
+    /// Pauses or resumes each direction. When receiving is resumed, libcurl delivers what it holds at once; if that is
+    /// refused, the code is returned.
     func setPaused(receiving: Bool, sending: Bool) -> CURLcode {
         let code = curl_easy_pause(
             easy, (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0))
@@ -182,22 +183,22 @@ final class EasyHandle {
         return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
-    /// Whether bytes wait in the socket. Only telling over http/1.1.
+    /// Whether unread bytes wait in the socket. Only meaningful over http/1.1.
     var hasUnreadBytes: Bool {
         guard let socket else { return false }
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
     }
 
-    /// Caps what the kernel takes in for a limit that was put on a running transfer, and no longer for one that is lifted
-    /// (0). The connection is not used again.
+    /// Limits the kernel's receive window for a limit on a running transfer, or removes that bound (0). The connection
+    /// is not reused.
     func clampWindow(rate: Int64) {
         guard let socket else { return }
         ReceiveWindow.clamp(socket, rate: rate)
         set(CURLOPT_FORBID_REUSE, 1)
     }
 
-    /// Where libcurl itself says it is going; nil when that cannot be read.
+    /// The origin that libcurl itself connects to; nil when it cannot be read.
     var effectiveOrigin: Origin? {
         var text: UnsafeMutableRawPointer?
         guard xfer_easy_get_pointer(easy, CURLINFO_EFFECTIVE_URL, &text) == CURLE_OK, let text else { return nil }
@@ -208,7 +209,7 @@ final class EasyHandle {
         }
     }
 
-    /// Whether this request made a connection, instead of using one that was there.
+    /// Whether this request made its connection instead of reusing one.
     var hasNewConnection: Bool {
         var count = 0
         return xfer_easy_get_long(easy, CURLINFO_NUM_CONNECTS, &count) != CURLE_OK || count > 0
@@ -231,7 +232,7 @@ final class EasyHandle {
 
     // MARK: Options
 
-    // libcurl only refuses options it does not know or has no memory for; the tests would see the first.
+    // libcurl only refuses unknown options, which tests would detect, or lacks memory.
     func set(_ option: CURLoption, _ value: Int) { xfer_easy_set_long(easy, option, value) }
     func set(_ option: CURLoption, _ value: String) { xfer_easy_set_string(easy, option, value) }
     func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {

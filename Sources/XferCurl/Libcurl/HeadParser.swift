@@ -1,7 +1,7 @@
 import XferCore
 import XferModel
 
-/// Puts a response's head together from the lines libcurl hands over, one call per line.
+/// Assembles a response's head from the lines that libcurl delivers, one call per line.
 struct HeadParser {
     enum Event {
         case more
@@ -17,13 +17,13 @@ struct HeadParser {
 
     static let maxFields = 1000
     static let maxBytes = 256 << 10
-    /// Most interim responses to one request that are told of.
+    /// Most interim responses to one request that are reported.
     static let maxInterim = 10_000
 
     private var head: ResponseHead?
     private var byteCount = 0
     private var interimCount = 0
-    /// Whether the server has asked for the content.
+    /// Whether the server has answered 100 (Continue).
     private(set) var hasContinued = false
     /// Lines after the head are trailers, which are ignored.
     private var isDone = false
@@ -75,11 +75,12 @@ struct HeadParser {
     /// Obsolete line folding (RFC 9112 §5.2).
     private mutating func continueLastField(with line: String) {
         guard let last = head?.fields.popLast() else {
-            // Nothing to continue: white space before the first field (RFC 9112 §2.2), which its name keeps.
+            // There is no field to continue: white space before the first field (RFC 9112 §2.2), which stays part of
+            // its name.
             if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) { appendField(line, colon) }
             return
         }
-        // libcurl reads a field that frames the message without its second line: it may mean nothing that is valid.
+        // libcurl ignores the second line of a framing field, so the field's value is made invalid.
         let joint = FramingName.named(last.name) == nil ? " " : Self.unreadable
         let value = Self.trimmed((last.value + joint + Self.trimmed(line[...]))[...])
         head?.fields.append(HeaderField(name: last.name, value: value))

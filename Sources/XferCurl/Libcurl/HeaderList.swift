@@ -11,12 +11,12 @@ final class HeaderList {
 
     /// Throws for text that would end a line early; clients' fields are checked long before.
     ///
-    /// `addingDefaults` keeps libcurl's own fields out of a request: `Expect` above all, unless `expectsContinue`. With it
-    /// libcurl holds content back for up to a second wherever a server does not answer 100: too long for a small one, see
-    /// `ContinueMemory`. Without it a server that refuses early is heard all the same: what it says is read while content is
-    /// being sent, and ends the sending.
+    /// `addingDefaults` removes libcurl's own fields from a request: `Expect` above all, unless `expectsContinue`. With
+    /// `Expect` libcurl holds content back for up to a second if the server does not answer 100, which is too long for
+    /// a small one (see `ContinueMemory`). Without it an early refusal is still noticed: the response is read while
+    /// content is sent, and ends the sending.
     ///
-    /// `isSigned`: libcurl 7.88 signs every line as it stands, so that none may have another meaning.
+    /// `isSigned`: libcurl 7.88 signs every line as it stands, so none may need another interpretation.
     init(_ fields: [HeaderField], addingDefaults: Bool = true, isSigned: Bool = false, expectsContinue: Bool = false)
         throws(TransferError)
     {

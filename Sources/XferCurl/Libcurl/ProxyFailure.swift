@@ -1,9 +1,9 @@
 import CCurl
 import XferModel
 
-/// What a proxy's refusal means, which libcurl reports as a broken connection.
+/// Converts a proxy's refusal, which libcurl reports as a broken connection.
 extension Exchange {
-    /// Nil when the request did not fail at the proxy. While the handle still knows.
+    /// Nil when the request did not fail at the proxy. Call it before the handle is reset.
     func proxyFailure(_ code: CURLcode) -> TransferError? {
         guard code != CURLE_OK, let (session, handle) = connection, let proxy = session.key.spec.key.proxy else {
             return nil
@@ -14,13 +14,13 @@ extension Exchange {
                 .authFailed, "the proxy \(proxy) wants other credentials", curlCode: curlCode, host: url.hostKey)
         }
         switch handle.proxyStatus {
-        // Some proxies say 401 to wrong credentials.
+        // Some proxies answer 401 to wrong credentials.
         case let status where status == 407 || status == 401:
             return TransferError(
                 .authFailed, "the proxy \(proxy) answered \(status): it wants other credentials", httpStatus: status,
                 curlCode: curlCode, host: url.hostKey)
         case let status where status >= 300:
-            // 4xx: the proxy does not want to; 5xx: it could not.
+            // 4xx: the proxy refuses; 5xx: it failed.
             let isRetriable = status >= 500 || status == 408 || status == 429
             return TransferError(
                 .connectFailed, "the proxy \(proxy) answered \(status) to the wish to connect to \(url.hostKey)",
@@ -39,7 +39,7 @@ extension EasyHandle {
         return status
     }
 
-    /// Whether a SOCKS proxy refused user name and password, or wants some.
+    /// Whether a SOCKS proxy refused user name and password, or requires them.
     fileprivate var refusesProxyLogin: Bool {
         var problem = 0
         xfer_easy_get_long(easy, CURLINFO_PROXY_ERROR, &problem)

@@ -4,21 +4,21 @@ import NIOConcurrencyHelpers
 import XferModel
 import XferThreads
 
-/// The engine's executor: one thread that waits in `epoll_wait` for libcurl's sockets, for the next deadline, and for jobs
-/// from other threads. Nothing to do means no wake-up at all.
+/// The engine's executor: one thread that waits in `epoll_wait` for libcurl's sockets, for the next deadline, and for
+/// jobs from other threads. An idle loop never wakes up.
 ///
-/// One turn: run the jobs that came, let the client act on due deadlines and ready sockets, wait. The thread starts with the
-/// first job and ends after `stop`; a job that comes later starts it again for as long as there are jobs, so that no caller
-/// ever waits for ever.
+/// One turn: run the jobs that came, let the client act on due deadlines and ready sockets, wait. The thread starts
+/// with the first job and ends after `stop`; a later job starts it again for as long as there are jobs, so that no
+/// caller waits for ever.
 ///
-/// `@unchecked Sendable`: `inbox` has its own lock; `epoll` is only asked (the kernel serialises) and `wakeUp` only written
-/// to; `deadlines` and `client` are touched on the loop's thread alone, of which there is at most one at a time and which
-/// hands over through `inbox`'s lock.
+/// `@unchecked Sendable`: `inbox` has its own lock; `epoll` is only called (the kernel serialises) and `wakeUp` only
+/// written to. `deadlines` and `client` are used on the loop's thread alone. There is at most one such thread at a
+/// time, and `inbox`'s lock orders it with the next one.
 final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private struct Inbox {
         enum Thread {
             case none, awake, asleep
-            /// Asleep with nothing but sockets and jobs to wake it.
+            /// Asleep without a deadline: only sockets and jobs can wake it.
             case resting
         }
 
@@ -48,7 +48,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
 
     private static let wakeUpToken = UInt64.max
 
-    /// What deadlines are measured by.
+    /// The clock for deadlines.
     let clock: @Sendable () -> MonotonicInstant
 
     init(clock: @escaping @Sendable () -> MonotonicInstant) throws(EngineStartError) {
@@ -64,7 +64,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     /// Sets the client that acts on sockets and deadlines. Call it before the first job.
     func attach(_ client: any LoopClient) { self.client = client }
 
-    /// Lets the thread end once its jobs are done, and forgets the client.
+    /// Ends the thread once its jobs are done, and releases the client.
     func stop() {
         preconditionOnLoop()
         client = nil
@@ -87,7 +87,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Has the loop turn once; from any thread. Where no thread runs nothing waits for a turn.
+    /// Requests a turn of the loop; from any thread. Without a running thread nothing waits for a turn.
     func wake() {
         let isAsleep = inbox.withLockedValue { inbox in
             guard inbox.thread != .none else { return false }
@@ -162,8 +162,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Whether the thread sleeps and no deadline will wake it. Asking does not wake it either.
-    /// So does one that was not needed yet.
+    /// Whether the thread sleeps without a deadline, or was never started. The call does not wake it.
     var isResting: Bool { inbox.withLockedValue { $0.thread == .resting || $0.thread == .none } }
 
     // MARK: Sockets

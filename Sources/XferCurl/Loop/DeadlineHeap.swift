@@ -1,7 +1,7 @@
 import XferModel
 
-/// When what has to happen next: at most one instant per key, changed and removed exactly, so that nothing stale ever
-/// wakes the loop. A binary heap that knows where each key lies.
+/// Deadlines by key: at most one instant per key, changed and removed exactly, so that no stale deadline wakes the
+/// loop. A binary heap that knows the place of each key.
 struct DeadlineHeap<Key: Hashable> {
     private var entries: [(instant: MonotonicInstant, key: Key)] = []
     private var positions: [Key: Int] = [:]
@@ -24,7 +24,7 @@ struct DeadlineHeap<Key: Hashable> {
         siftDown(positions[key] ?? position)
     }
 
-    /// Sets the key's instant unless an earlier one is set: the key's owner looks again when that comes.
+    /// Sets the key's instant unless an earlier one is set: the owner of the key recomputes it then.
     mutating func setIfEarlier(_ key: Key, to instant: MonotonicInstant?) {
         guard let instant else { return }
         if let position = positions[key], entries[position].instant <= instant { return }

@@ -17,8 +17,8 @@ struct Epoll: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Registers the descriptor or changes its mask. The kernel forgets closed descriptors by itself, so what is registered
-    /// is found out by trying.
+    /// Registers the descriptor or changes its mask. The kernel removes closed descriptors by itself, so it tries both
+    /// calls.
     func watch(_ fd: Int32, mask: UInt32, token: UInt64) {
         if xfer_epoll_control(descriptor, EPOLL_CTL_MOD, fd, mask, token) != 0 {
             _ = xfer_epoll_control(descriptor, EPOLL_CTL_ADD, fd, mask, token)
@@ -27,7 +27,7 @@ struct Epoll: ~Copyable {
 
     func forget(_ fd: Int32) { _ = xfer_epoll_control(descriptor, EPOLL_CTL_DEL, fd, 0, 0) }
 
-    /// Waits for events; `milliseconds` −1 waits for ever, 0 only looks.
+    /// Waits for events; `milliseconds` −1 waits for ever, 0 returns at once.
     func wait(milliseconds: Int32, _ body: (Ready) -> Void) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.batch) { masks in
             withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.batch) { tokens in

@@ -42,7 +42,7 @@ public struct SessionKey: Hashable, Sendable {
         self.clientCertificate = clientCertificate
     }
 
-    /// The proxy itself is spoken to over TLS.
+    /// Whether the connection to the proxy itself uses TLS.
     var hasSecureProxy: Bool { proxy?.lowercased().hasPrefix("https://") ?? false }
 }
 
@@ -50,7 +50,7 @@ public struct SessionKey: Hashable, Sendable {
 public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
     public var user: String
     public var password: String
-    /// Shown only when asked, and not as it is (RFC 7616); else sent at once (RFC 7617).
+    /// Sent only after a challenge, as a digest (RFC 7616); else sent at once (RFC 7617).
     public var isDigest: Bool
 
     public init(user: String, password: String, isDigest: Bool = false) {
@@ -62,13 +62,13 @@ public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
     public var description: String { Redaction.mask }
 }
 
-/// How a session's connections are judged.
+/// The trust settings of a session's connections.
 public struct TrustSettings: Hashable, Sendable {
     /// PEM bundle of trust anchors; nil is the system's.
     public var caFile: String?
-    /// What the origin is held to; every one of them has to accept.
+    /// Policies for the origin, each of which has to accept.
     public var policies: AppliedPolicies
-    /// What an `https` proxy is held to.
+    /// Policies for an `https` proxy.
     public var proxyPolicies: AppliedPolicies
 
     /// The ordinary check of chain and host name unless told otherwise.
@@ -81,6 +81,6 @@ public struct TrustSettings: Hashable, Sendable {
     }
 }
 
-/// Says which session a hop goes through, or why the hop is refused. Called on the attempt's loop, before the hop and again
-/// in its TLS handshake, which is refused if the answer has changed: it must not block.
+/// Chooses the session of a hop, or throws why the hop is refused. Called on the attempt's loop, before the hop and
+/// again in its TLS handshake, which is refused if the answer has changed: it must not block.
 public typealias SessionChooser = @Sendable (HTTPURL) throws(TransferError) -> SessionSpec

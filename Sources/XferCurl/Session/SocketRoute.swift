@@ -8,7 +8,7 @@ struct SocketRoute {
     let remote: UnsafeMutablePointer<CChar>?
     let remotePort: Int32
 
-    /// Whether the descriptor is the connection's socket. Of two sockets in one process, none has the same ends.
+    /// Whether the descriptor is the connection's socket: no two sockets of a process have the same ends.
     func matches(_ socket: Int32) -> Bool {
         guard let remote, Self.end(of: socket, getsockname)?.port == localPort,
             let peer = Self.end(of: socket, getpeername), peer.port == remotePort
@@ -16,7 +16,7 @@ struct SocketRoute {
         return strcmp(peer.text, remote) == 0
     }
 
-    /// Whether nothing waits in the socket: no byte, no end, no error. Takes nothing out, and does not wait.
+    /// Whether nothing waits in the socket: no byte, no end, no error. Reads nothing, and does not wait.
     static func isQuiet(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))

@@ -2,16 +2,16 @@ import CCurl
 import CLinux
 import XferModel
 
-/// One libcurl multi handle: one pool of connections, all of them judged by the same trust.
+/// One libcurl multi handle: one pool of connections, all judged by the same trust settings.
 ///
 /// Confined to the loop's thread. Its multi handle is changed from the loop's turn, never from one of its callbacks.
 final class TransferSession {
-    /// What connections are kept apart by.
+    /// The key of a connection pool.
     struct PoolKey: Hashable {
         var spec: SessionSpec
         /// Limited transfers have connections of their own: HTTP/1.1, with a small window.
         var isLimited: Bool
-        /// Which reading of the trust anchors judges the connections; 0 without TLS.
+        /// The generation of the trust anchors that judge the connections; 0 without TLS.
         var anchorGeneration: UInt64 = 0
     }
 
@@ -24,7 +24,7 @@ final class TransferSession {
     private let multi: UnsafeMutableRawPointer
     private var idleHandles: [EasyHandle] = []
     private var activeCount = 0
-    /// Descriptors libcurl has had watched, some of which it has closed since.
+    /// Descriptors that libcurl had watched; some may be closed since.
     private var sockets: Set<Int32> = []
     /// Where connections were found, by their local port.
     private var found: [Int32: Int32] = [:]
@@ -70,7 +70,7 @@ final class TransferSession {
         return form.carrier
     }
 
-    /// Takes a handle back, finished or not. After this no callback comes for its request any more.
+    /// Returns a handle to the session, finished or not. No callback for its request follows.
     func end(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.easy)
         activeCount -= 1
@@ -124,7 +124,7 @@ final class TransferSession {
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE else { continue }
             let code = xfer_message_result(message)
-            // Ending the request may retire and close this session: then there is nothing left to read from.
+            // The end of the request may retire and close this session: then there are no messages left.
             core.handle(of: message.pointee.easy_handle)?.exchange?.onRequestDone(code)
             if core.session(self.id) == nil { return }
         }
@@ -132,8 +132,8 @@ final class TransferSession {
 
     // MARK: From libcurl
 
-    /// The socket of a connection; nil when libcurl never had it watched. libcurl itself tells the socket of a connection
-    /// that is used again only after the request.
+    /// The socket of a connection; nil when libcurl never had it watched. libcurl itself reports the socket of a reused
+    /// connection only after the request.
     func socket(of route: SocketRoute) -> Int32? {
         if let known = found[route.localPort], route.matches(known) { return known }
         if found.count > 4 * Self.maxIdle { found = [:] }

@@ -1,10 +1,10 @@
 import XferTrust
 
-/// The certificate authorities' file, as far as others have to know of it.
+/// The certificate authorities' file.
 public enum Authorities {
-    /// Names the contents of the file, nil the system's: another text for other contents. Blocks for some milliseconds,
-    /// for less where they are `known`.
-    /// - Throws: when it cannot be read, or holds no certificates: what was read before stays in force then.
+    /// Identifies the contents of the file, nil the system's: other contents have another text. Blocks for some
+    /// milliseconds, for less if the contents are `known`.
+    /// - Throws: when the file cannot be read, or has no certificates: the former contents stay in force then.
     public static func fingerprint(ofFile file: String?, known: String?) throws(AuthoritiesError) -> String {
         do throws(TrustAnchorsError) {
             return try TrustAnchors(file: file).fingerprint(known: known)

@@ -1,7 +1,7 @@
 public import XferModel
 import XferTrust
 
-/// Reads what operators write into trust policies; what needs OpenSSL is behind this.
+/// Reads what operators write into trust policies; gives access to the parts that need OpenSSL.
 public enum PolicyReading {
     /// `sha256/BASE64`, or PEM text of one or more certificates.
     /// - Throws: with a reason that never repeats what was given, which may be a private key.
@@ -22,7 +22,7 @@ public enum PolicyReading {
         }
     }
 
-    /// Whether certificate and key can be read, fit each other, and the key is its owner's alone.
+    /// Checks that certificate and key can be read, belong together, and that only the owner can read the key.
     public static func check(_ files: ClientCertificateFiles) throws(PolicyReadingError) {
         do throws(ClientIdentityError) {
             _ = try ClientIdentity(files)

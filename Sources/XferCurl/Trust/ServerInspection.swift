@@ -4,7 +4,7 @@ public import XferCore
 public import XferModel
 import XferTrust
 
-/// Looks at a server's certificates as every connection of this service does, without asking for anything.
+/// Inspects a server's certificates as every connection of this service does, without a request.
 public enum ServerInspection {
     /// A certificate as it is shown to people.
     public struct ShownChainCertificate: Hashable, Sendable {
@@ -22,7 +22,7 @@ public enum ServerInspection {
         public var der: [UInt8]
     }
 
-    /// What a policy, by itself, says to what the server showed.
+    /// A single policy's verdict on the server's certificates.
     public struct Opinion: Hashable, Sendable {
         public var policy: TrustPolicy
         /// Why it refuses; nil accepts.
@@ -41,7 +41,7 @@ public enum ServerInspection {
         public var chainFailure: TrustFailure?
         /// What the server stapled; nil when the handshake did not get so far.
         public var stapledStatus: StapledStatus?
-        /// Each policy's own, the host's first.
+        /// The verdict of each policy, the host's first.
         public var opinions: [Opinion]
         /// Why no chain could be judged, or why the handshake failed for another reason than trust.
         public var failure: String?

@@ -2,7 +2,7 @@ public import XferCore
 public import XferModel
 import XferTrust
 
-/// Judges servers that have sent something already: what was believed then may not be believed now.
+/// Judges servers that sent kept bytes: servers that were trusted then may not be trusted now.
 public enum SourceJudge {
     /// Why the policies refuse the server that sent this; nil when they accept it.
     ///

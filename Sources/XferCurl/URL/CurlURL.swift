@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 public import XferModel
 
-/// URLs as libcurl's parser understands them (curl_url_set(3)): what is stored is what will be asked for.
+/// URLs as libcurl's parser understands them (curl_url_set(3)): the stored URL is the requested one.
 public enum CurlURL {
     /// An absolute URL and the user info that was split off from it.
     public struct Parsed: Hashable, Sendable {
@@ -15,12 +15,12 @@ public enum CurlURL {
         }
     }
 
-    /// Whether a text begins with a scheme, known or not (RFC 3986 §4.3): then it is relative to nothing.
+    /// Whether a text begins with a scheme, known or not (RFC 3986 §4.3): then it is no relative reference.
     public static func isAbsolute(_ text: String) -> Bool {
         text.firstIndex(of: ":").map { isScheme(text[..<$0]) } ?? false
     }
 
-    /// Longest text that is taken, in bytes.
+    /// Longest text that is accepted, in bytes.
     public static let maxLength = 16 << 10
 
     /// Reads an absolute `http` or `https` URL. The fragment is dropped, dot segments are removed, the host is lower
@@ -33,7 +33,7 @@ public enum CurlURL {
         }
         let scheme = text[..<colon].lowercased()
         guard let known = HTTPURL.Scheme(rawValue: scheme) else { throw .unsupportedScheme(scheme) }
-        // libcurl takes one slash or three for two.
+        // libcurl accepts one slash or three instead of two.
         let authority = text.utf8[colon...].dropFirst()
         guard authority.starts(with: "//".utf8), !authority.starts(with: "///".utf8) else { throw .noHost }
         let handle = try URLHandle()
@@ -102,7 +102,7 @@ private struct URLHandle: ~Copyable {
 
     borrowing func url(scheme: HTTPURL.Scheme) throws(URLSyntaxError) -> HTTPURL {
         guard let host = try host(), !host.isEmpty else { throw .noHost }
-        // libcurl lets more through than a name, or an address, is made of.
+        // libcurl accepts more characters than a name, or an address, can have.
         let isName = host.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._~".utf8.contains($0) }
         guard isName || host.hasPrefix("[") else { throw .badHost }
         guard let text = try part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)),
@@ -139,7 +139,7 @@ private struct URLHandle: ~Copyable {
     }
 }
 
-/// libidn2, which libcurl turns names into Punycode with, reads them in the locale's character set.
+/// libidn2, with which libcurl converts names into Punycode, reads them in the locale's character set.
 private enum UTF8Locale {
     /// `@unchecked Sendable`: a locale object is never changed once it is made (newlocale(3)).
     private struct Locale: @unchecked Sendable {

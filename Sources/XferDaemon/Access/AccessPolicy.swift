@@ -5,7 +5,7 @@ import XferModel
 public struct AccessPolicy: Hashable, Sendable {
     /// Why a peer is refused.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// uid 65534: in a user namespace every stranger looks like this (user_namespaces(7)).
+        /// uid 65534: in a user namespace every unmapped user has this uid (user_namespaces(7)).
         case overflowUser
         /// Nothing in the configuration allows it.
         case notAllowed(uid: UInt32)
@@ -45,9 +45,9 @@ public struct AccessPolicy: Hashable, Sendable {
         RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots))
     }
 
-    /// The caller a peer is, or why it is refused.
+    /// The caller for a peer; throws why it is refused.
     ///
-    /// A grant to the user itself stands alone; otherwise the grants of all its groups are united.
+    /// A grant to the user itself applies alone; otherwise the grants of all its groups are united.
     public func caller(_ peer: Peer) throws(Refusal) -> Caller {
         guard peer.uid != Self.overflowUID else { throw .overflowUser }
         if peer.uid == ownUID || peer.uid == 0 {

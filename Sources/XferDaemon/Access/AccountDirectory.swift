@@ -32,7 +32,7 @@ public struct AccountDirectory: Sendable {
             }
         })
 
-    /// A user's own group and all it is in, as getpwuid_r(3) and getgrouplist(3) say: may block as the others do.
+    /// A user's own group and all its groups, by getpwuid_r(3) and getgrouplist(3); may block as the others do.
     public static func account(_ uid: UInt32) -> Account? {
         var entry = passwd()
         return lookUp { buffer, size in
@@ -44,7 +44,7 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// Nil when they do not come to an end.
+    /// Nil if the list is too long.
     private static func groups(of name: UnsafePointer<CChar>, _ gid: UInt32) -> [UInt32]? {
         var count: Int32 = 64
         while count <= 1 << 20 {
@@ -53,7 +53,7 @@ public struct AccountDirectory: Sendable {
             if getgrouplist(name, gid, &groups, &count) >= 0 {
                 return Array(groups.prefix(Int(clamping: max(0, count))))
             }
-            // What is needed, where the library says so.
+            // The required size, where the library reports it.
             count = max(count, room * 2)
         }
         return nil

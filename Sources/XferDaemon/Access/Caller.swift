@@ -15,7 +15,7 @@ public struct Peer: Hashable, Sendable {
     }
 }
 
-/// A peer that may call, with what it may do. Decided anew for every call, so that a reload counts at once.
+/// A peer that may call, with its permissions. Decided anew for every call, so that a reload takes effect at once.
 public struct Caller: Hashable, Sendable {
     public let peer: Peer
     /// The daemon's own user or root.
@@ -29,10 +29,10 @@ public struct Caller: Hashable, Sendable {
     /// The owner of its tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 
-    /// Whether it may see and touch tasks of that owner; tasks it may not are answered as `not_found`.
+    /// Whether it may see and change tasks of that owner; for others the answer is `not_found`.
     public func mayTouch(_ owner: Owner) -> Bool { isOperator || owner == self.owner }
 
-    /// Whether it may call the method at all; a caller that may not is answered `permission_denied`.
+    /// Whether it may call the method at all; otherwise the answer is `permission_denied`.
     public func mayCall(_ method: String) -> Bool { isOperator || !OperatorMethods.contains(method) }
 }
 

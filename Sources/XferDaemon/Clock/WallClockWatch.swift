@@ -13,7 +13,7 @@ enum WallClockWatch {
         _ = xfer_timerfd_watch_clock(timer)
         try BackgroundThread.start("xferd-clock") {
             var expirations: UInt64 = 0
-            // Either call says so: a clock that is set between them is not missed.
+            // Either call reports a change: a clock that is set between them is not missed.
             while xfer_timerfd_watch_clock(timer) == 0
                 && read(timer, &expirations, MemoryLayout.size(ofValue: expirations)) >= 0
                 || errno == ECANCELED || errno == EINTR

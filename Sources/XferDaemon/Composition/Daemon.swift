@@ -10,10 +10,10 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// The composition root: everything is made here, once, and put together.
+/// The composition root: all parts are made and connected here, once.
 public enum Daemon {
-    /// Runs the service until it is told to stop. To be called from the main thread of a program that runs nothing
-    /// asynchronous itself.
+    /// Runs the service until it is stopped. Call it from the main thread of a program that runs nothing asynchronous
+    /// itself.
     public static func run(_ options: DaemonOptions) -> DaemonExit {
         MemoryCare.keepHeapSmall()
         DescriptorLimit.raise()
@@ -124,7 +124,7 @@ public enum Daemon {
         return ServiceLog(level: settings.level, format: format.resolved(environment: instance.environment))
     }
 
-    /// Before there is a log, and for commands that only print.
+    /// Reports errors before there is a log, and for commands that only print.
     static func complain(_ message: String) {
         let line = Array("xferd: \(message)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

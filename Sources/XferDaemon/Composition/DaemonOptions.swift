@@ -1,4 +1,4 @@
-/// What the command line of `xferd` says.
+/// The command-line options of `xferd`.
 public struct DaemonOptions: Hashable, Sendable {
     public var paths: InstancePaths.Flags
     /// Settings by key path, as `--set queue.max_active=3` gives them.
@@ -16,10 +16,11 @@ public struct DaemonOptions: Hashable, Sendable {
 /// Exit codes of `xferd`.
 public enum DaemonExit: Int32, Sendable {
     case success = 0
-    /// Something outside went wrong; trying again may help.
+    /// An external failure; trying again may help.
     case failure = 1
     /// `--check-config` found a fault.
     case badConfiguration = 2
-    /// Configuration or database need a person (EX_CONFIG, sysexits.h): the unit does not restart after it.
+    /// An operator has to repair the configuration or the database (EX_CONFIG, sysexits.h): the unit does not restart
+    /// after it.
     case needsAttention = 78
 }

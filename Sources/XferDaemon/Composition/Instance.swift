@@ -2,13 +2,13 @@ import Glibc
 import XferManager
 import XferModel
 
-/// An instance of the service before it runs: where it lives and what its settings are.
+/// An instance of the service before it runs: its paths and its settings.
 struct Instance: Sendable {
     let options: DaemonOptions
     let environment: [String: String]
     let paths: InstancePaths
     let loaded: LoadedSettings
-    /// What the configuration names and is not there yet, a line each.
+    /// Files that the configuration names and that are missing, a line each.
     let missing: [SettingsProblem]
 
     /// - Throws: `InstancePathsError`, `SettingsRejection`.

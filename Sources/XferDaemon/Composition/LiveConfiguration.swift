@@ -5,7 +5,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// The settings in force, and what a reload changes.
+/// The settings in force, and their reload.
 final class LiveConfiguration: Sendable {
     private struct State {
         var loaded: LoadedSettings
@@ -42,7 +42,7 @@ final class LiveConfiguration: Sendable {
         state.withLockedValue { $0.onAccessChange = body }
     }
 
-    /// What holds for new tasks where their fields say nothing.
+    /// Defaults for fields that new tasks do not set.
     var taskDefaults: TaskDefaults {
         let settings = loaded.settings
         return TaskDefaults(

@@ -1,14 +1,14 @@
 import XferManager
 import XferProtocol
 
-/// What `xferd` does instead of running: prints or checks something and ends.
+/// Commands of `xferd` that print or check something and end.
 public enum OneShotCommands {
-    /// The effective configuration with where each value came from.
+    /// Prints the effective configuration with the origin of each value.
     public static func printConfiguration(_ options: DaemonOptions) -> DaemonExit {
         report { try StandardOutput.write(try Instance(options).loaded.yaml) }
     }
 
-    /// Whether the configuration is right; its faults with line and column otherwise.
+    /// Checks the configuration; prints its faults with line and column.
     public static func checkConfiguration(_ options: DaemonOptions) -> DaemonExit {
         report {
             let instance = try Instance(options)
@@ -26,12 +26,12 @@ public enum OneShotCommands {
         }
     }
 
-    /// The OpenRPC document.
+    /// Prints the OpenRPC document.
     public static func printSchema() -> DaemonExit {
         report(fault: .failure) { try StandardOutput.write(OpenRPCDocument.text) }
     }
 
-    /// A thorough check of the database.
+    /// Checks the database thoroughly.
     public static func checkDatabase(_ options: DaemonOptions) -> DaemonExit {
         report(fault: .needsAttention) {
             let path = try Instance(options).paths.stateDirectory
@@ -40,7 +40,7 @@ public enum OneShotCommands {
         }
     }
 
-    /// Sets a damaged database aside and salvages what can be read.
+    /// Sets a damaged database aside and salvages the readable rows.
     public static func recover(_ options: DaemonOptions) -> DaemonExit {
         report(fault: .failure) {
             let report = try DatabaseMaintenance.recover(stateDirectory: try Instance(options).paths.stateDirectory)

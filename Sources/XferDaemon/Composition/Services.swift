@@ -45,7 +45,7 @@ struct SocketService: Service {
     }
 }
 
-/// Keeps the service manager's watchdog content while the manager and the database answer.
+/// Notifies the service manager's watchdog while the manager and the database respond.
 struct WatchdogService: Service {
     let watchdog: Watchdog?
     let manager: TransferManager
@@ -92,23 +92,23 @@ private final class WatchedFiles {
     let paths: Set<String>
     private let watch: ConfigurationWatch?
 
-    /// What cannot be watched is left out.
+    /// Files that cannot be watched are skipped.
     init(_ paths: Set<String>, onChange: @escaping @Sendable () -> Void) {
         self.paths = paths
         watch = paths.isEmpty ? nil : try? ConfigurationWatch(paths: paths, onChange: onChange)
     }
 }
 
-/// How the service is to stop: `suspend` unless an operator asked for something else.
+/// How the service stops: `suspend` unless an operator requested another mode.
 final class ShutdownRequest: Sendable {
     private let state = NIOLockedValueBox<(mode: ShutdownMode, stop: (@Sendable () async -> Void)?)>((.suspend, nil))
 
     var mode: ShutdownMode { state.withLockedValue(\.mode) }
 
-    /// What brings the service down.
+    /// Sets the action that stops the service.
     func onRequest(_ stop: @escaping @Sendable () async -> Void) { state.withLockedValue { $0.stop = stop } }
 
-    /// Does what takes long while clients are still answered, then brings the service down.
+    /// Does the slow part of the shutdown while clients are still answered, then stops the service.
     func perform(_ mode: ShutdownMode, on manager: TransferManager) async {
         state.withLockedValue { $0.mode = mode }
         await manager.prepareShutdown(mode)
@@ -116,7 +116,8 @@ final class ShutdownRequest: Sendable {
     }
 }
 
-/// Keeps the status line of `systemctl status` true: written when activity or the network changes, never on a timer.
+/// Keeps the status line of `systemctl status` up to date: written when activity or the network changes, never on a
+/// timer.
 struct StatusService: Service {
     let manager: TransferManager
     let notifier: ServiceNotifier
@@ -143,13 +144,14 @@ struct StatusService: Service {
     }
 }
 
-/// Keeps the process small: after starting, and whenever nothing is left to do. Calls see to it themselves.
+/// Returns unused memory to the system after the start, and whenever the service becomes idle. RPC calls report their
+/// own work.
 struct MemoryService: Service {
     let manager: TransferManager
     let memory: MemoryCare
 
     func run() async throws {
-        // What starting took is not used again; what goes on beside it may leave something behind.
+        // Memory of the start is not used again; the services that start beside it may free some later.
         memory.giveBack()
         memory.noteWork()
         let subscription = manager.hub.subscribe(EventFilter(types: [.queueIdle]))

@@ -13,11 +13,11 @@ public enum StandardOutput {
         }
     }
 
-    /// Opens standard streams that the caller closed, so that no file of the daemon's gets their numbers: log lines would
-    /// go into it. To be called first thing.
+    /// Opens standard streams that the parent process closed, so that no file of the daemon gets their numbers: log
+    /// lines would be written to it. Call it first.
     public static func openMissing() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest free number is this one. What is written there fails.
+            // open(2) returns the lowest free number, which is this one. Writes to it fail.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
@@ -28,7 +28,7 @@ public struct StandardOutputError: Error, Hashable, Sendable, CustomStringConver
     /// Error number, errno(3).
     public let code: Int32
 
-    /// Says so on standard error, unless the reader has seen enough.
+    /// Reports it on standard error, unless the reader has closed its end.
     public func report() {
         if code != EPIPE { Daemon.complain(description) }
     }

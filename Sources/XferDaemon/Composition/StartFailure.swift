@@ -2,7 +2,7 @@ import Glibc
 import XferManager
 import XferModel
 
-/// Tells failures that a person has to mend from those a restart may cure.
+/// Distinguishes failures that an operator has to repair from those that a restart may cure.
 enum StartFailure {
     static func needsAttention(_ error: any Error) -> Bool {
         switch error {
@@ -11,13 +11,13 @@ enum StartFailure {
         }
     }
 
-    /// What to do where the state directory's file system is why nothing can be written; nil when it is not, as far as it
-    /// shows. Asked of the file system and not of the error: a dozen calls of several libraries fail for that, each in words
-    /// of its own.
+    /// What to do if the state directory's file system prevents writing; nil if it does not, as far as can be checked.
+    /// It checks the file system rather than the error: many calls of several libraries fail for that, each with its
+    /// own text.
     static func advice(stateDirectory path: String) -> String? {
         var path = path
         var facts = statvfs()
-        // It may not be there yet.
+        // The directory may not exist yet.
         while statvfs(path, &facts) != 0 {
             guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
             path = String(path[..<slash])

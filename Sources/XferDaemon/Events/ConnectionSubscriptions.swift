@@ -3,10 +3,10 @@ import NIOConcurrencyHelpers
 import XferModel
 import XferProtocol
 
-/// The event streams of all connections: each is pumped by a task of its own, as fast as its client reads.
+/// The event streams of all connections: a task of its own sends each of them, as fast as its client reads.
 final class ConnectionSubscriptions: Sendable {
     private struct State {
-        /// By connection, then by subscription; nil until the answer to the subscribing call is on its way.
+        /// By connection, then by subscription; nil until the answer to the subscribing call is sent.
         var pumps: [UInt64: [Int64: Task<Void, Never>?]] = [:]
         var nextID: Int64 = 1
     }
@@ -16,7 +16,7 @@ final class ConnectionSubscriptions: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Starts pumping a feed and names the stream; nil when the connection has too many already.
+    /// Starts sending a feed and returns the stream's id; nil when the connection has too many already.
     func start(_ feed: EventFeed, on connection: RPCConnection) -> Int64? {
         let (id, isFirst) = state.withLockedValue { state -> (Int64?, Bool) in
             let isFirst = state.pumps[connection.id] == nil
@@ -35,7 +35,7 @@ final class ConnectionSubscriptions: Sendable {
 
     private func begin(_ feed: EventFeed, as id: Int64, on connection: RPCConnection) {
         state.withLockedValue { state in
-            // Stopped, or the connection closed, before the answer was on its way.
+            // The stream was stopped, or the connection closed, before the answer was sent.
             guard state.pumps[connection.id]?[id] != nil else { return }
             state.pumps[connection.id]?[id] = Task { [weak self] in
                 await Self.pump(feed, as: id, to: connection)
@@ -60,8 +60,8 @@ final class ConnectionSubscriptions: Sendable {
         state.withLockedValue { _ = $0.pumps[connection]?.removeValue(forKey: id) }
     }
 
-    /// Sends what the feed brings until it or the connection ends. A full connection is waited for: meanwhile events
-    /// pile up in the feed's mailbox, whose bound is the overflow's.
+    /// Sends the feed's events until it or the connection ends. It waits while the connection is full; events then
+    /// gather in the feed's mailbox, whose limit leads to the overflow.
     private static func pump(_ feed: EventFeed, as subscription: Int64, to connection: RPCConnection) async {
         var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
         while let messages = try? await feed.next() {

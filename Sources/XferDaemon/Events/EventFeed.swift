@@ -2,9 +2,9 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// One ordered stream of events for one reader: first what the store has after `since`, then what happens.
+/// One ordered stream of events for one reader: first the stored events after `since`, then new ones.
 ///
-/// The subscription begins before the replay, so that nothing falls between the two.
+/// The subscription begins before the replay, so that no event is lost between the two.
 actor EventFeed {
     private let manager: TransferManager
     private let filter: EventFilter
@@ -13,7 +13,7 @@ actor EventFeed {
     /// The last event of the replay read so far; nil once the replay is over.
     private var replayed: Int64?
 
-    /// Set when events after `since` are gone: the oldest one that is kept.
+    /// Set when events after `since` were removed: the oldest one that is kept.
     nonisolated let gapBefore: Int64?
     /// The newest event when the feed began.
     nonisolated var startSeq: Int64 { subscription.startSeq }
@@ -76,7 +76,7 @@ actor EventFeed {
 }
 
 extension EventFilter {
-    /// The filter a client asks for; without types everything, progress included.
+    /// The filter of a client's request; without types everything, progress included.
     init(types: [EventName]?, taskIDs: [TaskID]?, caller: Caller) {
         var durable: Set<EventType>?
         var includesProgress = true

@@ -2,7 +2,7 @@ import JSONRPC
 import NIOConcurrencyHelpers
 import XferManager
 
-/// How many event streams there are, and how much waits for them: a share for each connection within one for its user.
+/// Limits the number of event streams and their waiting bytes: a share for each connection within one for its user.
 final class EventLeases: Sendable {
     private struct User {
         let budget: EventBudget
@@ -24,7 +24,7 @@ final class EventLeases: Sendable {
         self.perUser = perUser
     }
 
-    /// Room for one stream more; nil when its user has too many.
+    /// A place for one more stream; nil when its user has too many.
     func lease(for connection: RPCConnection) -> EventLease? {
         let (uid, id) = (connection.peer.userID, connection.id)
         let budget = users.withLockedValue { users -> EventBudget? in
@@ -51,7 +51,7 @@ final class EventLeases: Sendable {
     }
 }
 
-/// A stream's place; given back with its last user.
+/// A stream's place; released with its last reference.
 final class EventLease: Sendable {
     let budget: EventBudget
     private let onEnd: @Sendable () -> Void

@@ -4,12 +4,12 @@ import HeapModule
 import NIOConcurrencyHelpers
 import XferThreads
 
-/// Hands jobs to a queue when their time has come. Its thread sleeps until the nearest one is due, and while there is none
-/// it sleeps for good.
+/// Adds jobs to a queue when their time has come. Its thread sleeps until the nearest one is due; without jobs it does
+/// not wake up.
 final class DelayTimer: Sendable {
     private struct Entry: Comparable {
         let due: Swift.Duration
-        /// What was added first goes first.
+        /// Orders jobs with the same time: the first added is the first run.
         let number: UInt64
         let job: UnownedJob
 
@@ -27,7 +27,7 @@ final class DelayTimer: Sendable {
     private let due: JobQueue
     private let state = NIOLockedValueBox(State())
 
-    /// Times run on `clock` (clock_gettime(2)); what is due goes to `due`. The timer lives as long as the process.
+    /// Times are of `clock` (clock_gettime(2)); due jobs go to `due`. The timer lives as long as the process.
     init(clock: clockid_t, due: JobQueue) throws {
         self.clock = clock
         self.due = due
@@ -37,7 +37,7 @@ final class DelayTimer: Sendable {
     }
 
     func add(_ job: UnownedJob, after delay: Swift.Duration) {
-        // A century is as good as for ever, and its seconds fit the timer.
+        // A century stands for ever, and its seconds fit the timer.
         let due = now + min(max(delay, .zero), .seconds(3_155_760_000))
         state.withLockedValue { state in
             let isNearest = state.waiting.min.map { due < $0.due } ?? true
@@ -69,7 +69,7 @@ final class DelayTimer: Sendable {
 
     private var now: Swift.Duration { .nanoseconds(xfer_clock_nanoseconds(clock)) }
 
-    /// Wakes the thread at `instant`; zero would disarm the timer, and is long past.
+    /// Wakes the thread at `instant`. Zero would disarm the timer, so it is replaced by a time that is past.
     private func arm(_ instant: Swift.Duration) {
         let (seconds, attoseconds) = instant.components
         _ = xfer_timerfd_set(descriptor, Int(clamping: seconds), Int(clamping: attoseconds / 1_000_000_000))

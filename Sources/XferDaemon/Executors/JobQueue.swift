@@ -8,7 +8,7 @@ import XferThreads
 /// single job that one of the threads adds wakes no other thread: the same thread runs it next, before another one
 /// could be awake.
 final class JobQueue: @unchecked Sendable {
-    /// Which queue the calling thread works for.
+    /// The queue of the calling thread.
     private static let ofThread = ThreadLocal<JobQueue>()
 
     // Sendable: everything that changes is only touched while `hasWork` is locked.
@@ -27,10 +27,10 @@ final class JobQueue: @unchecked Sendable {
         if isUseful { hasWork.signal() }
     }
 
-    /// The calling thread takes jobs from here from now on, and nothing else.
+    /// Binds the calling thread to this queue.
     func adoptThread() { Self.ofThread.current = self }
 
-    /// The next job, waited for; nil once the queue has ended and is empty.
+    /// Waits for the next job; nil once the queue has ended and is empty.
     func take() -> UnownedJob? {
         hasWork.lock()
         while jobs.isEmpty {
@@ -50,7 +50,7 @@ final class JobQueue: @unchecked Sendable {
         return job
     }
 
-    /// Lets the threads go when no job is left.
+    /// Ends the threads when no job is left.
     func end() {
         hasWork.lock()
         hasEnded = true
@@ -58,7 +58,7 @@ final class JobQueue: @unchecked Sendable {
         hasWork.broadcast()
     }
 
-    /// Whether a thread is to be woken; notes that one is being woken then.
+    /// Whether a thread has to be woken; if so, records that one is being woken.
     private func mayWakeOne() -> Bool {
         guard !jobs.isEmpty, idleThreads > 0, !isWaking else { return false }
         isWaking = true

@@ -6,7 +6,7 @@ final class MainThread: MainExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }
 
-    /// Runs what comes in until `stop`.
+    /// Runs jobs until `stop`.
     func run() {
         while let job = queue.take() { job.runSynchronously(on: asUnownedSerialExecutor()) }
     }

@@ -1,14 +1,14 @@
 import NIOConcurrencyHelpers
 @_spi(ExperimentalCustomExecutors) import _Concurrency
 
-/// Where this process's Swift code runs: on executors of our own, put in place before the first `Task` there is.
+/// Installs this service's executors before the first `Task` starts.
 ///
-/// Swift 6.3 offers three ways. Its hooks (`swift_task_enqueueGlobal_hook` and others) are passed by when a task sleeps:
-/// `Task.sleep` asks the default executor itself. A task executor preference does not reach the tasks that libraries
+/// Swift 6.3 offers three ways. Its hooks (`swift_task_enqueueGlobal_hook` and others) are bypassed when a task sleeps:
+/// `Task.sleep` calls the default executor itself. A task executor preference does not reach the tasks that libraries
 /// start. An executor factory covers both.
 enum ServiceExecutors {
-    /// Runs `body` to its end and gives what it returns. To be called once, from the main thread, before anything else
-    /// that is asynchronous.
+    /// Runs `body` to its end and returns its result. Call it once, from the main thread, before anything else that is
+    /// asynchronous.
     ///
     /// - Throws: `ThreadError` or `SystemError` when the system gives no threads or timers.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) throws -> Value? {
@@ -26,7 +26,7 @@ enum ServiceExecutors {
         return result.withLockedValue { $0 }
     }
 
-    /// Asked once for each, by `_createExecutors`.
+    /// `_createExecutors` calls each property once.
     private enum Factory: ExecutorFactory {
         static let executors = NIOLockedValueBox<(main: MainThread, pool: ServicePool)?>(nil)
 

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 import XferThreads
-// The protocols of a global executor are not public in Swift 6.3: seen from here and `ServiceExecutors` alone.
+// The protocols of a global executor are not public in Swift 6.3; only this file and `ServiceExecutors` import them.
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-/// Swift's global executor in this process: a fixed number of threads, and timers of the kernel's.
+/// Swift's global executor in this process: a fixed number of threads, and kernel timers.
 ///
-/// The one that comes with Swift is libdispatch's, whose thread pool looks every second whether it should grow, for ever
-/// after its first job. A service that has nothing to do should not wake up.
+/// Swift's own uses libdispatch, whose thread pool checks every second whether it should grow, for ever after its first
+/// job. An idle service should not wake up.
 final class ServicePool: TaskExecutor, SchedulingExecutor {
     private let queue = JobQueue()
     private let continuous: DelayTimer
@@ -49,9 +49,9 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
     }
 }
 
-/// The pool, as a job wants it named. It lives as long as the process, and its threads need no reference to it.
+/// The pool, as jobs reference it. It lives as long as the process, and its threads need no strong reference.
 private struct UnmanagedExecutor: @unchecked Sendable {
-    // Sendable: a name only; what it names is Sendable.
+    // Sendable: only a reference to a Sendable object.
     let reference: UnownedTaskExecutor
 
     init(_ pool: ServicePool) { reference = pool.asUnownedTaskExecutor() }

@@ -6,7 +6,7 @@ import XferProtocol
 /// `batch.*`: decode, authorise, call, encode.
 struct BatchHandlers: Sendable {
     let manager: TransferManager
-    /// What holds for a new task where its fields say nothing, at this moment.
+    /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
     var all: [Handler] {
@@ -38,7 +38,7 @@ struct BatchHandlers: Sendable {
         return result
     }
 
-    /// What could be read of the entries, and what could not.
+    /// The valid entries, and the errors of the others.
     private struct Entries: Sendable {
         var tasks: [(index: Int, task: NewTask)] = []
         var refusals: [BatchRefusal] = []

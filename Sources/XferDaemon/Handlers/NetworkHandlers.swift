@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `network.*`: decode, call, encode. Every caller may ask: what is told every process of the machine can see.
+/// `network.*`: decode, call, encode. Every caller may call it: any process of the machine can get this information.
 struct NetworkHandlers: Sendable {
     let manager: TransferManager
 

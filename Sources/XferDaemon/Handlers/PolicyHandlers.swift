@@ -38,7 +38,7 @@ struct PolicyHandlers: Sendable {
 }
 
 extension PolicyInput {
-    /// The policy that is meant; says which pin or pattern cannot be read.
+    /// Reads the policy; throws which pin or pattern is invalid.
     func policy(path: String) throws -> TrustPolicy {
         var policy = TrustPolicy(
             name: name, mode: mode, allowsInvalidCertificates: allowInvalidCertificates,

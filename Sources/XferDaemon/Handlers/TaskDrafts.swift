@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 
 extension NewTask {
-    /// The task as the manager judges it.
+    /// The draft of the task for the manager.
     func draft(for principal: Principal, _ defaults: TaskDefaults) -> TaskDraft {
         TaskDraft(
             url: firstURL, mirrors: mirrors, directoryField: directoryField, request: requestFields,

@@ -6,7 +6,7 @@ import XferProtocol
 /// `task.*`: decode, authorise, call, encode.
 struct TaskHandlers: Sendable {
     let manager: TransferManager
-    /// What holds for a new task where its fields say nothing, at this moment.
+    /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
     var all: [Handler] {
@@ -134,7 +134,7 @@ struct TaskHandlers: Sendable {
 }
 
 extension TaskFilter {
-    /// The filter as the store takes it.
+    /// The filter as a query for the store.
     var stored: TaskQuery {
         TaskQuery(
             states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// Makes records of tasks, with what only the running service knows of them.
+/// Makes records of tasks, with the state that only the running service has.
 struct TaskRecords: Sendable {
     let manager: TransferManager
 
@@ -24,7 +24,7 @@ struct TaskRecords: Sendable {
         }
     }
 
-    /// Whether the task would start or go on if the database could be written: its row cannot say so itself.
+    /// Whether the task would run if the database could be written: its row cannot say so.
     private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
         task.state == .queued || task.state == .running && !isLive
     }

@@ -11,7 +11,7 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
     /// An object a line.
     case json
 
-    /// What `auto` stands for: systemd names in `JOURNAL_STREAM` the device and inode of the stream it gave
+    /// The format that `auto` selects: systemd puts the device and inode of its stream into `JOURNAL_STREAM`
     /// (systemd.exec(5)); a redirected standard error has others.
     public func resolved(environment: [String: String], standardError: Int32 = STDERR_FILENO) -> LogFormat {
         guard self == .auto else { return self }

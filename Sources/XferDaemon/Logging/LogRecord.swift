@@ -53,7 +53,7 @@ struct LogRecord {
         return .object(object)
     }
 
-    /// A message is one line: what would start another, or drive a terminal, is shown as an escape.
+    /// A message is one line: characters that would begin another one, or control a terminal, are escaped.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in

@@ -1,7 +1,7 @@
 import Logging
 import XferModel
 
-/// Hides secrets in whatever is logged, so that no call site has to remember.
+/// Hides secrets in all log messages, so that no call site has to.
 enum LogRedaction {
     /// Every URL in the text with its user info and secret parameters masked.
     static func text(_ text: String) -> String {

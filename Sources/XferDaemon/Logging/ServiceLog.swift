@@ -3,7 +3,7 @@ public import Logging
 import NIOConcurrencyHelpers
 import XferModel
 
-/// Where the service's messages go and from which level on; the level can be changed while it runs.
+/// The service's log: its destination and its level, which can be changed while it runs.
 public final class ServiceLog: Sendable {
     private let state: NIOLockedValueBox<Logger.Level>
     private let format: LogFormat
@@ -18,8 +18,8 @@ public final class ServiceLog: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The least important level that is written. Every logger made from here follows a change at once, but those
-    /// whose own `logLevel` was set.
+    /// The least important level that is written. Every logger made here follows a change at once, except those whose
+    /// own `logLevel` was set.
     public var level: Logger.Level {
         get { state.withLockedValue { $0 } }
         set { state.withLockedValue { $0 = newValue } }
@@ -37,7 +37,7 @@ public final class ServiceLog: Sendable {
         Logger(label: label) { ServiceLogHandler(label: $0, log: self, metadataProvider: nil) }
     }
 
-    /// Writes one line; what cannot be written is lost, for there is nowhere to say so.
+    /// Writes one line; a line that cannot be written is lost, since there is no other place to report it.
     func write(_ record: LogRecord) {
         var line = record.line(format) + "\n"
         line.withUTF8 { bytes in
@@ -54,7 +54,7 @@ public final class ServiceLog: Sendable {
     }
 }
 
-/// swift-log's end of `ServiceLog`.
+/// swift-log's handler for `ServiceLog`.
 struct ServiceLogHandler: LogHandler {
     let label: String
     let log: ServiceLog

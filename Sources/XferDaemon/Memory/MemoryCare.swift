@@ -1,12 +1,12 @@
 import CLinux
 import NIOConcurrencyHelpers
 
-/// Keeps the process small: what work left behind goes back to the system soon after.
+/// Returns unused memory to the system soon after work has ended.
 ///
-/// A batch of ten thousand tasks passes through some twenty megabytes, which malloc(3) would keep for good; and of the code
-/// that starting takes, most is never executed again. Nothing runs and nothing wakes up unless something was done.
+/// A batch of ten thousand tasks needs some twenty megabytes for a moment, which malloc(3) would keep for good; and
+/// most code of the start is never executed again. Without work nothing runs and nothing wakes up.
 final class MemoryCare: Sendable {
-    /// Long enough that a client's next call finds everything as it left it.
+    /// Long enough that a client's next call finds everything still in memory.
     private static let patience = Duration.seconds(2)
 
     private let isDue = NIOLockedValueBox(false)
@@ -15,7 +15,7 @@ final class MemoryCare: Sendable {
     /// since each thread has a cache of its own, and no lasting room for large blocks.
     static func keepHeapSmall() { xfer_keep_heap_small(1, 256 << 10, 4 << 20) }
 
-    /// Something was done: gives back in a moment, once for all that is done meanwhile.
+    /// Work was done: returns memory in a moment, once for all work until then.
     func noteWork() {
         let isFirst = isDue.withLockedValue { isDue in
             defer { isDue = true }
@@ -29,7 +29,7 @@ final class MemoryCare: Sendable {
         }
     }
 
-    /// Gives back now.
+    /// Returns memory now.
     func giveBack() {
         xfer_trim_heap()
         xfer_release_code()

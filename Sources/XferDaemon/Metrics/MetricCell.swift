@@ -1,18 +1,18 @@
 import CoreMetrics
 import NIOConcurrencyHelpers
 
-/// What a family of series is, by Prometheus' names.
+/// The kind of a family of series, with Prometheus' names.
 enum MetricKind: String, Sendable {
     case counter, gauge, histogram
 }
 
-/// The numbers of one series; every kind of swift-metrics handler is a face of it.
+/// The numbers of one series, for every kind of swift-metrics handler.
 final class MetricCell: Sendable {
     /// Upper bounds of the histogram's buckets: 1 ms to 1 min, for what is timed here lies in between.
     static let bounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
 
     private struct Numbers {
-        /// A counter's or gauge's value, or the sum of what a histogram saw.
+        /// A counter's or gauge's value, or the sum of a histogram's observations.
         var value = 0.0
         /// Not cumulative; one more than there are bounds.
         var buckets: [Int64]
@@ -70,7 +70,7 @@ extension MetricCell: MeterHandler {
     func set(_ value: Int64) { set(Double(value)) }
     func set(_ value: Double) { numbers.withLockedValue { $0.value = value } }
 
-    /// Also a counter's; those never go down.
+    /// Also for counters, whose values never decrease.
     func increment(by amount: Double) {
         guard kind != .counter || amount >= 0 else { return }
         numbers.withLockedValue { $0.value += amount }

@@ -1,10 +1,10 @@
 public import CoreMetrics
 import NIOConcurrencyHelpers
 
-/// Keeps what swift-metrics records and writes it as Prometheus text for `GET /metrics`.
+/// Keeps the metrics that swift-metrics records and writes them as Prometheus text for `GET /metrics`.
 ///
-/// Names and labels are made valid, counters end in `_total`, timers are histograms in `_seconds`. The number of
-/// series is bounded: beyond it new ones count nothing, but for `xferd_metrics_refused_series_total`.
+/// Names and labels are made valid, counters end in `_total`, timers are histograms in `_seconds`. The number of series
+/// is bounded: new ones beyond it are only counted in `xferd_metrics_refused_series_total`.
 public final class PrometheusRegistry: MetricsFactory {
     /// The content type of `render()`.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -98,7 +98,7 @@ public final class PrometheusRegistry: MetricsFactory {
         cell(label, suffix: "", dimensions, .gauge)
     }
 
-    /// A recorder that does not aggregate is a gauge: it says what is, not what was.
+    /// A recorder that does not aggregate is a gauge: it has the present value.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {

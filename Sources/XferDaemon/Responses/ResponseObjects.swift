@@ -2,9 +2,9 @@ import StrictJSON
 import XferManager
 import XferModel
 
-/// Makes objects of response bodies (AFURLResponseSerialization), with the reader everything else here is read with.
+/// Parses response bodies into objects (AFURLResponseSerialization), with the project's own JSON parser.
 enum ResponseObjects {
-    /// Deepest nesting; leaves room for what is around an object in an answer.
+    /// Deepest nesting; leaves room for the levels around an object in an answer.
     private static let maxDepth = 60
 
     static let reader: ResponseReader = { (body, parser, stripsNulls) throws(UnreadableResponse) in
@@ -20,7 +20,7 @@ enum ResponseObjects {
         }
     }
 
-    /// Without the key at fault, which may be a secret: where it is is enough.
+    /// Without the key at fault, which may be a secret: its position is sufficient.
     private static func problem(_ error: JSONSyntaxError) -> String {
         let what =
             switch error.reason {

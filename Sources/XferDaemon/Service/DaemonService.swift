@@ -6,7 +6,7 @@ import XferManager
 import XferProtocol
 import XferThreads
 
-/// What answers on the socket: finds the caller's rights and the method's handler.
+/// Answers RPC calls: finds the caller's permissions and the method's handler.
 final class DaemonService: RPCService {
     private let handlers: [String: Handler]
     private let access: NIOLockedValueBox<AccessPolicy>
@@ -76,7 +76,7 @@ final class DaemonService: RPCService {
 }
 
 extension Caller {
-    /// The caller as the manager knows it.
+    /// The caller as a principal for the manager.
     var principal: Principal {
         Principal(
             owner: owner, isOperator: isOperator, groups: [peer.gid] + peer.groups, roots: roots, maxTasks: maxTasks,

@@ -4,7 +4,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// The one place where what went wrong becomes an answer on the wire.
+/// Converts all errors into answers on the wire.
 enum ErrorAnswers {
     static func answer(to error: any Error) -> RPCError {
         switch error {

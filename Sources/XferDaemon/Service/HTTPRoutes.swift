@@ -4,7 +4,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// What the socket offers by `GET` beside `POST /rpc`.
+/// The resources of the socket for `GET` beside `POST /rpc`.
 struct HTTPRoutes: Sendable {
     let manager: TransferManager
     let service: DaemonService
@@ -73,7 +73,7 @@ private struct ServerSentEvents: AsyncSequence, Sendable {
         mutating func next() async throws -> [UInt8]? {
             if !hasBegun {
                 hasBegun = true
-                // Lets the client know at once that it is connected.
+                // Shows the client at once that it is connected.
                 return Array(": xferd\n\n".utf8)
             }
             guard let messages = try await feed.next() else { return nil }

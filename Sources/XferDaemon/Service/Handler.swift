@@ -7,10 +7,10 @@ struct Handler: Sendable {
     let name: String
     let isBulk: Bool
     let isBrief: Bool
-    /// Answers the result's text.
+    /// Returns the result's text.
     let respond: @Sendable (JSONValue?, CallContext) async throws -> [UInt8]
 
-    /// A handler for `method`: `body` gets decoded parameters and gives a typed result.
+    /// A handler for `method`: `body` gets decoded parameters and returns a typed result.
     init<Method: RPCMethod>(
         _ method: Method.Type,
         _ body: @escaping @Sendable (Method.Params, CallContext) async throws -> Method.Result

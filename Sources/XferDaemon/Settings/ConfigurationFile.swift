@@ -1,7 +1,7 @@
 import Glibc
 
 extension LoadedSettings {
-    /// Settings as a start or a reload takes them: the instance's file with the environment and the flags over it.
+    /// Loads the settings for a start or a reload: the instance's file, overridden by the environment and the flags.
     public static func load(
         _ instance: InstancePaths, flags: [String: String] = [:], environment: [String: String]
     ) throws(SettingsRejection) -> LoadedSettings {

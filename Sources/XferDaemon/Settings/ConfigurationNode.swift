@@ -18,16 +18,16 @@ struct ConfigurationNode: Hashable, Sendable {
     }
 
     let content: Content
-    /// Nil for what did not come from a file.
+    /// Nil if it does not come from a file.
     let position: ConfigurationPosition?
 
-    /// Text that came without a file.
+    /// Text from outside a file.
     init(text: String) {
         content = .scalar(text, isPlain: true)
         position = nil
     }
 
-    /// What an error calls it: `"six"`, `a list`, `a mapping`, `nothing`.
+    /// Its name in errors: `"six"`, `a list`, `a mapping`, `nothing`.
     var summary: String {
         switch content {
         case .scalar("", isPlain: true): "nothing"
@@ -54,7 +54,7 @@ struct ConfigurationNode: Hashable, Sendable {
     }
 }
 
-/// Why a text is not YAML this house reads.
+/// Why a text is not YAML that the configuration accepts.
 struct ConfigurationSyntaxError: Error, Hashable {
     let message: String
     let position: ConfigurationPosition?

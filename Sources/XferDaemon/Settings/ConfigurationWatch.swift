@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Tells when files of the configuration were written, replaced or removed (inotify(7)), without polling.
+/// Reports when files of the configuration were written, replaced or removed (inotify(7)), without polling.
 ///
-/// Directories are watched, not the files: editors rename a new file over the old one, and a file may not exist yet.
-/// A directory that does not exist is not watched, nor is what a symbolic link points to; SIGHUP always works.
+/// Directories are watched, not the files: editors rename a new file over the old one, and a file may not exist yet. A
+/// missing directory is not watched, nor is the target of a symbolic link; SIGHUP always works.
 public struct ConfigurationWatch: ~Copyable {
     private let source: any DispatchSourceRead
 
-    /// - Parameter onChange: called on a queue of the watch's own, once for changes that come together.
+    /// - Parameter onChange: called on the watch's own queue, once for several changes at a time.
     /// - Throws: the error number, ENOENT when the directory does not exist.
     public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemError) {
         try self.init(paths: [path], onChange: onChange)
@@ -46,7 +46,7 @@ public struct ConfigurationWatch: ~Copyable {
 
     deinit { source.cancel() }
 
-    /// Reads what is there and says whether any of it is about one of the names in its directory.
+    /// Reads the waiting events; returns whether any of them is about one of the names in its directory.
     private static func drain(_ descriptor: Int32, lookingFor names: [Int32: Set<[UInt8]>]) -> Bool {
         let headerSize = MemoryLayout<inotify_event>.size
         var isNamed = false

@@ -1,6 +1,6 @@
 import XferModel
 
-/// `access.users` and `access.groups`: a mapping from names to what they may do.
+/// `access.users` and `access.groups`: a mapping from names to grants.
 extension SettingForm where Value == [String: Settings.Grant] {
     static let grants = SettingForm(
         expected: "a mapping from names to {roots, max_tasks, max_priority}", isScalar: false
@@ -52,7 +52,7 @@ extension SettingForm where Value == [String: Settings.Grant] {
         return grant
     }
 
-    /// No `~` here: it would mean the daemon's home, which is hardly what was meant.
+    /// `~` is not allowed: it would mean the daemon's home, which is hardly intended.
     private static func roots(
         _ node: ConfigurationNode, _ context: SettingContext
     ) throws(SettingMismatch) -> [String] {

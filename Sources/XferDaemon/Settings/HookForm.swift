@@ -59,7 +59,7 @@ extension SettingForm where Value == [HookDefinition] {
         return hook
     }
 
-    /// The program's path, absolute, then whatever it takes. No shell is asked: every item is one argument.
+    /// The program's absolute path, then its arguments. There is no shell: every item is one argument.
     private static func arguments(
         _ node: ConfigurationNode, _ context: SettingContext
     ) throws(SettingMismatch) -> [String] {

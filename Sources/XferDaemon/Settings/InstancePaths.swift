@@ -1,29 +1,29 @@
-/// Where an instance keeps its things, from flags and the environment alone.
+/// The paths of an instance, from flags and the environment alone.
 ///
-/// Flags win over `XFERD_*`, these over what systemd hands over (systemd.exec(5), `STATE_DIRECTORY` and others), that
-/// over the XDG Base Directory Specification and its defaults.
+/// Flags win over `XFERD_*`, these over systemd's variables (systemd.exec(5), `STATE_DIRECTORY` and others), those over
+/// the XDG Base Directory Specification and its defaults.
 public struct InstancePaths: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable { case user, system }
 
     /// `system` when the service manager of the system gave a state directory below `/var/lib`.
     public let kind: Kind
-    /// Home of the daemon's user, what `~` means in the configuration.
+    /// Home of the daemon's user, for `~` in the configuration.
     public let home: String
     /// Holds the database, the cache and the lock.
     public let stateDirectory: String
     /// The socket that is made when none is inherited.
     public let socket: String
     public let configurationFile: String
-    /// Whether the configuration file was named by the caller and so has to exist.
+    /// Whether the caller named the configuration file, which then has to exist.
     public let isConfigurationFileRequired: Bool
-    /// Where files go when neither the configuration nor the task says.
+    /// The download directory when neither the configuration nor the task names one.
     public let downloadDirectory: String
-    /// The one directory beneath which files may be written when the configuration does not say.
+    /// The only download root when the configuration names none.
     public let defaultRoot: String
-    /// Where the service manager put credentials.
+    /// The service manager's directory for credentials.
     public let credentialsDirectory: String?
 
-    /// What the command line says of the paths; nil where it says nothing. Relative paths mean `currentDirectory`.
+    /// Paths from the command line; nil where it has none. Relative paths are below `currentDirectory`.
     public struct Flags: Hashable, Sendable {
         public var configurationFile: String?
         public var stateDirectory: String?
@@ -83,7 +83,7 @@ public struct InstancePaths: Hashable, Sendable {
         guard socket.utf8.count <= Self.longestSocketPath else { throw .socketPathTooLong(socket) }
     }
 
-    /// Bytes of a path that fit `sun_path` with its final zero (unix(7)).
+    /// Longest path in bytes that fits `sun_path` with its final zero (unix(7)).
     public static let longestSocketPath = 107
 
     /// The variables of the environment that place an instance; all others beginning with `XFERD_` are settings.
@@ -91,7 +91,9 @@ public struct InstancePaths: Hashable, Sendable {
 
     /// Directories that are never source or destination of a task, whatever the roots allow.
     ///
-    /// A configuration file that was named may lie among other things, in /etc or a home; then its directory is none.
+    /// If downloads lie below the state directory, only its `cache` and `spool` are forbidden. The directory of a
+    /// configuration file that was named is forbidden only if it is called `xferd`: others, such as /etc, hold other
+    /// things, too.
     public var forbiddenDirectories: [String] {
         let holdsDownloads = (downloadDirectory + "/").hasPrefix(stateDirectory + "/")
         let state = holdsDownloads ? ["/cache", "/spool"].map { stateDirectory + $0 } : [stateDirectory]
@@ -106,13 +108,13 @@ public struct InstancePaths: Hashable, Sendable {
         return directory.isEmpty ? "/" : String(directory)
     }
 
-    /// Without empty and `.` components; `..` stays, for it cannot be resolved by looking at text.
+    /// Without empty and `.` components; `..` stays, since text alone cannot resolve it.
     static func normalized(_ path: String) -> String {
         "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 }
 
-/// Why an instance has no place.
+/// Why the paths of an instance cannot be determined.
 public enum InstancePathsError: Error, Hashable, Sendable, CustomStringConvertible {
     case noHome(uid: UInt32)
     case socketPathTooLong(String)

@@ -1,7 +1,7 @@
 /// Settings in force with the origin of each value.
 ///
 /// A value comes from the command line, else from the environment (`XFERD_…`), else from the file, else it is the
-/// default. Nothing is skipped in silence: what cannot be read refuses the whole.
+/// default. No faulty value is ignored: it makes the whole configuration invalid.
 public struct LoadedSettings: Hashable, Sendable {
     public internal(set) var settings: Settings
     /// By `SettingKey.path`; a key that is not in it has its default.
@@ -11,9 +11,9 @@ public struct LoadedSettings: Hashable, Sendable {
 
     /// - Parameters:
     ///   - flags: texts by key path, as given with `--set queue.max_active=3`.
-    ///   - environment: the whole environment; variables that do not begin with `XFERD_` are none of its business.
+    ///   - environment: the whole environment; variables that do not begin with `XFERD_` are ignored.
     ///   - file: the configuration's text, nil when there is no file.
-    /// - Throws: everything that is wrong with any of them.
+    /// - Throws: all faults of all sources.
     public init(
         flags: [String: String] = [:], environment: [String: String] = [:], file: ConfigurationText? = nil,
         instance: InstancePaths
@@ -44,7 +44,7 @@ public struct ConfigurationText: Hashable, Sendable {
     }
 }
 
-/// Takes the sources in order of strength, weakest first, and gathers what is wrong with them.
+/// Reads the sources, weakest first, and collects their faults.
 private struct SettingsReader {
     var settings: Settings
     var origins: [String: SettingOrigin] = [:]
@@ -105,7 +105,7 @@ private struct SettingsReader {
         let byVariable = Dictionary(uniqueKeysWithValues: SettingKey.all.map { ($0.environmentName, $0) })
         for (variable, text) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("XFERD_") {
             if let key = byVariable[variable] {
-                // An empty variable is how scripts unset one.
+                // Scripts clear a variable by setting it to nothing.
                 if !text.isEmpty { take(key, text, .environment(variable: variable)) }
             } else if !InstancePaths.environmentNames.contains(variable) {
                 let near = Suggestion.nearest(to: variable.lowercased(), among: byVariable.keys.map { $0.lowercased() })
@@ -155,7 +155,7 @@ private struct SettingsReader {
         }
     }
 
-    /// What no key can say alone.
+    /// Checks that involve several keys.
     mutating func checkTogether() {
         guard problems.isEmpty else { return }
         let directory = settings.download.directory
@@ -163,7 +163,7 @@ private struct SettingsReader {
             root == "/" || directory == root || directory.hasPrefix(root + "/")
         }
         guard !isBeneath else { return }
-        // Blame what was written: where only the roots were, the directory is a default.
+        // Blame the key that was written: if only the roots were, the directory is a default.
         let key = origins["download.dir"] == nil ? "download.roots" : "download.dir"
         let roots = settings.download.roots.joined(separator: ", ")
         problems.append(
@@ -177,7 +177,7 @@ private struct SettingsReader {
     }
 
     private func unknown(_ path: String) -> String {
-        // A right key in the wrong place, or at the top level.
+        // A valid key in the wrong section, or at the top level.
         let name = path.split(separator: ".").last.map(String.init) ?? path
         if let key = SettingKey.all.first(where: { $0.name == name }), path != key.path {
             return "unknown key, did you mean \(key.path)?"

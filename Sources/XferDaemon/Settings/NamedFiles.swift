@@ -38,7 +38,7 @@ struct NamedFiles {
         let problem = SettingsProblem(
             origin: origin("trust.ca_file"), key: "trust.ca_file",
             message: "\(file) \(fault); without it no https server is trusted")
-        // Where nothing was written, a machine without the usual bundle may still do without https.
+        // With the default value, a machine without the usual bundle may still run without https.
         if loaded.origins["trust.ca_file"] == nil { warnings.append(problem) } else { problems.append(problem) }
     }
 
@@ -117,7 +117,7 @@ struct NamedFiles {
 
     // MARK: Places
 
-    /// Where a part of a key's value is written: the deepest that can be found.
+    /// The position of a part of a key's value: the deepest that can be found.
     private func origin(_ key: String, _ steps: [String] = []) -> SettingOrigin {
         guard case .file(let path, let position)? = loaded.origins[key] else { return loaded.origins[key] ?? .default }
         var node = root

@@ -103,7 +103,7 @@ extension SettingForm where Value == [Settings.Policy] {
         }
     }
 
-    /// Where the pins are to be read, if an absolute path is written.
+    /// The file to read the pins from, if an absolute path is written.
     private static func pinFile(
         _ node: ConfigurationNode, _ context: SettingContext
     ) throws(SettingMismatch) -> String? {
@@ -111,7 +111,7 @@ extension SettingForm where Value == [Settings.Policy] {
         return try SettingForm<String>.path.read(node, context)
     }
 
-    /// What a file holds, else `sha256/…` or PEM text. What is no pin is never repeated: it may be a key.
+    /// The pins of a file, else of `sha256/…` or PEM text. Invalid text is never repeated: it may be a key.
     private static func pins(_ node: ConfigurationNode, in file: String?) throws(SettingMismatch) -> [Pin] {
         guard let text = node.text else { throw SettingMismatch(expected: "a pin", found: node) }
         do throws(PolicyTextError) {

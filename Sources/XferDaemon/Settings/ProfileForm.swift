@@ -3,10 +3,10 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `profiles`: a mapping of names to what `profile.set` takes.
+/// `profiles`: a mapping of names to the fields of `profile.set`.
 ///
-/// Read as the wire reads it, so that both know the same fields, limits and errors; where something is wrong, the field's
-/// path leads back to its place in the file.
+/// Read by the wire's code, so that both have the same fields, limits and errors. The path of a faulty field leads back
+/// to its place in the file.
 extension SettingForm where Value == [Profile] {
     private static let expectation = "a mapping of names to profiles, each a mapping with base_url, headers, …"
 

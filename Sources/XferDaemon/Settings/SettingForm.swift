@@ -3,27 +3,27 @@ import XferModel
 
 /// How a kind of value is read, checked and written: `integer(1...1000)`, `size(…)`, `path`, …
 ///
-/// The one place that knows both directions, so that `--print-config` can always be read back.
+/// It has both directions, so that `--print-config` can always be read back.
 struct SettingForm<Value: Hashable & Sendable>: Sendable {
-    /// What is accepted, to follow the word "expected".
+    /// The accepted values, to follow the word "expected".
     let expected: String
-    /// Whether a single word says it; otherwise the environment takes YAML's flow style.
+    /// Whether the value is a single scalar; otherwise the environment uses YAML's flow style.
     let isScalar: Bool
     let read: @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> Value
     /// YAML flow text on one line.
     let write: @Sendable (Value) -> String
 }
 
-/// What reading a value needs beside its text.
+/// The context for reading a value besides its text.
 struct SettingContext: Hashable, Sendable {
-    /// What `~` stands for.
+    /// The directory that `~` means.
     let home: String
 }
 
 /// Why a value was refused.
 struct SettingMismatch: Error, Hashable {
     let message: String
-    /// Of the part at fault; nil means the value itself.
+    /// Position of the part at fault; nil means the value itself.
     let position: ConfigurationPosition?
 
     init(_ message: String, at node: ConfigurationNode) {

@@ -1,16 +1,16 @@
 import Logging
 import XferModel
 
-/// One key of the configuration: its name, its property, what is accepted and what it is for.
+/// One key of the configuration: its name, its property, its accepted values and its purpose.
 ///
-/// `SettingKey.all` is the only list of keys there is: parsing, environment names, `--print-config`, reloading and the
-/// documentation are made from it.
+/// `SettingKey.all` is the only list of keys: parsing, environment names, `--print-config`, reloading and the
+/// documentation are derived from it.
 public struct SettingKey: Sendable {
     /// Dotted, as in `queue.max_active`.
     public let path: String
-    /// What it decides, one sentence without its full stop.
+    /// Its purpose, one sentence without its full stop.
     public let summary: String
-    /// What is accepted, to follow the word "expected".
+    /// The accepted values, to follow the word "expected".
     public let expected: String
     /// Whether a reload applies a change; otherwise it takes a restart.
     public let appliesOnReload: Bool

@@ -33,7 +33,7 @@ public struct ConfigurationPosition: Hashable, Sendable, Comparable {
     }
 }
 
-/// One thing wrong with the settings: where it is, which key it is about and what was expected.
+/// One fault of the settings: its place, its key and what was expected.
 public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public let origin: SettingOrigin
     /// Dotted, as in `queue.max_active`; nil when no key is to blame.
@@ -57,7 +57,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Settings that were refused, with everything that is wrong with them, in the order of the sources.
+/// Settings that were refused, with all their faults, in the order of the sources.
 public struct SettingsRejection: Error, Hashable, Sendable, CustomStringConvertible {
     public let problems: [SettingsProblem]
 

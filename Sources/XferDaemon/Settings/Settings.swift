@@ -1,10 +1,10 @@
 public import Logging
 public import XferModel
 
-/// Everything the configuration decides, typed and within its limits.
+/// The whole configuration, typed and within its limits.
 ///
-/// The initial values are the defaults. How each is called in the file, in the environment and in
-/// `--print-config`, what is accepted and whether a reload applies it: `SettingKey.all`, one entry for each property.
+/// The initial values are the defaults. `SettingKey.all` has one entry for each property: its name in the file, in the
+/// environment and in `--print-config`, its accepted values and whether a reload applies it.
 public struct Settings: Hashable, Sendable {
     public var queue = Queue()
     public var bandwidth = Bandwidth()
@@ -26,7 +26,7 @@ public struct Settings: Hashable, Sendable {
     public var access = Access()
     public var log = Log()
 
-    /// The defaults of an instance; where files go depends on whose it is.
+    /// The defaults of an instance; the download directory depends on its kind.
     public init(defaultsFor instance: InstancePaths) {
         download = Download(directory: instance.downloadDirectory, roots: [instance.defaultRoot])
         if instance.kind == .system { network.admission.deniedAddresses = Network.metadataServices }
@@ -78,9 +78,9 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Sharing: Hashable, Sendable {
-        /// How long a URL that failed for good is not asked for again; zero asks always.
+        /// How long a URL that failed permanently is not requested again; zero always requests it.
         public var negativeTTL = Duration.seconds(3600)
-        /// Whether what became of one owner's task counts for another's.
+        /// Whether results of one owner's task count for another owner's.
         public var betweenOwners = false
     }
 
@@ -94,7 +94,7 @@ public struct Settings: Hashable, Sendable {
     public struct Trust: Hashable, Sendable {
         /// PEM file with the certificate authorities that are trusted; absolute.
         public var authoritiesFile = "/etc/ssl/certs/ca-certificates.crt"
-        /// How servers are judged, by host pattern.
+        /// Trust policies by host pattern.
         public var policies: [Policy] = []
     }
 
@@ -117,8 +117,8 @@ public struct Settings: Hashable, Sendable {
         /// Interfaces that cost money.
         public var meteredInterfaces: [InterfacePattern] = []
 
-        /// Where clouds tell their machines secrets: what the system's instance does not connect to unless told otherwise.
-        /// RFC 3927, RFC 4291 §2.5.6, and what Amazon uses of fd00::/8.
+        /// Addresses of clouds' metadata services, which hold secrets: by default the system instance does not connect
+        /// to them. RFC 3927, RFC 4291 §2.5.6, and Amazon's address in fd00::/8.
         static let metadataServices = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressBlock($0) }
     }
 
@@ -127,7 +127,7 @@ public struct Settings: Hashable, Sendable {
         public var names: [NamePattern] = []
     }
 
-    /// How much of the past is kept.
+    /// Limits on the kept history.
     public struct Retention: Hashable, Sendable {
         public var maxCount: Int
         public var maxAge: Duration
@@ -163,7 +163,7 @@ public struct Settings: Hashable, Sendable {
         public var socketMode: UInt32 { isConfigured ? 0o660 : 0o600 }
     }
 
-    /// What an allowed user may do.
+    /// The permissions of an allowed user.
     public struct Grant: Hashable, Sendable {
         /// Directories beneath which its tasks may write and read; absolute, at least one.
         public var roots: [String]

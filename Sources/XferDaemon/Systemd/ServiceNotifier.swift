@@ -1,24 +1,24 @@
 import Glibc
 import XferModel
 
-/// Tells the service manager how the service is doing: the protocol of sd_notify(3), spoken directly.
+/// Reports the service's state to the service manager by the protocol of sd_notify(3), without libsystemd.
 ///
-/// Without `NOTIFY_SOCKET` every call does nothing, so callers need not ask.
+/// Without `NOTIFY_SOCKET` every call does nothing, so callers need not check.
 public struct ServiceNotifier: Sendable {
-    /// What is told; each is a line of the datagram.
+    /// The messages; each is a line of the datagram.
     public enum Message: Hashable, Sendable {
         /// Start-up or a reload is over.
         case ready
         /// A line for people in `systemctl status`; line breaks become spaces.
         case status(String)
-        /// The configuration is being read again; carries CLOCK_MONOTONIC, as `Type=notify-reload` wants.
+        /// The configuration is being read again; carries CLOCK_MONOTONIC, as `Type=notify-reload` requires.
         case reloading(monotonicMicroseconds: UInt64)
         case stopping
         /// Keep-alive; missing for `WATCHDOG_USEC`, the manager kills the service.
         case watchdog
         /// Start, reload or stop takes this much longer, counted from now.
         case extendTimeout(by: Duration)
-        /// The process the manager should look at.
+        /// The pid of the main process.
         case mainProcess(Int32)
 
         var line: String {
@@ -45,7 +45,7 @@ public struct ServiceNotifier: Sendable {
     /// Whether the service manager expects notifications.
     public var isEnabled: Bool { address != nil }
 
-    /// Sends the messages in one datagram. Best effort: a manager that cannot be told must not stop the service.
+    /// Sends the messages in one datagram. Best effort: a failure must not stop the service.
     @discardableResult
     public func send(_ messages: Message...) -> Bool {
         guard let address, !messages.isEmpty else { return false }

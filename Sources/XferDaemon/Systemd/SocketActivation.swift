@@ -11,7 +11,7 @@ public struct InheritedSocket: Hashable, Sendable {
 
 /// Takes over sockets that were opened before the process was started.
 public enum SocketActivation {
-    /// Where inherited descriptors begin, `SD_LISTEN_FDS_START`.
+    /// First number of inherited descriptors, `SD_LISTEN_FDS_START`.
     public static let firstDescriptor: Int32 = 3
 
     /// The inherited sockets, each checked to be a listening Unix stream socket and marked close-on-exec.
@@ -36,9 +36,9 @@ public enum SocketActivation {
         return sockets
     }
 
-    /// Removes what `take` read from the process's environment, so that no child believes it is meant.
+    /// Removes the variables of `take` from the process's environment, so that no child takes them as its own.
     ///
-    /// setenv(3) is not safe beside other threads that read the environment: call it first thing in `main`.
+    /// setenv(3) is not safe beside other threads that read the environment: call it first in `main`.
     public static func forgetEnvironment() {
         for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"] { unsetenv(name) }
     }

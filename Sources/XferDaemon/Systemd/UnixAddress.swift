@@ -2,7 +2,7 @@ import Glibc
 
 /// A `sockaddr_un` with its exact length, for paths and for abstract names (unix(7)).
 struct UnixAddress: Hashable, Sendable {
-    /// What goes into `sun_path`: a path without its final zero, or a zero and an abstract name.
+    /// The content of `sun_path`: a path without its final zero, or a zero and an abstract name.
     private let name: [UInt8]
 
     /// The form `NOTIFY_SOCKET` has: `/a/path`, or `@name` for an abstract one; nil for anything else or too long.

@@ -1,10 +1,10 @@
 public import Glibc
 
-/// Keeps the service manager's watchdog content while the service is alive (sd_watchdog_enabled(3)).
+/// Notifies the service manager's watchdog while the service is alive (sd_watchdog_enabled(3)).
 ///
 /// Without a watchdog nothing runs and nothing wakes up.
 public struct Watchdog: Sendable {
-    /// Time within which the manager wants to hear; half of it passes between two messages.
+    /// The manager's timeout; messages are sent at half of it.
     public let timeout: Duration
     private let notifier: ServiceNotifier
 
@@ -18,10 +18,10 @@ public struct Watchdog: Sendable {
         timeout = .microseconds(microseconds)
     }
 
-    /// Asks whether the service is alive and tells the manager, until the task is cancelled.
+    /// Checks whether the service is alive and notifies the manager, until the task is cancelled.
     ///
-    /// - Parameter isAlive: goes through what has to work (the manager, the store, the loop). While it answers false
-    ///   or does not answer, nothing is sent and the manager acts.
+    /// - Parameter isAlive: checks the necessary parts (the manager, the store, the loop). While it returns false or
+    ///   does not return, nothing is sent and the manager acts.
     public func run(
         clock: any Clock<Duration> = ContinuousClock(), isAlive: @Sendable () async -> Bool
     ) async {

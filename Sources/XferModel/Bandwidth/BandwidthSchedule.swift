@@ -1,7 +1,7 @@
 /// Limits by the time of day: each entry holds from its time until the next one's, the last one over midnight.
 ///
-/// Times are what a clock on the wall shows: an entry whose time summer time skips holds from when it is over, and while
-/// an hour comes twice whatever holds at that time holds again.
+/// Times are wall-clock times. An entry whose time is skipped by the change to summer time holds from the end of the
+/// skipped hour. When an hour is repeated, the limits of its times hold again.
 public struct BandwidthSchedule: Hashable, Sendable {
     /// From a time of day on.
     public struct Entry: Hashable, Sendable, CustomStringConvertible {
@@ -20,7 +20,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     /// Why a timetable is refused.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed(index: Int)
-        /// Two entries begin at the same time: which of them holds?
+        /// Two entries begin at the same time, so it is undecided which one holds.
         case sameTime(TimeOfDay, index: Int)
         case tooMany(limit: Int)
 
@@ -49,7 +49,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
     /// By time of day.
     public let entries: [Entry]
 
-    /// Says nothing at any time.
+    /// A timetable without limits.
     public init() { entries = [] }
 
     public init(_ entries: [Entry]) throws(Fault) {

@@ -1,4 +1,4 @@
-/// Limits on how fast transfers may go together, in bytes per second and each direction.
+/// Common rate limits of transfers, in bytes per second and each direction.
 public struct RateLimits: Hashable, Sendable {
     /// What is received; a scope without an entry is unlimited.
     public var receive: [RateScope: Int64]
@@ -11,12 +11,12 @@ public struct RateLimits: Hashable, Sendable {
     }
 }
 
-/// Which transfers share a limit. A transfer is held to all limits it is in the scope of.
+/// The transfers that share a limit. All limits whose scope a transfer is in hold for it.
 public enum RateScope: Hashable, Sendable {
     /// Every transfer of the service.
     case service
-    /// Those of a group's tasks.
+    /// The transfers of a group's tasks.
     case group(GroupKey)
-    /// Those of the tasks that use a profile.
+    /// The transfers of the tasks that use a profile.
     case profile(String)
 }

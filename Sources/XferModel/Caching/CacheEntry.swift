@@ -1,4 +1,4 @@
-/// A kept response as the cache holds it.
+/// A kept response as an entry of the cache.
 public struct CacheEntry: Hashable, Sendable {
     public var id: CacheEntryID
     public var owner: Owner
@@ -45,7 +45,7 @@ public struct CachePage: Hashable, Sendable {
     }
 }
 
-/// How much is kept.
+/// The number and size of kept responses.
 public struct CacheTotals: Hashable, Sendable {
     public var count: Int64
     /// Of the contents.

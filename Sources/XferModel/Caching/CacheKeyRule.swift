@@ -2,13 +2,13 @@
 ///
 /// The author of a rule states that the URLs it makes equal name the same resource: tokens in a query, several mirrors.
 public struct CacheKeyRule: Hashable, Sendable, Codable {
-    /// Stands for any URL; the rest is not looked at.
+    /// Replaces any URL; the other fields are ignored.
     public var text: String?
     /// The whole query is left out.
     public var ignoresQuery: Bool
     /// Names of query parameters that are left out, as they stand in the URL; a `*` at the end matches any rest.
     public var ignoredParameters: [String]
-    /// Stands for scheme, host and port, whichever they are.
+    /// Replaces scheme, host and port, whatever they are.
     public var host: String?
 
     public init(
@@ -20,7 +20,7 @@ public struct CacheKeyRule: Hashable, Sendable, Codable {
         self.host = host
     }
 
-    /// What stands for the URL. Texts and URLs never give the same.
+    /// The text by which the URL is compared. A rule's text never equals a URL's.
     public func text(for url: HTTPURL) -> String {
         if let text { return "text:\(text)" }
         return "url:\(host ?? "\(url.scheme.rawValue)://\(url.hostKey)")\(target(of: url))"
@@ -45,6 +45,6 @@ public struct CacheKeyRule: Hashable, Sendable, Codable {
 }
 
 extension CacheKeyRule? {
-    /// What stands for the URL in the cache.
+    /// The text by which the URL is compared in the cache.
     public func text(for url: HTTPURL) -> String { (self ?? CacheKeyRule()).text(for: url) }
 }

@@ -1,6 +1,6 @@
-/// What a request does about responses that were kept: `NSURLRequestCachePolicy`'s six, with RFC 9111's meaning.
+/// How a request uses kept responses: `NSURLRequestCachePolicy`'s six policies, with RFC 9111's meaning.
 public enum CachePolicy: String, Sendable, Codable, CaseIterable {
-    /// RFC 9111: what is fresh is used, what is stale is asked about.
+    /// RFC 9111: fresh responses are used, stale ones are validated.
     case `protocol`
     /// The server is asked as if nothing were kept.
     case reload
@@ -10,19 +10,19 @@ public enum CachePolicy: String, Sendable, Codable, CaseIterable {
     case preferCache = "prefer_cache"
     /// Anything kept, however stale; never the network.
     case onlyIfCached = "only_if_cached"
-    /// What is kept is told of at once, and the server is always asked. SDWebImage's RefreshCached.
+    /// A kept response is reported at once, and the server is always asked. SDWebImage's RefreshCached.
     case revalidate
 
-    /// Whether kept responses are looked at.
+    /// Whether kept responses may be used.
     public var usesCache: Bool { self != .reload && self != .reloadAll }
 }
 
-/// What a request does about the cache.
+/// A request's cache options.
 public struct CachingOptions: Hashable, Sendable, Codable {
     public var policy: CachePolicy
     /// Whether the response is kept.
     public var stores: Bool
-    /// What stands for the URL in the cache; nil is the URL itself.
+    /// The rule for the URL's cache key; nil uses the URL itself.
     public var key: CacheKeyRule?
 
     public init(policy: CachePolicy = .reload, stores: Bool = false, key: CacheKeyRule? = nil) {

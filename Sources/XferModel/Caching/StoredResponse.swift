@@ -1,17 +1,17 @@
-/// A response that was kept whole, with what RFC 9111 needs to know about it. Its content lies in a blob.
+/// A complete kept response, with the data that RFC 9111 needs. Its content is in a blob.
 public struct StoredResponse: Hashable, Sendable {
-    /// What was asked for, secrets in it included.
+    /// The requested URL, secrets in it included.
     public var url: HTTPURL
-    /// Where the content came from after redirects.
+    /// The URL of the content after redirects.
     public var finalURL: HTTPURL
     public var status: Int
     /// The fields that are kept (RFC 9111 §3.1), in order.
     public var fields: [HeaderField]
     /// The request fields that `Vary` names (§4.1): by lower-case name, values as a digest, empty for an absent field.
     public var variant: [HeaderField]
-    /// When it was asked for.
+    /// When the request was sent.
     public var requestTime: Timestamp
-    /// When its head came.
+    /// When the response's head arrived.
     public var responseTime: Timestamp
     /// Bytes of the content.
     public var length: Int64
@@ -37,6 +37,6 @@ public struct StoredResponse: Hashable, Sendable {
         self.sources = sources
     }
 
-    /// Whether it was reached by a redirect, about whose freshness nothing is known.
+    /// Whether it was reached by a redirect, whose freshness is unknown.
     public var isRedirected: Bool { url != finalURL }
 }

@@ -4,7 +4,7 @@ public struct Event: Hashable, Sendable {
     public let seq: Int64
     public let time: Timestamp
     public let taskID: TaskID?
-    /// Whose task it is about; nil for events about the service.
+    /// The owner of the task; nil for events about the service.
     public let owner: Owner?
     public let payload: EventPayload
 
@@ -58,7 +58,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     }
 }
 
-/// What an event says beyond its type. Stored as JSON by this type's `Codable` form: add cases and optional values,
+/// The data of an event besides its type. Stored as JSON by this type's `Codable` form: add cases and optional values,
 /// never rename.
 public enum EventPayload: Hashable, Sendable, Codable {
     /// The task's redacted URL and label at the time it was added.
@@ -72,7 +72,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskWaiting(wait: Wait, error: TransferError?)
     case taskPaused(received: Int64)
     case taskResumed
-    /// The kept bytes were of another version and are dropped; `reason` says how that was seen.
+    /// The kept bytes were of another version and are dropped; `reason` says how that was detected.
     case taskSourceChanged(reason: String, dropped: Int64)
     /// The file is whole, verified and processed; `size` bytes wait for a commit.
     case taskStaged(size: Int64)
@@ -82,25 +82,26 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Another task, `by`, has taken its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
-    /// A kept response is used, or told of before the server is asked about it: its age in seconds if that is known, and
-    /// whether it is fresh.
+    /// A kept response is used, or reported before the server is asked: its age in seconds, if known, and whether it is
+    /// fresh.
     case cacheHit(age: Int64?, fresh: Bool)
-    /// After `cacheHit`: the server sent another one, which is used.
+    /// After `cacheHit`: the server sent another response, which is used.
     case taskRefreshed
-    /// After `cacheHit`: the server says that the kept one is current.
+    /// After `cacheHit`: the server confirmed that the kept response is current.
     case taskNotModified
-    /// The last member of a batch has ended; told once per batch. `skipped` of the `finished` ones failed.
+    /// The last member of a batch has ended; reported once per batch. `skipped` of the `finished` ones failed.
     case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
-    /// Nothing is queued, waiting for a timer or running any more; counts of terminal tasks.
+    /// No task is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
-    /// The first after `daemonStarted` says how it is then.
+    /// The first one after `daemonStarted` reports the initial state.
     case networkChanged(state: NetworkState)
-    /// What a `report_only` policy would have refused.
+    /// A `report_only` policy would have refused the server.
     case policyViolation(failure: TrustFailure)
     /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has happened.
     case policyExpiring(policy: String, version: Int64, expiresAt: Timestamp, days: Int)
-    /// This version of the policy was edited or removed: its connections are given up, what ran over them is judged anew.
+    /// This version of the policy was edited or removed: its connections are closed, and the servers of running
+    /// transfers are judged again.
     case sessionInvalidated(policy: String, version: Int64)
     case daemonStarted(version: String, queued: Int64, restored: Int64)
     case daemonStopping(mode: ShutdownMode)

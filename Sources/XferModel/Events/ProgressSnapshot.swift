@@ -8,7 +8,7 @@ public struct ProgressSnapshot: Hashable, Sendable {
     public var received: Int64
     /// Bytes of content sent so far, those the server kept from earlier attempts included.
     public var sent: Int64
-    /// Complete length of what is received, of an upload of what is sent; nil while unknown.
+    /// Complete length of the received representation, for an upload of the sent content; nil while unknown.
     public var total: Int64?
     /// Bytes per second, smoothed over the last seconds.
     public var rate: Int64

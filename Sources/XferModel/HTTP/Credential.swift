@@ -32,13 +32,14 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         self.init(user: user, secret: .value(password))
     }
 
-    /// Whether a task's own credential goes to every host that it names, and not to the origin of the request's URL alone.
+    /// Whether a task's own credential is sent to every host that its netrc file names, and not to the origin of the
+    /// request's URL alone.
     public var servesNamedHosts: Bool { scheme == .netrc && origins.isEmpty }
 
     public var description: String { Redaction.mask }
 }
 
-/// A secret, or where it is read from at each attempt.
+/// A secret, or the place it is read from at each attempt.
 public enum Secret: Hashable, Sendable, Codable, CustomStringConvertible {
     /// Stored, never shown.
     case value(String)
@@ -55,7 +56,7 @@ public enum Secret: Hashable, Sendable, Codable, CustomStringConvertible {
 extension Credential: Codable {
     private enum CodingKeys: String, CodingKey {
         case scheme, user, secret, origins
-        /// How a basic credential's value was written before there were other kinds.
+        /// The key of a basic credential's inline password, as it was before other schemes existed.
         case password
     }
 
@@ -71,7 +72,7 @@ extension Credential: Codable {
         }
     }
 
-    /// A basic credential's text is what it always was: fingerprints of rows depend on it.
+    /// A basic credential's text never changes: fingerprints of rows depend on it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(user, forKey: .user)

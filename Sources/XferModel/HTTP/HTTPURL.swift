@@ -22,7 +22,7 @@ public struct HTTPURL: Hashable, Sendable, Codable, CustomStringConvertible {
         self.target = target
     }
 
-    /// What credentials, cookies and trust are bound to.
+    /// Credentials, cookies and trust are bound to the origin.
     public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
     /// The host as the scheduler counts it: `host` for a default port, else `host:port`.
@@ -41,7 +41,7 @@ public struct HTTPURL: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 }
 
-/// Scheme, host and port (RFC 6454 §4): what credentials, cookies and trust are bound to.
+/// Scheme, host and port (RFC 6454 §4), to which credentials, cookies and trust are bound.
 public struct Origin: Hashable, Sendable, Codable, CustomStringConvertible {
     public let scheme: HTTPURL.Scheme
     public let host: String

@@ -24,7 +24,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// As above, without the price of generics: every header line of every response is compared so.
+    /// As above, without the cost of generics: every header line of every response is compared so.
     public func equalsIgnoringASCIICase(_ other: String) -> Bool {
         let (left, right) = (utf8, other.utf8)
         guard left.count == right.count else { return false }

@@ -2,7 +2,7 @@
 public struct HeaderRule: Hashable, Sendable, Codable {
     /// Hosts that the rule applies to; empty is every host.
     public var hosts: [HostPattern]
-    /// Fields that replace those of their names.
+    /// Fields that replace those with the same names.
     public var set: [HeaderField]
     /// Names of fields that are not sent.
     public var remove: [String]

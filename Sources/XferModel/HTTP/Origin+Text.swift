@@ -1,5 +1,6 @@
 extension Origin {
-    /// Reads `scheme://host[:port]` with a scheme of http or https; nil for everything else, a path or user info among it.
+    /// Reads `scheme://host[:port]` with a scheme of http or https; nil for everything else, also with a path or user
+    /// info.
     ///
     /// The host's name is ASCII: an internationalised one is written in Punycode.
     public init?(_ text: String) {

@@ -1,6 +1,6 @@
 /// `%XX` (RFC 3986 §2.1).
 enum PercentCoding {
-    /// What is not UTF-8 afterwards becomes U+FFFD; a `%` without two hex digits stays.
+    /// Invalid UTF-8 becomes U+FFFD; a `%` without two hex digits stays.
     static func decoded(_ text: some Sequence<UInt8>) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text)[...]

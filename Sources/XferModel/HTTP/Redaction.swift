@@ -1,14 +1,14 @@
 /// Hides secrets wherever a URL or a header field is shown: listings, events, hooks' input, logs, errors.
 ///
-/// Whether a name is a secret's is decided by `SecretNames` alone.
+/// Only `SecretNames` decides which names are secret.
 public enum Redaction {
-    /// What stands in a secret's place.
+    /// Replaces a secret.
     public static let mask = "***"
 
     /// The URL's text with user info and the values of secret parameters masked, in query, fragment and path
     /// parameters (`;jsessionid=…`).
     public static func url(_ text: String) -> String {
-        // Bytes first: most URLs have none of these, and every event shows one.
+        // Works on bytes for speed: most URLs have no secrets, and every event shows a URL.
         var text = text
         let mayHaveSecrets = text.withUTF8 { bytes in
             bytes.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }
@@ -40,8 +40,8 @@ public enum Redaction {
 
     private static func mayHoldURL(_ text: String) -> Bool { text.contains("://") || text.contains("?") }
 
-    /// The field with its value masked when its name says that it is a secret, else with the URLs in it masked: signed
-    /// URLs come back in `Location`, `Link`, `Refresh` and others.
+    /// The field with its value masked when its name is secret, else with the URLs in it masked: signed URLs come back
+    /// in `Location`, `Link`, `Refresh` and others.
     public static func header(_ field: HeaderField) -> HeaderField {
         if isSecretHeader(field.name) { return HeaderField(name: field.name, value: mask) }
         if isURLHeader(field.name) { return HeaderField(name: field.name, value: url(field.value)) }
@@ -67,11 +67,11 @@ public enum Redaction {
         return text[..<slashes.upperBound] + mask + text[at...]
     }
 
-    /// Masks what follows `name=` for secret names, up to the next delimiter of the component it stands in.
+    /// Masks the values of secret names, up to the next delimiter of the URL component.
     private static func maskParameters(in text: String) -> String {
         var result: [UInt8] = []
         var place = Place.path
-        // Of the parameter that is being read; a name is nil where no parameter can begin, a value before its `=`.
+        // The parameter that is being read; `name` is nil where no parameter can begin, `value` before its `=`.
         var name: [UInt8]?
         var value: [UInt8]?
         func end() {
@@ -107,7 +107,7 @@ public enum Redaction {
         return false
     }
 
-    /// How many URLs within URLs are looked into.
+    /// How many levels of nested URLs are checked.
     private static let deepestNesting = 4
 
     /// The component of a URL that is being read (RFC 3986 §3).

@@ -1,9 +1,9 @@
-/// Which names of header fields and URL parameters stand before secrets: the one list, and what the operator adds to it.
+/// The names of header fields and URL parameters whose values are secrets: the only list, plus the operator's patterns.
 ///
 /// Names are compared without case. A word is a part of a name between separators, or one that begins with a capital
 /// after a small letter: `X-Api-Key`, `api_key` and `apiKey` have the words `api` and `key`.
 public enum SecretNames {
-    /// Secret wherever they stand in a name.
+    /// Secret anywhere in a name.
     private static let fragments = [
         "secret", "password", "passwd", "passphrase", "token", "credential", "signature", "authorization", "cookie",
         "session", "sessid", "jwt", "bearer", "hmac", "saml", "apikey", "accesskey", "authkey", "privatekey",
@@ -14,20 +14,20 @@ public enum SecretNames {
         "key", "auth", "sig", "pass", "pwd", "otp", "sid", "ticket", "assertion",
     ]
 
-    /// Secret as the whole name: as a word, `code` is far more often a country's or an error's.
+    /// Secret as the whole name only: as a word, `code` is far more often a country's or an error's.
     private static let wholes: Set<String> = ["code", "device-code", "user-code", "code-verifier"]
 
-    /// Fields that have such words and are about secrets only.
+    /// Fields with such words whose values are no secrets.
     private static let harmless = ["access-control-"]
 
-    /// What the operator added. One for the process, because descriptions of URLs have no other way to know it.
+    /// The operator's patterns. One list for the process, since descriptions of URLs have no other access to it.
     private static let additional = given
 
-    // Written by `setAdditional` alone, before anything else runs; read once, when `additional` is made.
+    // Written by `setAdditional` alone, before any other code runs; read once, when `additional` is made.
     nonisolated(unsafe) private static var given: [NamePattern] = []
 
-    /// Makes these patterns count beside the list, for as long as the process lives. To be called before any other thread
-    /// runs and before anything is shown.
+    /// Adds these patterns to the list, for as long as the process lives. Call it before another thread runs and before
+    /// anything is shown.
     public static func setAdditional(_ patterns: [NamePattern]) { given = patterns }
 
     static func contains(header name: String) -> Bool {

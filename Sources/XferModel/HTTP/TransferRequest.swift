@@ -67,6 +67,6 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.allowsMetered = allowsMetered
     }
 
-    /// Whether an attempt needs something of the profile's that is secret.
+    /// Whether an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 }

@@ -1,5 +1,5 @@
-/// Addresses that have their first bits in common (RFC 4632 §3.1, RFC 4291 §2.3): `10.0.0.0/8`, `fe80::/10`; an address
-/// alone is a block of one.
+/// Addresses with a common prefix (RFC 4632 §3.1, RFC 4291 §2.3): `10.0.0.0/8`, `fe80::/10`; a single address is a
+/// block of one.
 ///
 /// A block of IPv4-mapped addresses (`::ffff:10.0.0.0/104`) is the block of the IPv4 addresses.
 public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
@@ -8,7 +8,7 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
     /// How many bits are fixed: 0 … 32 or 0 … 128.
     public let length: Int
 
-    /// Nil unless it is an address with an optional `/length`; bits behind the length do not count.
+    /// Nil unless it is an address with an optional `/length`; bits behind the length are ignored.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else { return nil }

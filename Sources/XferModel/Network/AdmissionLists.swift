@@ -1,10 +1,10 @@
-/// Which URLs may be loaded at all, as the operator wrote it. What the lists mean: `XferCore.AdmissionRules`.
+/// The operator's lists of URLs that may be loaded. `XferCore.AdmissionRules` applies them.
 public struct AdmissionLists: Hashable, Sendable {
-    /// Hosts that are never asked.
+    /// Hosts to which no request is sent.
     public var deniedHosts: [HostPattern]
     /// Addresses that are never connected to.
     public var deniedAddresses: [AddressBlock]
-    /// If there are any, no other hosts are asked.
+    /// If there are any, requests are sent to no other hosts.
     public var allowedHosts: [HostPattern]
     /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), beside the well-known ones.
     public var translationPrefixes: [TranslationPrefix]

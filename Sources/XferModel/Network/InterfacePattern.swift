@@ -17,7 +17,7 @@ public struct InterfacePattern: Hashable, Sendable, CustomStringConvertible {
     public func matches(_ name: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(name.utf8)
-        // Where to go on when what follows a star does not match: the star takes one character more.
+        // Where to continue if the characters after a star do not match: the star takes one character more.
         var star: (pattern: Int, name: Int)?
         var (inPattern, inName) = (0, 0)
         while inName < name.count {

@@ -1,9 +1,9 @@
-/// What the kernel says about links, addresses and routes at one moment (rtnetlink(7)).
+/// The kernel's links, addresses and routes at one moment (rtnetlink(7)).
 public struct NetworkFacts: Hashable, Sendable {
     public struct Link: Hashable, Sendable {
         public var index: Int32
         public var name: String
-        /// Set up, and something is at the other end: `IFF_UP` and `IFF_RUNNING` (netdevice(7)).
+        /// Whether it is up and has a carrier: `IFF_UP` and `IFF_RUNNING` (netdevice(7)).
         public var isRunning: Bool
         public var isLoopback: Bool
 
@@ -21,7 +21,7 @@ public struct NetworkFacts: Hashable, Sendable {
         public var address: IPAddress
         /// Bits, 0 … 128.
         public var prefixLength: Int
-        /// Whether hosts beyond the link know it: neither link-local nor the machine's own.
+        /// Whether hosts beyond the link can reach it: neither link-local nor the machine's own.
         public var isGlobal: Bool
         /// Whether it can be used yet: an IPv6 address cannot before it is known to be unique (RFC 4862 §5.4).
         public var isUsable: Bool
@@ -39,7 +39,7 @@ public struct NetworkFacts: Hashable, Sendable {
 
     public struct DefaultRoute: Hashable, Sendable {
         public var isIPv6: Bool
-        /// Whether it is in the main table; those of other tables are for what rules send there.
+        /// Whether it is in the main table; other tables are only used by routing rules.
         public var isMain: Bool
         /// The lowest is preferred.
         public var metric: UInt32
@@ -59,7 +59,7 @@ public struct NetworkFacts: Hashable, Sendable {
     public var defaultRoutes: Set<DefaultRoute>
     /// How many other routes there are.
     public var otherRoutes: Int
-    /// Tells whether they are the same routes; there may be a million.
+    /// Digest for comparing these routes; there may be a million.
     public var otherRoutesDigest: UInt64
 
     public init(

@@ -1,8 +1,8 @@
-/// A prefix whose IPv6 addresses have an IPv4 address in them (RFC 6052 §2.2): `2001:db8:64::/96`.
+/// A prefix whose IPv6 addresses embed an IPv4 address (RFC 6052 §2.2): `2001:db8:64::/96`.
 public struct TranslationPrefix: Hashable, Sendable, CustomStringConvertible {
     public let block: AddressBlock
 
-    /// How long a prefix may be, and in which bytes of an address the IPv4 address lies then; byte 8 is not used.
+    /// The allowed lengths of a prefix, and the bytes of the IPv4 address for each; byte 8 is not used.
     static let places: [Int: [Int]] = [
         32: [4, 5, 6, 7], 40: [5, 6, 7, 9], 48: [6, 7, 9, 10], 56: [7, 9, 10, 11], 64: [9, 10, 11, 12],
         96: [12, 13, 14, 15],
@@ -14,7 +14,7 @@ public struct TranslationPrefix: Hashable, Sendable, CustomStringConvertible {
         self.block = block
     }
 
-    /// The IPv4 address in one with the prefix; nil for others.
+    /// The IPv4 address embedded in an address with the prefix; nil for others.
     public func embedded(in address: IPAddress) -> IPAddress? {
         block.contains(address) ? address.ipv4(at: block.length) : nil
     }
@@ -23,9 +23,10 @@ public struct TranslationPrefix: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// The IPv4 addresses a connection to this IPv6 address can end at in truth, by what is known of its form.
+    /// The IPv4 addresses that a connection to this IPv6 address may really reach, by its known forms.
     ///
-    /// A form that leaves open where the address lies gives all that it may be. What is none of them gives nothing.
+    /// A form that leaves the place of the IPv4 address open gives all possible ones. An address of no such form gives
+    /// none.
     /// - Parameter prefixes: the network's own.
     public func embeddedIPv4(translatedBy prefixes: [TranslationPrefix] = []) -> [IPAddress] {
         guard isIPv6 else { return [] }
@@ -40,7 +41,7 @@ extension IPAddress {
     }
 }
 
-/// The forms of IPv6 addresses that have an IPv4 address in them, whatever the network.
+/// The forms of IPv6 addresses that embed an IPv4 address in any network.
 enum EmbeddedForm: CaseIterable {
     /// `::ffff:a.b.c.d`, RFC 4291 §2.5.5.2.
     case mapped

@@ -1,7 +1,7 @@
 /// Named defaults for requests, as AFHTTPSessionManager and its request serializer hold them.
 ///
-/// A task takes over what it does not say itself when it is added; later changes do not touch it. Only the credential, the
-/// client certificate and the cookies stay the profile's and are looked up by its name.
+/// When a task is added, it takes the profile's values for fields that it does not set; later changes do not affect it.
+/// Only the credential, the client certificate and the cookies are looked up by the profile's name at each attempt.
 public struct Profile: Hashable, Sendable, Codable {
     /// Lower-case letters, digits, `-`, `_` and `.`.
     public var name: String

@@ -3,7 +3,7 @@
 /// `K`, `M`, `G`, `T` are powers of 1000 and `Ki`, `Mi`, `Gi`, `Ti` powers of 1024 (IEC 80000-13); case matters, a
 /// space or a fraction is not taken.
 public enum ByteSizeText {
-    /// What `parse` takes, for error messages.
+    /// The accepted form, for error messages.
     public static let expected = "a size in bytes such as 4096, 64K, 256Mi or 1G"
 
     private static let units: [(suffix: String, factor: Int64)] = [
@@ -28,7 +28,7 @@ public enum ByteSizeText {
 
 /// Durations as people write them: `90`, `500ms`, `15m`, `24h`, `30d`, `2w`. A bare number is in seconds.
 public enum DurationText {
-    /// What `parse` takes, for error messages.
+    /// The accepted form, for error messages.
     public static let expected = "a duration such as 90 (seconds), 500ms, 15m, 24h or 30d"
 
     private static let units: [(suffix: String, milliseconds: Int64)] = [

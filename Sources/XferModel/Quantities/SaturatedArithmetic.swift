@@ -46,8 +46,8 @@ public enum ByteCount {
 
 /// Times of files (stat(3type)).
 public enum FileTime {
-    /// Nanoseconds since 1970. Outside the years 1678 to 2261 the number wraps around: it is compared for equality only,
-    /// and wrapped numbers still tell two times apart, which saturated ones would not.
+    /// Nanoseconds since 1970. Outside the years 1678 to 2261 the number wraps around. It is compared for equality
+    /// only, and two different times stay different when wrapped, but not when saturated.
     public static func nanoseconds(seconds: Int, nanoseconds: Int) -> Int64 {
         Int64(truncatingIfNeeded: seconds &* 1_000_000_000 &+ nanoseconds)
     }

@@ -1,4 +1,4 @@
-/// What a change says about a field that may also be unset: nothing, `null`, or a value.
+/// A change of an optional field: none, `null`, or a value.
 public enum Patch<Value: Sendable>: Sendable {
     /// The field was not named.
     case unchanged
@@ -6,7 +6,7 @@ public enum Patch<Value: Sendable>: Sendable {
     case clear
     case set(Value)
 
-    /// The new value of what is `current` now.
+    /// Applies the change to the present value.
     public func applied(to current: Value?) -> Value? {
         switch self {
         case .unchanged: current
@@ -15,7 +15,7 @@ public enum Patch<Value: Sendable>: Sendable {
         }
     }
 
-    /// The same said of another value.
+    /// The same change with the value transformed.
     public func map<Other>(_ transform: (Value) -> Other) -> Patch<Other> {
         switch self {
         case .unchanged: .unchanged

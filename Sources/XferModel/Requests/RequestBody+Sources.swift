@@ -18,7 +18,7 @@ extension RequestBody {
         }
     }
 
-    /// As the client asked for it: which copies are sent in place of its files is the service's own affair.
+    /// The body as the client gave it, without the names of the service's copies of its files.
     public var withoutSpoolNames: RequestBody {
         mappingSources { file in
             var file = file

@@ -1,4 +1,4 @@
-/// What is sent as a request's content (RFC 9110 §6.4).
+/// The content of a request (RFC 9110 §6.4).
 public enum RequestBody: Hashable, Sendable, Codable {
     /// As it is sent; encoded when the task was added.
     case inline(InlineBytes)
@@ -54,14 +54,14 @@ public struct BodyPart: Hashable, Sendable, Codable {
     }
 }
 
-/// What a listing tells of a body without reading it.
+/// What a listing shows of a body without reading it.
 public struct BodySummary: Hashable, Sendable, Codable {
     public enum Form: String, Sendable, Codable, CaseIterable {
         case inline, file, parts
     }
 
     public var form: Form
-    /// Bytes of content; of parts nil, because their boundaries count, too.
+    /// Bytes of content; nil for parts, because their boundaries count, too.
     public var length: Int64?
     /// Of a file, as the client named it.
     public var path: String?

@@ -43,13 +43,13 @@ public struct RequestFields: Hashable, Sendable {
     }
 }
 
-/// What a client wants to be sent, before its files were looked at.
+/// The content that a client wants to send, before its files were checked.
 public enum RequestContent: Hashable, Sendable {
     /// `application/x-www-form-urlencoded`; empty is a form without fields.
     case form([Parameter])
     /// JSON text.
     case json(InlineBytes)
-    /// As it is, of a type that only a header field tells.
+    /// Bytes whose type only a header field gives.
     case bytes(InlineBytes)
     case file(FileReference)
     /// `multipart/form-data`.

@@ -1,4 +1,4 @@
-/// What becomes of the response of a `data` or `upload` task.
+/// How the response of a `data` or `upload` task is handled.
 public struct ResponseHandling: Hashable, Sendable, Codable {
     /// Tried in this order on the whole body; empty parses nothing.
     public var parsers: [ResponseParser]
@@ -12,7 +12,7 @@ public struct ResponseHandling: Hashable, Sendable, Codable {
     }
 }
 
-/// A way to make an object of a response's body.
+/// A way to parse a response's body into an object.
 public enum ResponseParser: String, Sendable, Codable, CaseIterable {
     /// RFC 8259; an empty body or a single space is null.
     case json

@@ -1,4 +1,4 @@
-/// A file whose bytes are sent, and what it was when the task was added: if any of that changes, nothing of it is sent.
+/// A file whose bytes are sent, with its facts when the task was added: if any of them changes, nothing is sent.
 public struct SourceFile: Hashable, Sendable, Codable {
     /// Absolute path, as the client named it.
     public var path: String

@@ -1,12 +1,13 @@
-/// When a task may run and until when: by the calendar, and after which other tasks.
+/// When a task may run: by the calendar, and after which other tasks.
 public struct TaskSchedule: Hashable, Sendable, Codable {
-    /// It does not start before.
+    /// The task does not start before.
     public var notBefore: Timestamp?
-    /// It runs within these times only.
+    /// The task runs within these times only.
     public var window: TimeWindow?
-    /// It fails then, unless it has ended or is staged.
+    /// The task fails then, unless it has ended or is staged.
     public var deadline: Timestamp?
-    /// It starts when all these have completed; a negative one, within one add, counts back from the task's own place.
+    /// The task starts when all these have completed; a negative id, within one add, counts back from the task's own
+    /// place.
     public var after: [TaskID]
 
     public init(
@@ -21,6 +22,6 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     /// Whether the task may start as soon as it is picked, at any time.
     public var isEmpty: Bool { !hasCalendar && after.isEmpty }
 
-    /// Whether the time of day has a say.
+    /// Whether the start depends on the time.
     public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil }
 }

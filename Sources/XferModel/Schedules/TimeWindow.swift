@@ -1,7 +1,7 @@
 /// Times of day, on some days of the week, in a time zone, within which a task may run.
 ///
-/// Inside is whatever a clock on the wall there shows: times that summer time skips do not come, so that a window which
-/// begins among them opens when they are over, and times that come twice are inside twice.
+/// Wall-clock times decide. If the change to summer time skips the beginning of a window, it opens at the end of the
+/// skipped hour. Times that are repeated are in the window twice.
 public struct TimeWindow: Hashable, Sendable, Codable {
     /// Any of them; none is the whole day.
     public var times: [DailyTimes]

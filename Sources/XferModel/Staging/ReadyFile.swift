@@ -4,13 +4,13 @@
 public struct ReadyFile: Hashable, Sendable {
     /// Name within the directory.
     public var name: String
-    /// Nil while a hook works on it: what lies there is then of no use.
+    /// Nil while a hook works on the file: its content cannot be used then.
     public var facts: FileFacts?
-    /// Of its content, for when the facts have changed; nil where they have to do.
+    /// Digest of its content, used when the facts have changed; nil where only the facts are known.
     public var digest: Checksum?
-    /// The name it is to have, before `on_conflict` is asked.
+    /// The intended name, before `on_conflict` is applied.
     public var finalName: String
-    /// Whether a hook made it of the bytes that were received.
+    /// Whether a hook made it from the received bytes.
     public var isProcessed: Bool
 
     public init(
@@ -24,14 +24,14 @@ public struct ReadyFile: Hashable, Sendable {
     }
 }
 
-/// The file a task published, by which it is known again.
+/// The facts by which a file that a task published is identified.
 public struct PublishedFile: Hashable, Sendable {
     public var mark: FileMark
     /// Bytes.
     public var length: Int64
     /// Modification time in nanoseconds since 1970; nil of files that an earlier version published.
     public var modifiedAt: Int64?
-    /// Which bytes they are: see `StoreReader.byteVersion`.
+    /// The version of its bytes: see `StoreReader.byteVersion`.
     public var version: String
 
     public init(mark: FileMark, length: Int64, modifiedAt: Int64? = nil, version: String) {
@@ -41,8 +41,8 @@ public struct PublishedFile: Hashable, Sendable {
         self.version = version
     }
 
-    /// Whether a file is the one that was published, and is as it was then. Of files that an earlier version published only the
-    /// inode number and the length are known.
+    /// Whether a file is the published one and unchanged. For files that an earlier version published only the inode
+    /// number and the length are known.
     public func isStill(_ found: FileFacts) -> Bool {
         guard let modifiedAt else {
             return mark.identity.inode == found.identity.inode && length == found.length

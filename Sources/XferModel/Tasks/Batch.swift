@@ -15,9 +15,9 @@ public struct Batch: Hashable, Sendable {
     public let owner: Owner
     /// The group its members are in; its limit is the batch's own concurrency.
     public let group: String
-    /// Members it was added with: they count on when their rows are removed.
+    /// Number of members it was added with; removed ones still count.
     public let total: Int64
-    /// Members that have ended badly: failed, and not tried again since.
+    /// Members that have failed and were not retried since.
     public let skipped: Int64
     /// Members by state, without those that were removed.
     public let counts: [TaskState: Int64]
@@ -39,6 +39,6 @@ public struct Batch: Hashable, Sendable {
         self.completedAt = completedAt
     }
 
-    /// Members that have ended, however: completed, failed, cancelled or superseded.
+    /// Members that have ended in any state: completed, failed, cancelled or superseded.
     public var finished: Int64 { total.subtractingSaturated(counts.filter { !$0.key.isTerminal }.values.saturatedSum) }
 }

@@ -1,4 +1,4 @@
-/// A digest the finished bytes have to have.
+/// A digest that the finished bytes must have.
 public struct Checksum: Hashable, Sendable, Codable {
     public enum Algorithm: String, Sendable, Codable, CaseIterable {
         case sha256 = "sha-256"

@@ -2,7 +2,7 @@
 public struct Destination: Hashable, Sendable, Codable {
     /// Absolute path of the directory, below an allowed root.
     public var directory: String
-    /// Which directory that was when the task was added; nil until it has been opened.
+    /// Identity of that directory when the task was added; nil until it has been opened.
     public var directoryIdentity: FileIdentity?
     /// The file's name as the client gave it; nil takes it from `Content-Disposition` or the URL.
     public var name: String?
@@ -25,7 +25,7 @@ public struct Destination: Hashable, Sendable, Codable {
         self.usesRemoteTime = usesRemoteTime
     }
 
-    /// Of tasks that publish no file.
+    /// For tasks that publish no file.
     public static let none = Destination(directory: "/")
 }
 
@@ -42,6 +42,6 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// A conditional request with the published file's validators; ends completed with `not_modified: true` when current.
     case update
 
-    /// Whether a file that has the name gives way.
+    /// Whether an existing file with the name is replaced.
     public var replaces: Bool { self == .overwrite || self == .update }
 }

@@ -9,8 +9,8 @@ public struct GroupKey: Hashable, Sendable {
     }
 }
 
-/// The queued tasks of one priority, group, profile and host: within a lane `order` and `task.move` hold, among the lanes
-/// of a priority starts rotate.
+/// The queued tasks of one priority, group, profile and host. Within a lane `order` and `task.move` decide; among the
+/// lanes of a priority starts rotate.
 public struct QueueLane: Hashable, Sendable {
     public var priority: Priority
     /// Nil for tasks without a group.
@@ -27,7 +27,7 @@ public struct QueueLane: Hashable, Sendable {
     }
 }
 
-/// Lanes that may not be served now, by what has reached its limit.
+/// Lanes that may not be served now, since their host, group or profile has reached its limit.
 public struct LaneExclusions: Hashable, Sendable {
     public var groups: Set<GroupKey>
     public var profiles: Set<String>
@@ -56,13 +56,13 @@ public struct GroupLimits: Hashable, Sendable {
     }
 }
 
-/// A group as it is kept: what was set for it, and how its tasks stand.
+/// A group as it is stored: its settings, and the states of its tasks.
 public struct TaskGroup: Hashable, Sendable {
     public var key: GroupKey
     public var limits: GroupLimits
-    /// Whether starts are held back.
+    /// Whether its tasks may not start.
     public var isPaused: Bool
-    /// The batch it was made for.
+    /// The batch that the group was made for.
     public var batch: BatchID?
     public var counts: [TaskState: Int64]
 
@@ -82,7 +82,7 @@ extension TransferTask {
     /// The group the scheduler counts this task against.
     public var group: GroupKey? { specification.group.map { GroupKey(owner: owner, name: $0) } }
 
-    /// Where it stands while it is queued.
+    /// The lane of the task while it is queued.
     public var lane: QueueLane {
         QueueLane(
             priority: specification.priority, group: group, profile: specification.profile, host: host)

@@ -20,7 +20,7 @@ public struct TransferID: RawRepresentable, Hashable, Comparable, Sendable, Coda
     public var description: String { String(rawValue) }
 }
 
-/// Whose task it is: the uid the kernel reported for the client's end of the socket (`SO_PEERCRED`, socket(7)).
+/// The owner of a task: the uid the kernel reported for the client's end of the socket (`SO_PEERCRED`, socket(7)).
 public struct Owner: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: UInt32
 

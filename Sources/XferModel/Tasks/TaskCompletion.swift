@@ -3,9 +3,9 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
     public var finalize = FinalizeMode.auto
     /// Name of the hook that works on the file before it is staged or published.
     public var postProcess: String?
-    /// Name of the hook that is told once the task has completed.
+    /// Name of the hook that runs once the task has completed.
     public var onComplete: String?
-    /// Name of the hook that is told once the task has failed.
+    /// Name of the hook that runs once the task has failed.
     public var onError: String?
 
     public init(
@@ -29,7 +29,7 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
 
 /// When a download's file gets its final name.
 public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
-    /// It is published as soon as it is whole and right.
+    /// It is published as soon as it is complete and verified.
     case auto
     /// It is kept, `staged`, until `task.commit`.
     case manual

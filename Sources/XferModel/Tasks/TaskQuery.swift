@@ -1,11 +1,11 @@
-/// Which tasks a list or a verb is about: fields are ANDed, values within a field ORed; nil does not restrict, an empty
+/// Selects tasks for a list or a verb: fields are ANDed, values within a field ORed; nil does not restrict, an empty
 /// array matches nothing.
 public struct TaskQuery: Hashable, Sendable {
     public var states: [TaskState]?
     public var kinds: [TaskKind]?
     public var groups: [String]?
     public var labels: [String]?
-    /// As they were added; also of tasks that have left theirs.
+    /// The slot a task was added to, even if it has left it.
     public var slots: [String]?
     public var owners: [Owner]?
     /// As the scheduler counts them, see `HTTPURL.hostKey`.

@@ -1,4 +1,4 @@
-/// Where a task stands. Durable; the legal moves are `TaskStateMachine`'s.
+/// The state of a task. Durable; `TaskStateMachine` has the legal transitions.
 public enum TaskState: String, Sendable, Codable, CaseIterable {
     /// May start when the scheduler picks it.
     case queued
@@ -6,9 +6,9 @@ public enum TaskState: String, Sendable, Codable, CaseIterable {
     case waiting
     /// Has a live attempt, or is being verified or published; `TaskPhase` says which.
     case running
-    /// Held back by the user.
+    /// Paused by the user.
     case paused
-    /// Whole and verified, not published: waits for a commit or a cancel.
+    /// Complete and verified, not published: waits for a commit or a cancel.
     case staged
     case completed
     case failed
@@ -28,23 +28,23 @@ public enum TaskPhase: String, Sendable, Codable, CaseIterable {
     case connecting, transferring, verifying, processing, publishing
 }
 
-/// Why a waiting task cannot start now. Always shown: "stuck" is not a state.
+/// Why a waiting task cannot start now. Clients always see it: "stuck" is not a state.
 public enum WaitReason: String, Sendable, Codable, CaseIterable {
     /// Backing off after a transient failure.
     case retry
-    /// The failure came while the network was down, or the network is metered and the task is not for that.
+    /// The attempt failed while the network was down, or the task must not use a metered network.
     case network
     /// `not_before` or a daily window.
     case schedule
     /// The remaining bytes and the reserve do not fit on the file system.
     case insufficientSpace = "insufficient_space"
-    /// The destination directory is gone or is another one now (an unmounted disk).
+    /// The destination directory is missing or is another one now (an unmounted disk).
     case destinationUnavailable = "destination_unavailable"
     /// A signed URL expired after bytes were received.
     case sourceExpired = "source_expired"
     /// Another task has to complete first.
     case dependency
-    /// The host asked for patience (`Retry-After`, RFC 9110 §10.2.3).
+    /// The host asked to wait (`Retry-After`, RFC 9110 §10.2.3).
     case hostCooldown = "host_cooldown"
     /// The wall clock was set and the time is computed anew.
     case clock

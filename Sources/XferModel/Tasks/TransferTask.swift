@@ -1,10 +1,10 @@
-/// What a client asked for and what became of it. Durable; a value read from the store.
+/// A task: the client's specification, its state and its results. Durable; a value read from the store.
 ///
-/// Named `TransferTask` because Swift's own `Task` is something else. Class of origin: `NSURLSessionTask` with
+/// Named `TransferTask` because Swift has a `Task` of its own. Class of origin: `NSURLSessionTask` with
 /// AFURLSessionManager's task delegate.
 public struct TransferTask: Hashable, Sendable {
     public var id: TaskID
-    /// A task is handed on at every step of its way, what was asked for unchanged.
+    /// Copy-on-write, since a task is copied at every step while its specification stays unchanged.
     @usableFromInline var asked: CopyOnWrite<TaskSpecification>
     public var state: TaskState
     /// Set exactly while `state` is `.waiting`.
@@ -21,8 +21,8 @@ public struct TransferTask: Hashable, Sendable {
     public var attempts: Int
     /// The furthest committed offset ever: going past it is progress.
     public var furthest: Int64
-    /// `retry_for` counts from here: when the committed offset last passed its maximum, or the first try, moved on by
-    /// the time in which nothing was tried. Nil begins the time anew with the next try.
+    /// The start of `retry_for`: when the committed offset last passed its maximum, or the first try, shifted by the
+    /// time in which nothing was tried. With nil the time begins with the next try.
     public var lastProgressAt: Timestamp?
     public var outcome: TaskOutcome
     public var createdAt: Timestamp
@@ -61,7 +61,7 @@ public struct TransferTask: Hashable, Sendable {
         _modify { yield &asked.value }
     }
 
-    /// Whether both ask for the same.
+    /// Whether both have the same specification.
     @inlinable public func asksForSame(as other: TransferTask) -> Bool { asked == other.asked }
 
     public var owner: Owner { specification.owner }
@@ -69,7 +69,7 @@ public struct TransferTask: Hashable, Sendable {
     public var host: String { specification.request.url.hostKey }
 }
 
-/// What was asked for: fixed when the task is added, but for what `task.update` may change.
+/// The client's specification: fixed when the task is added, except for what `task.update` may change.
 public struct TaskSpecification: Hashable, Sendable {
     public var owner: Owner
     public var kind: TaskKind
@@ -113,7 +113,7 @@ public struct TaskSpecification: Hashable, Sendable {
     public var schedule = TaskSchedule()
     /// Further sources of the same bytes, in order of preference after `request.url`; `maxSources` − 1 at most.
     public var mirrors: [HTTPURL] = []
-    /// How many segments are fetched at the same time; nil is what the service does. Only of downloads with GET.
+    /// How many segments are fetched at the same time; nil is the service's setting. Only for downloads with GET.
     public var segments: SegmentCount?
 
     public init(
@@ -164,8 +164,8 @@ extension TaskSpecification {
 public struct RetryLimits: Hashable, Sendable, Codable {
     /// Tries after the first; nil is unlimited within `retryFor`.
     public var maxRetries: Int?
-    /// Seconds since the last progress within which it is tried again; pauses, other waits and time in which no daemon ran
-    /// do not count.
+    /// Seconds since the last progress within which it is retried; pauses, other waits and time without a running
+    /// daemon do not count.
     public var retryFor: Int64
 
     public init(maxRetries: Int? = nil, retryFor: Int64 = 86_400) {
@@ -174,7 +174,7 @@ public struct RetryLimits: Hashable, Sendable, Codable {
     }
 }
 
-/// Facts about how a task ended or stands, reported to clients.
+/// Facts about a task's result, reported to clients.
 public struct TaskOutcome: Hashable, Sendable, Codable {
     /// Absolute path of the published file.
     public var finalPath: String?

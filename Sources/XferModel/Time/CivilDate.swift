@@ -13,7 +13,7 @@ public struct CivilDate: Hashable, Sendable {
         self.day = day
     }
 
-    /// Beyond these dates are not told apart.
+    /// Dates beyond this bound are not distinguished.
     private static let maxDays: Int64 = 1 << 50
     private static let maxYears: Int64 = 1 << 40
 

@@ -6,7 +6,7 @@ public struct MonotonicInstant: InstantProtocol, Hashable, Sendable {
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// What clock_gettime(2) says.
+    /// From the result of clock_gettime(2).
     public init(seconds: Int, nanoseconds: Int) {
         self.nanoseconds = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000_000).addingSaturated(
             Int64(clamping: nanoseconds))

@@ -6,7 +6,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
     public init(microseconds: Int64) { rawValue = microseconds }
     public init(seconds: Int64) { rawValue = seconds.multipliedSaturated(by: 1_000_000) }
 
-    /// What clock_gettime(2) and stat(2) say, fractions of a microsecond dropped.
+    /// From the result of clock_gettime(2) or stat(2), fractions of a microsecond dropped.
     public init(seconds: Int, nanoseconds: Int) {
         rawValue = Int64(clamping: seconds).multipliedSaturated(by: 1_000_000).addingSaturated(
             Int64(clamping: nanoseconds) / 1000)
@@ -36,7 +36,8 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
         let date = CivilDate(daysSinceEpoch: day)
         let secondOfDay = second - day * 86_400
         let milliseconds = (rawValue - second * 1_000_000) / 1000
-        // Bytes: every answer has some, and putting strings together costs more than the rest of a task's record.
+        // Works on bytes: every answer has timestamps, and joining strings would cost more than the rest of a task's
+        // record.
         var text: [UInt8] = []
         text.reserveCapacity(24)
         func add(_ value: Int64, _ width: Int, before separator: Unicode.Scalar) {

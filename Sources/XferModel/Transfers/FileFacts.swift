@@ -1,11 +1,12 @@
-/// Tells a file from every other file that has had, or will have, its inode number.
+/// Distinguishes a file from all others that had, or will have, its inode number.
 ///
-/// Ext4 and XFS give a number again at once, so a number alone proves nothing.
+/// Ext4 and XFS reuse a number at once, so a number alone proves nothing.
 public struct FileMark: Hashable, Sendable {
     public var identity: FileIdentity
     /// When it was made, in nanoseconds since 1970 (statx(2) `stx_btime`); nil where the file system does not say.
     public var bornAt: Int64?
-    /// What the file system counts up, or draws, for each use of an inode number (`FS_IOC_GETVERSION`); nil where it has none.
+    /// A number that the file system increments, or draws, for each use of an inode number (`FS_IOC_GETVERSION`); nil
+    /// where it has none.
     public var generation: UInt32?
 
     public init(identity: FileIdentity, bornAt: Int64? = nil, generation: UInt32? = nil) {
@@ -14,16 +15,16 @@ public struct FileMark: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// Whether it says more than an inode number, which may be another file's by now.
+    /// Whether it has more than an inode number, which another file may have by now.
     public var isCertain: Bool { bornAt != nil || generation != nil }
 
-    /// Whether both are of one file. The device's number counts for nothing: it may change over a restart.
+    /// Whether both are of one file. The device's number is ignored: it may change over a restart.
     public func isSame(as other: FileMark) -> Bool {
         identity.inode == other.identity.inode && bornAt == other.bornAt && generation == other.generation
     }
 }
 
-/// What tells cheaply that a file is what it was (stat(2), statx(2)).
+/// Facts that show cheaply that a file is unchanged (stat(2), statx(2)).
 public struct FileFacts: Hashable, Sendable {
     public var mark: FileMark
     /// Bytes.
@@ -47,8 +48,8 @@ public struct FileFacts: Hashable, Sendable {
 
     public var identity: FileIdentity { mark.identity }
 
-    /// Whether these are of the same, unchanged file. What was not recorded of one of them is not compared: the time of the
-    /// last change, which a new file never has again, stands for it.
+    /// Whether these are of the same, unchanged file. Facts that one of them lacks are not compared; the time of the
+    /// last change, which a new file cannot have, makes up for them.
     public func isSame(as other: FileFacts) -> Bool {
         guard identity.inode == other.identity.inode, length == other.length, modifiedAt == other.modifiedAt,
             changedAt == other.changedAt
@@ -64,12 +65,12 @@ public struct FileFacts: Hashable, Sendable {
     }
 }
 
-/// By which the partial file that holds a transfer's committed bytes is known again.
+/// The record by which the partial file with a transfer's committed bytes is identified.
 public struct PartRecord: Hashable, Sendable {
     /// The facts of a file that is not written to any more.
     public struct Rest: Hashable, Sendable {
         public var length: Int64
-        /// In nanoseconds since 1970. The time of the last change of status says too much: `chmod -R` sets it.
+        /// In nanoseconds since 1970. The time of the last change of status is not used, since `chmod -R` sets it, too.
         public var modifiedAt: Int64
 
         public init(length: Int64, modifiedAt: Int64) {
@@ -79,7 +80,7 @@ public struct PartRecord: Hashable, Sendable {
     }
 
     public var mark: FileMark
-    /// As this service left it; nil while it may write to it, and where times cannot be relied on.
+    /// The facts as this service left them; nil while it may write to the file, and where times are not reliable.
     public var rest: Rest?
 
     public init(mark: FileMark, rest: Rest? = nil) {
@@ -87,7 +88,7 @@ public struct PartRecord: Hashable, Sendable {
         self.rest = rest
     }
 
-    /// Of a file that is not written to any more.
+    /// For a file that is not written to any more.
     public init(resting facts: FileFacts) {
         self.init(mark: facts.mark, rest: Rest(length: facts.length, modifiedAt: facts.modifiedAt))
     }

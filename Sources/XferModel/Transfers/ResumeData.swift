@@ -1,17 +1,17 @@
-/// What has to be known to continue a download (RFC 9110 §13, §14): kept in typed columns.
+/// The data for continuing a download (RFC 9110 §13, §14), kept in typed columns.
 public struct ResumeData: Hashable, Sendable {
     public var validators: Validators
     /// Complete length of the representation in bytes, nil while unknown.
     public var totalLength: Int64?
     /// `Content-Encoding` as received; anything but nil and `identity` cannot be resumed.
     public var contentEncoding: String?
-    /// Where the bytes came from after redirects.
+    /// The URL of the bytes after redirects.
     public var finalURL: HTTPURL?
     /// Request header fields that selected the representation; sent again unchanged.
     public var selectingHeaders: [HeaderField]
     /// Ascending, not overlapping. Empty until the first checkpoint.
     public var segments: [Segment]
-    /// Which file holds them; nil until the first checkpoint, and of transfers that an earlier version began.
+    /// The file that has them; nil until the first checkpoint, and for transfers that an earlier version began.
     public var part: PartRecord?
 
     public init(
@@ -32,7 +32,7 @@ public struct ResumeData: Hashable, Sendable {
     }
 }
 
-/// What tells one version of a source from another (RFC 9110 §8.8), verbatim as received.
+/// Distinguishes versions of a source (RFC 9110 §8.8), verbatim as received.
 public struct Validators: Hashable, Sendable {
     public var etag: String?
     public var lastModified: String?

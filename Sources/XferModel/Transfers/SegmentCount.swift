@@ -2,13 +2,13 @@
 public enum SegmentCount: Hashable, Sendable {
     /// 1 … 16; 1 does not split.
     case exactly(Int)
-    /// As many as the length and the measured rate make worth it.
+    /// As many as the length and the measured rate justify.
     case automatic
 
     public static let range = 1...16
     public static let one = SegmentCount.exactly(1)
 
-    /// What is accepted, to follow the word "expected".
+    /// The accepted values, to follow the word "expected".
     public static let expected = "an integer from \(range.lowerBound) to \(range.upperBound), or \"auto\""
 
     /// Nil when it is out of range.
@@ -27,7 +27,7 @@ public enum SegmentCount: Hashable, Sendable {
         }
     }
 
-    /// The higher one: a number of more than one was asked for, `auto` may come to one.
+    /// The higher count; a number above one wins over `auto`, which may come to one.
     public static func highest(_ counts: some Sequence<SegmentCount>) -> SegmentCount {
         counts.max { $0.rank < $1.rank } ?? .one
     }

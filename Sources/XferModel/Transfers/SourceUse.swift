@@ -1,5 +1,5 @@
-/// Which of a task's sources (`TaskSpecification.sources`) a transfer's kept bytes are from, and which ones are not to be
-/// believed. All of it is as usual for a task with one source.
+/// The sources (`TaskSpecification.sources`) of a transfer's kept bytes, and the ones that are not trusted any more. A
+/// task with one source has the defaults.
 public struct SourceUse: Hashable, Sendable {
     /// Position of the source whose version the transfer's `ResumeData` describes.
     public var described: Int
@@ -24,10 +24,10 @@ public struct SourceUse: Hashable, Sendable {
         self.condemned = condemned
     }
 
-    /// Bytes from this offset on are held together with those before by a digest alone.
+    /// Only a digest can show that the bytes from this offset on belong to those before.
     public mutating func noteJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
-    /// What is left of it when the bytes are given up.
+    /// The value after the bytes were dropped.
     public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }
 }
 

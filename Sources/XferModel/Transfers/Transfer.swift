@@ -1,7 +1,7 @@
-/// One network operation and its resume data. Durable; made when its first task starts, gone when its last one ends.
+/// One network operation and its resume data. Durable; made when its first task starts, removed when its last one ends.
 public struct Transfer: Hashable, Sendable {
     public var id: TransferID
-    /// Tells this database's partial files from those of another daemon that downloads into the same directory.
+    /// Distinguishes this database's partial files from those of another daemon that downloads into the same directory.
     public var tag: String
     public var partial: PartialLocation
     public var resumeData: ResumeData
@@ -9,7 +9,7 @@ public struct Transfer: Hashable, Sendable {
     public var sources: [SourceEvidence] = []
     /// Which of the task's sources the kept bytes are from.
     public var sourceUse = SourceUse()
-    /// Set before the final rename, so that a restart can tell what happened.
+    /// Set before the final rename, so that a restart can find out what happened.
     public var publishIntent: PublishIntent?
     public var createdAt: Timestamp
 
@@ -27,7 +27,7 @@ public struct Transfer: Hashable, Sendable {
     /// Name of the partial file within its directory.
     public var partialName: String { "\(Self.namePrefix(tag))\(id).part" }
 
-    /// What the names of all a store's working files begin with: parts, and the copies that hooks work on.
+    /// The prefix of the names of all a store's working files: parts, and the copies that hooks work on.
     public static func namePrefix(_ tag: String) -> String { ".xfer-\(tag)-" }
 
     /// The transfer whose working file has this name; nil when it is not a working file of this store.
@@ -42,7 +42,7 @@ public struct Transfer: Hashable, Sendable {
     }
 }
 
-/// The directory a partial file lies in, and which one it was when the file was made.
+/// The directory of a partial file, and its identity when the file was made.
 public struct PartialLocation: Hashable, Sendable {
     /// Absolute path.
     public var directory: String
@@ -65,17 +65,17 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         self.inode = inode
     }
 
-    /// Stands for a file that was never looked at; no file has inode 0.
+    /// Stands for a file that was never examined; no file has inode 0.
     public static let unknown = FileIdentity(device: 0, inode: 0)
 }
 
-/// What a publish is about to do, committed before it is done.
+/// An intended publish, committed before it is done.
 public struct PublishIntent: Hashable, Sendable {
     /// Final name within the partial file's directory.
     public var finalName: String
-    /// The file that is to have it, as it was when the intent was committed: whole, with its mode and times.
+    /// The file that is to get the name, as it was when the intent was committed: complete, with its mode and times.
     public var part: FileFacts
-    /// Of its content, where it was verified; nil where none is known.
+    /// Digest of its content, where it was verified; nil where none is known.
     public var digest: Checksum?
 
     public init(finalName: String, part: FileFacts, digest: Checksum? = nil) {

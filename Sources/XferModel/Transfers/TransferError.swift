@@ -1,4 +1,4 @@
-/// Why a transfer failed. The one place where failures are named: `reason` is a closed list.
+/// Why a transfer failed. All failures are named here: `reason` is a closed list.
 public struct TransferError: Error, Hashable, Sendable, Codable {
     public var reason: FailureReason
     /// A sentence a person can act on; never holds secrets.
@@ -29,7 +29,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
 
 /// The closed list of reasons a task can fail for.
 public enum FailureReason: String, Sendable, Codable, CaseIterable {
-    // Reaching the server.
+    // Connecting to the server.
     case dnsFailure = "dns_failure"
     case connectFailed = "connect_failed"
     case networkUnreachable = "network_unreachable"
@@ -38,15 +38,15 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case idleTimeout = "idle_timeout"
     case totalTimeout = "total_timeout"
 
-    // Believing the server.
+    // Trusting the server.
     case trustRejected = "trust_rejected"
     case pinMismatch = "pin_mismatch"
     /// The policy requires a stapled OCSP response by which the certificate is not revoked, and there is none.
     case revocationUnknown = "revocation_unknown"
-    /// The trust policy the task names is gone.
+    /// The trust policy that the task names does not exist any more.
     case policyMissing = "policy_missing"
 
-    // What the server answered.
+    // The server's answer.
     case httpStatus = "http_status"
     case authFailed = "auth_failed"
     case protocolError = "protocol_error"
@@ -54,7 +54,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case invalidFraming = "invalid_framing"
     case shortBody = "short_body"
     case lengthMismatch = "length_mismatch"
-    /// Undoing a content coding makes more of the content than the operator allows (`results.max_ratio`).
+    /// Decoding a content coding produces more than the operator allows (`results.max_ratio`).
     case expansionLimit = "expansion_limit"
     case rangeMismatch = "range_mismatch"
     case checksumMismatch = "checksum_mismatch"
@@ -64,36 +64,36 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case rejectedByPolicy = "rejected_by_policy"
     /// The response's media type is none of `accept_types`.
     case unacceptableType = "unacceptable_type"
-    /// None of `parse` could make an object of the body.
+    /// None of the parsers in `parse` accepts the body.
     case parseFailed = "parse_failed"
-    /// The server's word about an upload makes no sense, or it refuses to go on.
+    /// The server's answers about an upload are contradictory, or it refuses to continue.
     case uploadRejected = "upload_rejected"
 
-    // What is sent.
-    /// The source is not what it was when the task was added.
+    // The sent content.
+    /// The source has changed since the task was added.
     case sourceFileChanged = "source_file_changed"
     /// The content has to be sent again and cannot be read from its beginning.
     case bodyNotRewindable = "body_not_rewindable"
-    /// The request may have reached the server, and doing it twice may not be what the client wants (RFC 9110 §9.2.2).
+    /// The request may have reached the server, and repeating it may be unwanted (RFC 9110 §9.2.2).
     case outcomeUnknown = "outcome_unknown"
-    /// A credential's file, variable or profile is gone or cannot be read.
+    /// A credential's file, variable or profile is missing or cannot be read.
     case credentialMissing = "credential_missing"
 
-    // Putting bytes where they belong.
+    // Storing the bytes.
     case destinationExists = "destination_exists"
     case destinationDenied = "destination_denied"
     case destinationUnavailable = "destination_unavailable"
-    /// While the file was being published its directory's path began to lead elsewhere, or the file was taken away.
+    /// While the file was being published, its directory's path changed its target, or the file was removed.
     case destinationChanged = "destination_changed"
     case insufficientSpace = "insufficient_space"
     case diskError = "disk_error"
     case fileMoveFailed = "file_move_failed"
     /// The process, or the system, has no file descriptor left.
     case outOfDescriptors = "out_of_descriptors"
-    /// The operator's command that was to work on the file did not succeed.
+    /// The operator's post-process command failed.
     case postProcessFailed = "post_process_failed"
 
-    // When it was to be done.
+    // Conditions of the task.
     /// The task's `deadline` came before its end.
     case deadlineExceeded = "deadline_exceeded"
     /// A task that had to complete first ended otherwise.

@@ -1,7 +1,7 @@
-/// Which hosts a trust policy is for: `example.org`, `*.example.org` (one label more), `.example.org` (the name itself and
-/// everything below it), an IPv4 address or an IPv6 address in brackets, each with an optional `:port`.
+/// The hosts of a trust policy: `example.org`, `*.example.org` (one label more), `.example.org` (the name itself and
+/// all names below it), an IPv4 address or an IPv6 address in brackets, each with an optional `:port`.
 ///
-/// Names are lower case and in Punycode; `HostPattern.parse` of XferCurl takes internationalised ones.
+/// Names are lower case and in Punycode; `HostPattern.parse` of XferCurl accepts internationalised ones.
 public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible {
     public enum Kind: Hashable, Sendable {
         /// Below the name, at any depth, and the name itself.
@@ -101,8 +101,8 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
         return kind == .anyDepth || !above.isEmpty && !above.contains(".")
     }
 
-    /// Whether this pattern says more about a host both match than the other one: more labels are fixed, then `exact` over
-    /// `*.` over `.`, then a port over none.
+    /// Whether this pattern is more specific for a host that both match: more labels are fixed, then `exact` over `*.`
+    /// over `.`, then a port over none.
     public func isMoreSpecific(than other: HostPattern) -> Bool { rank > other.rank }
 
     private var rank: (Int, Int, Int) {

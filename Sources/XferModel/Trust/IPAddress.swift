@@ -59,7 +59,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func parse4(_ text: some StringProtocol) -> [UInt8]? {
-        // Most hosts are names: they are told by their first bytes.
+        // Most hosts are names, which their first bytes show.
         var bytes: [UInt8] = []
         var number: UInt16?
         for byte in text.utf8 {

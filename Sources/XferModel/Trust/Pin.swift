@@ -1,4 +1,4 @@
-/// What a server's chain is compared with. `XferTrust.PinReader` makes pins from what people write.
+/// A certificate or key that a server's chain is compared with. `XferTrust.PinReader` makes pins from text.
 public enum Pin: Hashable, Sendable, Codable {
     /// A whole certificate: byte for byte in mode `certificate`, by its key in mode `public_key`.
     case certificate(CertificatePin)
@@ -14,7 +14,7 @@ public enum Pin: Hashable, Sendable, Codable {
     }
 }
 
-/// A pinned certificate and what has to be known about it without parsing it again.
+/// A pinned certificate with the facts that are needed without parsing it again.
 public struct CertificatePin: Hashable, Sendable, Codable {
     /// The DER encoding.
     public let der: [UInt8]

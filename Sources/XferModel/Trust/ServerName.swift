@@ -1,7 +1,7 @@
-/// A host as it is judged: what a certificate has to name and what host patterns are compared with.
+/// A host as trust policies use it: the name a certificate must have, and the name host patterns are compared with.
 ///
-/// Normalised beyond what `HTTPURL` does, so that no spelling of a host escapes its policy: no root dot, no brackets, no
-/// zone, addresses by their bytes, IPv4-mapped ones as the IPv4 addresses they lead to.
+/// Normalised beyond what `HTTPURL` does, so that no spelling of a host escapes its policy: no root dot, no brackets,
+/// no zone, addresses by their bytes, IPv4-mapped ones as the IPv4 addresses they lead to.
 public enum ServerName: Hashable, Sendable, CustomStringConvertible {
     /// Lower case, Punycode, without the root's dot.
     case domain(String)

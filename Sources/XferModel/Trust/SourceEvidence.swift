@@ -7,7 +7,7 @@ public struct SourceEvidence: Hashable, Sendable {
     public var chain: [[UInt8]]
     /// Nil over `http`.
     public var tls: TLSVersion?
-    /// The policies that believed it, as `AppliedPolicies.judgement` writes them.
+    /// The policies that accepted it, as `AppliedPolicies.judgement` writes them.
     public var judgement: String
 
     public init(origin: Origin, chain: [[UInt8]], tls: TLSVersion?, judgement: String) {

@@ -1,9 +1,10 @@
-/// Why a policy does not believe a server, with what an operator needs to tell a renewed key from an attack.
+/// Why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key from an
+/// attack.
 public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
-    /// `pin_mismatch` when all is well but the pins, `revocation_unknown` when all is well but the stapled OCSP response, else
+    /// `pin_mismatch` if only the pins are wrong, `revocation_unknown` if only the stapled OCSP response is, else
     /// `trust_rejected`.
     public var reason: FailureReason
-    /// Host as judged and port.
+    /// Host, as it was judged, and port.
     public var host: String
     public var port: UInt16
     /// Name and version of the policy that refused.

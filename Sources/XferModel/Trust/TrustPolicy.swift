@@ -1,9 +1,8 @@
-/// How server certificates are judged for the hosts that match, what AFSecurityPolicy is there.
+/// How server certificates are judged for the hosts that match; AFSecurityPolicy's counterpart.
 ///
-/// A value as an operator wrote it; `XferCore.TrustPolicyRules` says whether it makes sense, `XferCore.TrustDecision` what it
-/// means.
+/// A value as an operator wrote it. `XferCore.TrustPolicyRules` checks it, `XferCore.TrustDecision` applies it.
 public struct TrustPolicy: Hashable, Sendable, Codable {
-    /// What the server has to show besides, or instead of, a chain to an authority.
+    /// What the server needs besides, or instead of, a chain to an authority.
     public enum Mode: String, Sendable, Codable, CaseIterable {
         /// The ordinary check; pins are ignored.
         case none
@@ -26,12 +25,12 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var validatesDomainName: Bool
     /// Hosts that the policy applies to; empty only for the default.
     public var hosts: [HostPattern]
-    /// Tell what would have been refused, and refuse nothing that an ordinary check accepts.
+    /// Report what would have been refused, and refuse nothing that an ordinary check accepts.
     public var isReportOnly: Bool
-    /// After this instant the policy is the ordinary check, and says so.
+    /// After this instant the ordinary check replaces the policy, and events report that.
     public var expiresAt: Timestamp?
     public var minimumTLS: TLSVersion
-    /// What this service shows to servers that ask for a certificate.
+    /// The certificate for servers that request one.
     public var clientCertificate: ClientCertificateFiles?
     /// Refuse a server that does not staple an OCSP response by which its certificate is not revoked.
     public var requiresStapledOCSP: Bool {
@@ -90,7 +89,7 @@ public enum TLSVersion: String, Sendable, Codable, CaseIterable, Comparable {
     public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where a client certificate and its key lie, as PEM; absolute paths, read by the service.
+/// Paths of a client certificate and its key, as PEM; absolute, read by the service.
 public struct ClientCertificateFiles: Hashable, Sendable, Codable {
     /// The leaf, then the intermediates a server needs.
     public var certificate: String

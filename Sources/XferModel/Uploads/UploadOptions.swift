@@ -1,4 +1,4 @@
-/// How an `upload` task brings its source to the server.
+/// How an `upload` task sends its source to the server.
 public struct UploadOptions: Hashable, Sendable, Codable {
     public var uploadProtocol: UploadProtocol
     /// Whether the source is copied to the spool directory first, so that it may change afterwards.
@@ -10,7 +10,7 @@ public struct UploadOptions: Hashable, Sendable, Codable {
     }
 }
 
-/// What client and server speak about an upload's offset.
+/// The protocol by which client and server agree on an upload's offset.
 public enum UploadProtocol: String, Sendable, Codable, CaseIterable {
     /// One request; a retry starts over.
     case plain

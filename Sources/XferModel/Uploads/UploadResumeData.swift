@@ -1,8 +1,8 @@
-/// What has to be known to continue an upload: the resource the server made for it, and what the server last said about it.
+/// The data for continuing an upload: the server's upload resource, and the last state that the server reported.
 public struct UploadResumeData: Hashable, Sendable {
     /// The upload resource (`Location`), asked for its offset before anything more is sent.
     public var url: HTTPURL
-    /// Bytes the server acknowledged last; it decides, this is for show.
+    /// Bytes the server acknowledged last. Only for display: the server's answer decides.
     public var offset: Int64
     /// When the server forgets the upload (`Upload-Expires`).
     public var expiresAt: Timestamp?

@@ -72,7 +72,7 @@ extension DaemonFixture {
     }
 }
 
-/// Runs `body` with a started daemon, ends it properly, and adds its log to whatever goes wrong.
+/// Runs `body` with a started daemon, stops it properly, and adds its log to any error.
 public func withDaemon(
     _ options: DaemonFixture.Options = DaemonFixture.Options(), body: (DaemonFixture) async throws -> Void
 ) async throws {

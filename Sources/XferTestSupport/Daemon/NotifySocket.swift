@@ -1,7 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// The service manager's end of sd_notify(3): a datagram socket that collects what a service says.
+/// The service manager's end of sd_notify(3): a datagram socket that collects a service's messages.
 public final class NotifySocket: Sendable {
     /// Path for `NOTIFY_SOCKET`.
     public let path: String

@@ -4,8 +4,8 @@ import StrictJSON
 
 /// Messages of a test, one JSON line each, for `rpc-schema/validate.py --transcript`.
 ///
-/// With `XFER_TRANSCRIPTS` set to a directory the file stays there after the test, so that one run of the script can
-/// check everything the tests said and heard.
+/// If `XFER_TRANSCRIPTS` is set to a directory, the file stays there after the test, so that one run of the script can
+/// check the messages of all tests.
 public final class Transcript: Sendable {
     /// Where the lines are.
     public let path: String

@@ -22,7 +22,7 @@ public final class UnixSocket: Sendable {
     /// Connects to a listening stream socket.
     public init(connectedTo path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        // What throws here is still deinitialised: closing it twice would close whatever another test has opened meanwhile.
+        // An initialiser that throws here still runs `deinit`. A second close could close a descriptor of another test.
         guard try Self.withAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
             throw PosixError("connect \(path)")
         }

@@ -4,7 +4,7 @@ import XferModel
 public struct DigestRealm: Sendable {
     public var user: String
     public var password: String
-    /// Whether it is a proxy that asks.
+    /// Whether a proxy challenges the client.
     public var isProxy = false
 
     public init(user: String, password: String, isProxy: Bool = false) {
@@ -13,17 +13,17 @@ public struct DigestRealm: Sendable {
         self.isProxy = isProxy
     }
 
-    /// What the request shows.
+    /// The result of checking a request's credentials.
     public enum Verdict: Sendable, Hashable {
         case accepted
         /// Nothing, or nothing of this scheme.
         case nothing
         case wrong
-        /// Right, with another nonce than this.
+        /// Valid credentials with an outdated nonce.
         case stale
     }
 
-    /// - Parameter nonce: the one that counts now.
+    /// - Parameter nonce: the valid nonce.
     public func verdict(on request: RecordedRequest, nonce: String) -> Verdict {
         guard let field = request.header(isProxy ? "Proxy-Authorization" : "Authorization"),
             field.hasPrefix("Digest ")
@@ -49,7 +49,7 @@ public struct DigestRealm: Sendable {
         return Reply(isProxy ? 407 : 401, headers: [HeaderField(name: name, value: field)], text: "who are you?")
     }
 
-    /// The reply when the request shows what it has to, else a challenge.
+    /// The reply if the request has valid credentials, else a challenge.
     public func reply(to request: RecordedRequest, nonce: String, else reply: () -> Reply) -> Reply {
         switch verdict(on: request, nonce: nonce) {
         case .accepted: reply()

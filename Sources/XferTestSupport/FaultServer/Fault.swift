@@ -1,8 +1,8 @@
 public import XferModel
 
-/// One way in which a server is wrong: bends the honest reply to a request.
+/// One kind of server fault: changes the honest reply to a request.
 public struct Fault: Sendable, CustomStringConvertible {
-    /// What a fault may look at.
+    /// The data that a fault may use.
     public struct Context: Sendable {
         public let request: RecordedRequest
         public let source: SourceVersion
@@ -19,13 +19,13 @@ public struct Fault: Sendable, CustomStringConvertible {
 
     func apply(to reply: inout Reply, _ context: Context) { bend(&reply, context) }
 
-    /// For handlers that decide themselves which request is bent.
+    /// For handlers that decide themselves which request gets a fault.
     public func apply(to reply: inout Reply, _ request: RecordedRequest, _ source: SourceVersion) {
         bend(&reply, Context(request: request, source: source))
     }
 }
 
-/// Breaking off and dawdling.
+/// Interrupted and slow replies.
 extension Fault {
     /// Breaks the connection off after this many body bytes, with FIN or RST.
     public static func drop(after count: Int64, by ending: Reply.Ending = .reset) -> Fault {
@@ -35,7 +35,7 @@ extension Fault {
         }
     }
 
-    /// Closes or resets without a word.
+    /// Closes or resets without an answer.
     public static func noAnswer(_ ending: Reply.Ending = .close) -> Fault {
         Fault("no answer, \(ending)") { reply, _ in
             reply.rawHead = []
@@ -72,7 +72,7 @@ extension Fault {
     }
 }
 
-/// Lies about ranges.
+/// Wrong answers to ranges.
 extension Fault {
     /// Knows no ranges: 200 and everything.
     public static let ignoreRange = Fault("200 to a range") { reply, context in
@@ -167,7 +167,7 @@ extension Fault {
     }
 }
 
-/// Lies about versions, lengths and everything else.
+/// Wrong versions, lengths and other fields.
 extension Fault {
     /// Sets, or with nil removes, a header field.
     public static func header(_ name: String, _ value: String?) -> Fault {

@@ -3,12 +3,11 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An HTTP/1.1 server on 127.0.0.1 that does exactly what a test tells it to, right or wrong, and remembers every
-/// request.
+/// An HTTP/1.1 server on 127.0.0.1 that answers exactly as a test defines, right or wrong, and records every request.
 ///
-/// Each path has a handler that turns a request into a `Reply`, byte for byte. `serve(_:_:faults:)` is the usual one: a
-/// `SourceVersion` offered as RFC 9110 says, bent by a list of `Fault`s for the first, second, … request. The server
-/// stops when the last reference goes.
+/// Each path has a handler that turns a request into a `Reply`, byte for byte. Most tests use `serve(_:_:faults:)`: a
+/// `SourceVersion` served according to RFC 9110, with a list of `Fault`s for the first, second, … request. The server
+/// stops with its last reference.
 public final class FaultServer: Sendable {
     /// Answers one request.
     public typealias Handler = @Sendable (RecordedRequest) async -> Reply
@@ -90,7 +89,7 @@ public final class FaultServer: Sendable {
     }
 }
 
-/// What the server's connections share.
+/// State that the server's connections share.
 final class ServerState: Sendable {
     struct Values {
         var routes: [String: FaultServer.Handler] = [:]

@@ -1,13 +1,13 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// A server that lies at random, from a seed, for the property that matters most: whatever it does, a published file
-/// equals one version of the source from first to last byte, or the task is not completed.
+/// A server that gives wrong answers at random, from a seed, for the most important property: whatever the server does,
+/// a published file equals one version of the source from first to last byte, or the task is not completed.
 ///
-/// It changes its version, forgets ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter` requests
-/// it is honest, so that a patient client comes to an end. It tells only lies a client can see through without a digest:
-/// bytes of another version under the right head, one strong tag for two versions, or a cut-off body that announced no
-/// length are not among them.
+/// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter`
+/// requests it is honest, so that a patient client finishes. It makes only errors that a client can detect without a
+/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, or a cut-off
+/// body without an announced length.
 public final class LyingServer: Sendable, CustomStringConvertible {
     private struct State {
         var random: SplitMix64

@@ -1,8 +1,8 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A server on 127.0.0.1 whose connections run a script of the test's, byte by byte, each on a thread of its own: for what
-/// happens while a request is still being sent, which `FaultServer` only sees when it is whole.
+/// A server on 127.0.0.1 whose connections run a test's script, byte by byte, each on a thread of its own. It is for
+/// events while a request is still being sent; `FaultServer` only sees complete requests.
 public final class RawServer: Sendable {
     private struct State {
         var connectionCount = 0

@@ -92,7 +92,7 @@ public final class ChildProcess: Sendable {
         xfer_spawn_close_from(&actions, 3)
         if let directory = options.directory { xfer_spawn_change_directory(&actions, directory) }
 
-        // Signals a test runner ignores or blocks are the child's own business.
+        // Signals that a test runner ignores or blocks are reset for the child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

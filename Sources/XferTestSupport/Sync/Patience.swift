@@ -1,9 +1,9 @@
 import Glibc
 
-/// How long tests wait for what is sure to come, before they take it for lost.
+/// How long tests wait for an event that must come, before they fail.
 ///
-/// Only a failing test ever waits that long. Every such limit comes from here, so that a run in which everything is slower,
-/// under a sanitizer for example, stretches all of them by `XFER_TIME_FACTOR`.
+/// Only a failing test ever waits that long. Every such limit comes from here, so that `XFER_TIME_FACTOR` extends all
+/// of them in slow runs, under a sanitizer for example.
 public enum Patience {
     /// `XFER_TIME_FACTOR`: how many times slower than usual everything may be, 1 unless set.
     public static let factor = getenv("XFER_TIME_FACTOR").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? 1

@@ -37,7 +37,7 @@ final class ServerStream {
         return String(cString: text)
     }
 
-    /// Whether bytes wait that poll(2) does not know of.
+    /// Whether bytes wait that poll(2) does not report.
     var hasPending: Bool { !buffer.isEmpty || (ssl.map { SSL_pending($0) > 0 } ?? false) }
 
     /// Some bytes; nil at the end.
@@ -128,7 +128,7 @@ final class TLSServerContext: @unchecked Sendable {
         staple = options.staple.map { Staple($0) }
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateFailure("TLS context") }
         pointer = context
-        // Whatever is shown is shown: small keys too.
+        // Level 0, so that the server can use small keys, too.
         SSL_CTX_set_security_level(context, 0)
         let key = try CertificateKey(pem: options.privateKey)
         for (index, certificate) in Self.certificates(options.chain).enumerated() {

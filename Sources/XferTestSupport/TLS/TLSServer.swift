@@ -3,9 +3,10 @@ import Glibc
 import NIOConcurrencyHelpers
 import XferModel
 
-/// A TLS server on the loopback, one thread per connection, that answers every HTTP/1.1 request alike and counts what came.
+/// A TLS server on the loopback, one thread per connection, that gives every HTTP/1.1 request the same answer and
+/// counts requests.
 ///
-/// Where nginx is too well behaved: it shows any chain, offers session tickets, asks for client certificates, and can be an
+/// It does what nginx does not: it sends any chain, offers session tickets, requests client certificates, and can be an
 /// HTTP CONNECT proxy, with TLS or without, or a SOCKS 5 proxy.
 public final class TLSServer: Sendable {
     public struct Options: Sendable {

@@ -1,14 +1,14 @@
 public import XferModel
 
-/// What an `UploadServer` does wrong with one request.
+/// A fault of an `UploadServer` for one request.
 public enum UploadFault: Sendable {
     /// Resets the connection when so many bytes of the content have arrived and been stored.
     case drop(after: Int64)
-    /// Stores the content, then closes the connection without a word.
+    /// Stores the content, then closes the connection without an answer.
     case loseAnswer
     /// Answers at once and does nothing else; the connection ends.
     case answer(Int, [HeaderField] = [])
-    /// Does what is right and names another offset in its answer; nil names none.
+    /// Handles the request correctly, but answers with another offset; nil sends none.
     case misstate(offset: String?)
     /// Forgets the upload, then answers with this status.
     case forget(Int)

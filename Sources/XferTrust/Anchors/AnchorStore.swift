@@ -11,15 +11,15 @@ final class AnchorStore: @unchecked Sendable {
         pointer = store
     }
 
-    /// The pinned certificates and nothing else.
+    /// Only the pinned certificates.
     convenience init(_ certificates: [Certificate]) {
         self.init()
         for certificate in certificates { X509_STORE_add_cert(pointer, certificate.pointer) }
-        // Adding one twice is an error to some versions and none to us.
+        // Some versions report a repeated certificate as an error; it is harmless.
         ERR_clear_error()
     }
 
-    /// Every certificate of a PEM bundle; one that cannot be parsed spoils it.
+    /// Every certificate of a PEM bundle; throws if one cannot be parsed.
     convenience init(file: String) throws(TrustAnchorsError) {
         self.init()
         ERR_clear_error()
@@ -42,6 +42,6 @@ enum OpenSSLError {
         return ERR_reason_error_string(code).map { String(cString: $0) } ?? "OpenSSL error \(code)"
     }
 
-    /// What an X509_V_ERR code means.
+    /// OpenSSL's text for an X509_V_ERR code.
     static func text(ofVerification code: Int) -> String { String(cString: X509_verify_cert_error_string(code)) }
 }

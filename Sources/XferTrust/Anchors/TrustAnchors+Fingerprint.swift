@@ -1,15 +1,15 @@
 import Glibc
 
 extension TrustAnchors {
-    /// The largest bundle that is read, in bytes: the usual one has a quarter of a mebibyte.
+    /// The largest bundle that is read, in bytes: the common ones have a quarter of a mebibyte.
     private static let largestFile = 16 << 20
 
-    /// Names the contents of the bundle: another text for other contents.
-    /// - Parameter known: of contents that were in force before: they need not be parsed again.
-    /// - Throws: when the file cannot be read, or holds no certificates.
+    /// Identifies the contents of the bundle: other contents have another text.
+    /// - Parameter known: the text of contents that were in force before, which need not be parsed again.
+    /// - Throws: when the file cannot be read, or has no certificates.
     public func fingerprint(known: String?) throws(TrustAnchorsError) -> String {
         let found = String(SHA256Digest.hex(of: try contents()).prefix(16))
-        // What cannot be parsed is not in force.
+        // Contents that cannot be parsed are not in force.
         if found != known { _ = try AnchorStore(file: file) }
         return found
     }

@@ -4,10 +4,10 @@ import NIOConcurrencyHelpers
 
 /// The certificate authorities of a PEM bundle, read again whenever the file has changed.
 ///
-/// Reading the usual bundle takes some ten milliseconds, finding out that it has not changed a microsecond. When a changed
-/// file cannot be read, what was read last stays in force and `reloadFailure` says why.
+/// Reading a common bundle takes some ten milliseconds, checking that it has not changed a microsecond. When a changed
+/// file cannot be read, the last readable contents stay in force, and `reloadFailure` has the reason.
 public final class TrustAnchors: Sendable {
-    /// The bundle as it was at some time.
+    /// The contents of the bundle at some time.
     struct Snapshot: Sendable {
         let store: AnchorStore
         let generation: UInt64
@@ -15,7 +15,7 @@ public final class TrustAnchors: Sendable {
 
     private struct State {
         var snapshot: Snapshot?
-        /// Of the file that was tried last.
+        /// Identity of the file that was read last, successfully or not.
         var identity: FileIdentity?
         var failure: TrustAnchorsError?
     }
@@ -35,7 +35,7 @@ public final class TrustAnchors: Sendable {
         return bundles.first { access($0, R_OK) == 0 } ?? bundles[0]
     }
 
-    /// Reads the file if it has changed. The number counts what was read, from 1.
+    /// Reads the file if it has changed. The number is that of the contents, from 1.
     /// - Throws: when it has never been readable.
     @discardableResult
     public func refresh() throws(TrustAnchorsError) -> UInt64 { try current().generation }
@@ -82,7 +82,7 @@ public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// What changes when a file does.
+/// Values that change when the file does.
 private struct FileIdentity: Hashable {
     let device: UInt
     let inode: UInt

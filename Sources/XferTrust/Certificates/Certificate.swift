@@ -3,12 +3,12 @@ public import XferModel
 
 /// A parsed X.509 certificate.
 ///
-/// `@unchecked Sendable`: OpenSSL counts references atomically and an `X509` is never changed after it is parsed
-/// (X509_up_ref(3)); what it caches lazily it guards with locks of its own.
+/// `@unchecked Sendable`: OpenSSL counts references atomically, and an `X509` is never changed after it is parsed
+/// (X509_up_ref(3)); OpenSSL's own locks guard its lazy caches.
 public final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes one reference over.
+    /// Takes over one reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     /// Takes a reference of its own to a certificate that has another owner.
@@ -109,13 +109,13 @@ public final class Certificate: @unchecked Sendable {
         X509_NAME_print_ex(bio, name, 0, xfer_name_flags_rfc2253)
         var bytes = [UInt8](repeating: 0, count: 200)
         let count = Int(clamping: max(0, BIO_read(bio, &bytes, Int32(clamping: bytes.count))))
-        // RFC 2253 escapes control characters and all that is not ASCII; what is cut is cut.
+        // RFC 2253 escapes control characters and all non-ASCII ones, so the text can be cut anywhere.
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }
 
 extension Certificate {
-    /// DNS names and IP addresses of the subjectAltName; what is no ASCII text is left out.
+    /// DNS names and IP addresses of the subjectAltName; names that are not ASCII are left out.
     public var alternativeNames: [String] {
         guard let all = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil) else { return [] }
         let stack = OpaquePointer(all)

@@ -2,15 +2,15 @@ import COpenSSL
 import XferCore
 import XferModel
 
-/// What a server sent, borrowed for the time of a judgement.
+/// The server's certificates, borrowed for the time of a judgement.
 struct PresentedChain {
     let leaf: OpaquePointer
-    /// `STACK_OF(X509)`, nil when nothing else came.
+    /// `STACK_OF(X509)`, nil when the server sent only the leaf.
     let others: OpaquePointer?
-    /// SSL_CTX_set_security_level(3): the weakest keys and signatures that pass.
+    /// SSL_CTX_set_security_level(3): the weakest keys and signatures that are accepted.
     let securityLevel: Int32
 
-    /// All of it, leaf first, at most as many as are ever shown.
+    /// All certificates, leaf first, at most as many as are ever shown.
     var certificates: [Certificate] {
         var list = [Certificate(sharing: leaf)]
         for index in 0..<max(0, others.map { OPENSSL_sk_num($0) } ?? 0) where list.count < TrustFailure.maxChain {
@@ -22,7 +22,7 @@ struct PresentedChain {
     }
 }
 
-/// Builds and checks one chain with a fresh X509_STORE_CTX over anchors of ours.
+/// Builds and checks one chain with a fresh X509_STORE_CTX and given anchors.
 enum ChainVerifier {
     /// Dates, signatures, key sizes, extensions, and that the leaf is for servers; not the name.
     /// - Parameter onValid: gets the chain OpenSSL validated, leaf to anchor: never what the peer sent.
@@ -32,11 +32,11 @@ enum ChainVerifier {
         guard let context = X509_STORE_CTX_new() else { return .unchecked }
         defer { X509_STORE_CTX_free(context) }
         guard X509_STORE_CTX_init(context, anchors.pointer, presented.leaf, presented.others) == 1,
-            // Purpose and trust: else a certificate for clients passes.
+            // Purpose and trust: otherwise a client certificate would be accepted.
             X509_STORE_CTX_set_default(context, "ssl_server") == 1,
             let parameters = X509_STORE_CTX_get0_param(context)
         else { return .unchecked }
-        // A fresh context would take the level of no connection and let RSA-1024 pass.
+        // A fresh context has no connection's level and would accept RSA-1024.
         X509_VERIFY_PARAM_set_auth_level(parameters, presented.securityLevel)
         // A leaf or an intermediate may be an anchor, as it may for libcurl's own check.
         X509_VERIFY_PARAM_set_flags(parameters, xfer_x509_flag_partial_chain)

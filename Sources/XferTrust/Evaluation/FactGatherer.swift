@@ -2,7 +2,7 @@ import COpenSSL
 import XferCore
 import XferModel
 
-/// Looks into what the policies ask for, each thing at most once per handshake.
+/// Gathers the facts that the policies need, each at most once per handshake.
 struct FactGatherer {
     private let presented: PresentedChain
     private let host: ServerName
@@ -65,7 +65,7 @@ struct FactGatherer {
     private func pinnedChain(_ pins: [Pin]) -> (TrustFacts.Chain, Bool) {
         var pinned: [Certificate] = []
         for case .certificate(let pin) in pins {
-            // Refused when the policy was written; never skipped.
+            // Such a pin is refused when the policy is written; here it must not be skipped.
             guard let certificate = Certificate(der: pin.der) else {
                 let fault = ChainFault(
                     code: X509_V_ERR_UNSPECIFIED, text: "a pin is no certificate", depth: 0, lacksAnchor: false)

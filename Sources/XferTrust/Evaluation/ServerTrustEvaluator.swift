@@ -20,7 +20,7 @@ public struct TrustTarget: Sendable, Hashable {
     }
 }
 
-/// Judges the certificates a server shows: gathers the facts with OpenSSL, the verdict is `TrustDecision`'s.
+/// Judges a server's certificates: gathers the facts with OpenSSL, and `TrustDecision` decides.
 public struct ServerTrustEvaluator: Sendable {
     public let anchors: TrustAnchors
 
@@ -64,7 +64,7 @@ public struct ServerTrustEvaluator: Sendable {
         return verdict
     }
 
-    /// What a server stapled to its handshake; nil when it sent nothing.
+    /// The status of the OCSP response that a server stapled to its handshake; `missing` when it sent none.
     func status(of staple: [UInt8]?, _ presented: PresentedChain) -> StapledStatus {
         do throws(TrustAnchorsError) {
             return StapleCheck.status(of: staple, presented, anchors: try anchors.current().store)
@@ -73,7 +73,7 @@ public struct ServerTrustEvaluator: Sendable {
         }
     }
 
-    /// Judges what a server stapled, after `evaluate` has accepted its chain.
+    /// Judges the stapled OCSP response, after `evaluate` has accepted the chain.
     public func evaluate(
         _ status: StapledStatus, of certificates: [Certificate], for target: TrustTarget
     ) -> TrustVerdict {

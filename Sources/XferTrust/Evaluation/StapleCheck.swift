@@ -6,7 +6,7 @@ import XferModel
 enum StapleCheck {
     /// How far the responder's clock may be off, in seconds.
     private static let skew = 300
-    /// The oldest response without a time for the next one that counts, in seconds.
+    /// Greatest age of a response without a next update, in seconds.
     private static let oldestWithoutNext = 7 * 86_400
 
     /// - Parameter anchors: the trust anchors for the chain of the response's signer.
@@ -73,7 +73,7 @@ enum StapleCheck {
         let isCurrent =
             OCSP_check_validity(updated, next, skew, next == nil ? oldestWithoutNext : -1) == 1
         switch code {
-        // Once revoked, a certificate stays so, however old the news is.
+        // A revocation is final, however old the response is.
         case V_OCSP_CERTSTATUS_REVOKED: return .revoked(at: Certificate.time(revoked))
         case V_OCSP_CERTSTATUS_GOOD where isCurrent: return .good(until: Certificate.time(next))
         case V_OCSP_CERTSTATUS_GOOD:

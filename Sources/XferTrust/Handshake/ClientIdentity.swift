@@ -2,7 +2,7 @@ import COpenSSL
 import Glibc
 public import XferModel
 
-/// A certificate and key this service shows to servers that ask for one.
+/// A certificate and key for servers that request one.
 ///
 /// `@unchecked Sendable`: `key` is parsed once and never changed; OpenSSL counts its references atomically.
 public final class ClientIdentity: @unchecked Sendable {
@@ -10,8 +10,8 @@ public final class ClientIdentity: @unchecked Sendable {
     public let certificates: [Certificate]
     private let key: OpaquePointer
 
-    /// Reads and checks the files. The key must not be readable by group or others, must not be encrypted, and has to be
-    /// the leaf's.
+    /// Reads and checks the files. The key must not be readable by group or others, must not be encrypted, and has to
+    /// belong to the leaf.
     public init(_ files: ClientCertificateFiles) throws(ClientIdentityError) {
         let chain = try PEMFile.read(files.certificate, isSecret: false)
         let certificates: [Certificate]

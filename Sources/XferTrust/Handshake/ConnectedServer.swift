@@ -1,7 +1,7 @@
 import COpenSSL
 public import XferModel
 
-/// What the server of a connection showed in its handshake, also when that was long ago.
+/// The certificates that a connection's server sent in its handshake, however long ago that was.
 public struct ConnectedServer: Sendable {
     /// DER, leaf first, at most `TrustFailure.maxChain` of them.
     public let chain: [[UInt8]]

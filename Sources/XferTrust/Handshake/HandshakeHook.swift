@@ -2,18 +2,20 @@ import COpenSSL
 public import XferCore
 public import XferModel
 
-/// Puts `ServerTrustEvaluator` into a TLS client: OpenSSL's own check of the certificates is replaced by ours.
+/// Installs `ServerTrustEvaluator` into a TLS client: it replaces OpenSSL's own check of the certificates.
 ///
-/// Works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own store is never touched.
+/// Works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own store is never
+/// changed.
 public struct HandshakeHook: Sendable {
-    /// Handed to the two functions below. An id, not an object: what is gone is not found, and refused.
+    /// Passed to the functions below. An id, not an object: a removed object is not found, and the handshake is
+    /// refused.
     public let id: UInt
     /// The server the handshake has to be with; nil refuses it. Called in the handshake, on its thread.
     public let target: @Sendable (UInt) -> TrustTarget?
-    /// Told of every judgement, with what the server sent, leaf first. Called in the handshake, on its thread.
+    /// Called with every judgement and the server's certificates, leaf first. Called in the handshake, on its thread.
     public let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
-    /// Told what the server stapled and how that was judged, after `onVerdict` was told of an accepted chain. Nil asks for no
-    /// stapled response. Called as `onVerdict`.
+    /// Called with the stapled response's status and its judgement, after `onVerdict` for an accepted chain. With nil
+    /// no stapled response is requested. Called as `onVerdict`.
     public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
 
     public init(
@@ -43,7 +45,7 @@ public struct HandshakeHook: Sendable {
         guard xfer_ssl_ctx_set_min_proto_version(context, minimumTLS.number) == 1 else {
             throw HandshakeHookError("the minimum TLS version")
         }
-        // A resumed session, like a renegotiated one, is never judged.
+        // A resumed session, like a renegotiated one, would not be judged.
         SSL_CTX_set_options(context, xfer_ssl_op_no_renegotiation | xfer_ssl_op_no_ticket)
         xfer_ssl_ctx_disable_session_cache(context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
@@ -55,7 +57,7 @@ public struct HandshakeHook: Sendable {
             throw HandshakeHookError("data of SSL_CTX")
         }
         SSL_CTX_set_cert_verify_callback(context, verifyServerCertificates, judge.toOpaque())
-        // A response that is never asked for is never judged: a policy that requires one must not be passed by.
+        // Without a request for a stapled response, a policy that requires one would be bypassed.
         if onStatus != nil, xfer_ssl_ctx_request_status(context, verifyStapledStatus, judge.toOpaque()) != 1 {
             throw HandshakeHookError("asking for a stapled OCSP response")
         }
@@ -99,7 +101,7 @@ private final class InstalledHook: Sendable {
         return verdict
     }
 
-    /// Whether the handshake may go on. For TLS 1.2 the response comes after the certificates were judged.
+    /// Whether the handshake may continue. With TLS 1.2 the response comes after the certificates were judged.
     func judgeStatus(_ ssl: OpaquePointer) -> Bool {
         guard let target = hook.target(hook.id), let leaf = SSL_get0_peer_certificate(ssl) else { return false }
         let presented = PresentedChain(
@@ -144,7 +146,7 @@ private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: 
     return Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judgeStatus(ssl) ? 1 : 0
 }
 
-/// CRYPTO_EX_free: the `SSL_CTX` goes.
+/// CRYPTO_EX_free: the `SSL_CTX` is freed.
 private nonisolated func releaseHook(
     _ parent: UnsafeMutableRawPointer?, _ value: UnsafeMutableRawPointer?,
     _ data: UnsafeMutablePointer<CRYPTO_EX_DATA>?,

@@ -1,12 +1,12 @@
 import COpenSSL
 
-/// What a connection's `SSL` holds, whose handshake is over. Nothing is read from the network.
+/// State of a connection's `SSL` after its handshake. Nothing is read from the network.
 public struct TLSState {
     private let ssl: OpaquePointer
 
     public init(tls: UnsafeMutableRawPointer) { ssl = OpaquePointer(tls) }
 
-    /// Whether HTTP/2 was agreed on (RFC 7301, RFC 9113 §3.2).
+    /// Whether HTTP/2 was negotiated (RFC 7301, RFC 9113 §3.2).
     public var speaksHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0

@@ -1,7 +1,7 @@
 import COpenSSL
 public import XferModel
 
-/// Makes pins from what people write: `sha256/…`, PEM text, PEM or DER files.
+/// Makes pins from text and files: `sha256/…`, PEM text, PEM or DER files.
 public enum PinReader {
     /// Largest input in bytes.
     public static let maxBytes = 1 << 20
@@ -25,14 +25,14 @@ public enum PinReader {
         try certificates(in: bytes).map { .certificate($0.pin) }
     }
 
-    /// All certificates, in order. One that cannot be parsed spoils the lot; whatever else is in PEM text is refused.
+    /// All certificates, in order. Throws if one cannot be parsed, or if PEM text has anything else.
     static func certificates(in bytes: [UInt8]) throws(PinError) -> [Certificate] {
         guard bytes.count <= maxBytes else { throw .tooLarge }
         guard isPEM(bytes) else {
             guard let certificate = Certificate(der: bytes) else { throw isKey(bytes) ? .privateKey : .noCertificate }
             return [certificate]
         }
-        // Before anything else that may be wrong with it: parameters often stand in front of a key.
+        // Checked before all other faults: parameters often precede a key.
         if String(decoding: bytes, as: UTF8.self).contains("PRIVATE KEY-----") { throw .privateKey }
         var found: [Certificate] = []
         try forEachBlock(of: bytes) { (label, der) throws(PinError) in
@@ -60,7 +60,7 @@ public enum PinReader {
         return key != nil
     }
 
-    /// Goes through PEM blocks (RFC 7468). OpenSSL's reader skips what it does not understand between them.
+    /// Visits the PEM blocks (RFC 7468). OpenSSL's reader would skip unknown text between them.
     private static func forEachBlock(
         of bytes: [UInt8], _ body: (String, [UInt8]) throws(PinError) -> Void
     ) throws(PinError) {
@@ -94,7 +94,7 @@ public enum PinReader {
     }
 }
 
-/// Why something is no pin. Never repeats what was given, which may be a secret.
+/// Why something is no pin. Never repeats the input, which may be a secret.
 public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
     case badKeyPin(KeyPinError)
     case noCertificate

@@ -3,9 +3,9 @@ import Glibc
 public import XferCore
 import XferModel
 
-/// One TLS handshake with a server to see its certificates and how they are judged. Nothing is asked for.
+/// One TLS handshake with a server to inspect its certificates and their judgement. No request is sent.
 public enum ServerProbe {
-    /// What the server showed.
+    /// The result of the handshake.
     public struct Report: Sendable {
         /// Leaf first, as sent; empty when the handshake did not get so far.
         public var chain: [Certificate]
@@ -30,8 +30,8 @@ public enum ServerProbe {
         }
     }
 
-    /// Shakes hands over a connected blocking socket, under the rules of every connection of this service. Blocks: bound it
-    /// with SO_RCVTIMEO and SO_SNDTIMEO. The socket stays open.
+    /// Performs a handshake over a connected blocking socket, under the rules of every connection of this service.
+    /// Blocks: bound it with SO_RCVTIMEO and SO_SNDTIMEO. The socket stays open.
     /// - Throws: when OpenSSL cannot be prepared.
     public static func handshake(
         over socket: Int32, with target: TrustTarget, evaluator: ServerTrustEvaluator,
@@ -74,7 +74,7 @@ public enum ServerProbe {
     }
 }
 
-/// What the hook told.
+/// The hook's reports.
 ///
 /// `@unchecked Sendable`: written and read on the thread that calls `SSL_connect`, which calls the hook itself.
 private final class Seen: @unchecked Sendable {
