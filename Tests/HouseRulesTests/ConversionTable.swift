@@ -13,7 +13,7 @@ enum ConversionTable {
 
     static let rows: [Row] = [
         Row(
-            path: "Sources/XferManager/Manager/TransferManager+Care.swift", code: "Int64(retention.maxEvents)",
+            path: "Sources/XferManager/Manager/TransferManager+Maintenance.swift", code: "Int64(retention.maxEvents)",
             reason: "Int has 64 bits"),
         Row(
             path: "Sources/XferFiles/Directories/FileStatus.swift", code: "UInt16(facts.st_mode & 0o7777)",
