@@ -158,9 +158,6 @@ public struct Settings: Hashable, Sendable {
 
         /// Whether anyone but operators may call.
         public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }
-
-        /// 0660 if any user or group is granted access, else 0600. The socket's own mode is chosen by `RPCEndpoint`.
-        public var socketMode: UInt32 { isConfigured ? 0o660 : 0o600 }
     }
 
     /// The permissions of an allowed user.
