@@ -78,12 +78,28 @@ class Daemon:
         self.process = None
         self.connection = None
 
-    def start(self, wrapper=()):
-        arguments = [*wrapper, PROGRAMS / "xferd", "--state-dir", self.state, "--socket", self.socket, "--foreground-log"]
+    @property
+    def arguments(self):
+        arguments = [PROGRAMS / "xferd", "--state-dir", self.state, "--socket", self.socket, "--foreground-log"]
         for setting in self.settings:
             arguments += ["--set", setting]
-        environment = dict(os.environ, HOME=str(self.directory), SWIFT_BACKTRACE="enable=no")
-        self.process = subprocess.Popen(arguments, env=environment, stdout=self.log, stderr=self.log)
+        return arguments
+
+    @property
+    def environment(self):
+        return dict(os.environ, HOME=str(self.directory), SWIFT_BACKTRACE="enable=no")
+
+    def once(self, option):
+        """Runs xferd with an option that ends it: the exit status, and what it printed."""
+        result = subprocess.run(
+            [*self.arguments, option], env=self.environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+        return result.returncode, result.stdout + result.stderr
+
+    def start(self, wrapper=()):
+        self.process = subprocess.Popen(
+            [*wrapper, *self.arguments], env=self.environment, stdout=self.log, stderr=self.log
+        )
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
