@@ -14,11 +14,15 @@ struct TaskRecords: Sendable {
         let resumable = mayResume ? try await manager.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await manager.segments(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && manager.isDegraded
+        let queued = columns.contains("wait") ? tasks.filter { $0.state == .queued }.map(\.host) : []
+        let cooldowns = queued.isEmpty ? [:] : try await manager.cooldowns(of: Set(queued))
         return tasks.map { task in
             var record = TaskRecord(
                 task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
+            } else if task.state == .queued, let end = cooldowns[task.host] {
+                record.wait = WaitRecord(Wait(.hostCooldown, until: end))
             }
             return record.selecting(columns)
         }

@@ -35,6 +35,8 @@ struct SchedulingPass: Sendable {
     var scheduler: SchedulerStateMachine
     /// By transfer.
     var live: [TransferID: Live]
+    /// Transfers whose files and then rows are being deleted. No task is started on them.
+    var beingDeleted: Set<TransferID> = []
     let isSharedBetweenOwners: Bool
     let zones: TimeZones
     let inFlight: InFlightTasks
@@ -163,10 +165,12 @@ struct SchedulingPass: Sendable {
     private func transfer(
         of task: TransferTask, in tx: StoreTransaction
     ) throws -> (transfer: Transfer, isNew: Bool) {
+        // The task holds it, so it is not deleted.
         if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
         let destination = task.specification.destination
         if let key = task.coalesceKey {
-            for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept) where live[transfer.id] == nil {
+            for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept)
+            where live[transfer.id] == nil && !beingDeleted.contains(transfer.id) {
                 guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
                 if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {

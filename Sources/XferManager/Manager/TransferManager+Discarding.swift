@@ -45,9 +45,14 @@ extension TransferManager {
         }
         // A shutdown has two seconds: the next start finds the rest.
         while !unwanted.isEmpty, !isEnding {
-            await passEnded()
             let step = Array(unwanted.prefix(Self.largestDiscard))
             for (id, _) in step { unwanted[id] = nil }
+            // The order matters: passes that begin now start no task on these transfers, and starts of earlier passes are
+            // committed when `discardIdle` reads which transfers are held. Without it a task could be started on a
+            // transfer between that read and the deletion of its row, and would stay `running` without a run.
+            transfersBeingDeleted = Set(step.map(\.key))
+            defer { transfersBeingDeleted = [] }
+            await passEnded()
             do {
                 try await discardIdle(step.filter { transfers[$0.key] == nil })
             } catch {
@@ -90,6 +95,7 @@ extension TransferManager {
                     guest: (tasks.first?.owner).flatMap { settings.isOperator($0) ? nil : $0 })
             }
         }
+        transfersBeingDeleted = Set(found.map(\.transfer.id))
         var gone: [TransferID] = []
         for (place, all) in Dictionary(grouping: found, by: Place.init) {
             do {

@@ -45,6 +45,14 @@ extension TransferManager {
         }
     }
 
+    /// When the hosts that sent `Retry-After` can be asked again; hosts that can be asked now are left out.
+    public func cooldowns(of hosts: Set<String>) async throws -> [String: Timestamp] {
+        try await store.read { reader in
+            guard try reader.earliestCooldown() != nil else { return [:] }
+            return try hosts.reduce(into: [:]) { ends, host in ends[host] = try reader.cooldown(of: host) }
+        }
+    }
+
     /// One page of tasks ordered by id.
     public func list(
         _ filter: TaskQuery, ascending: Bool, limit: Int, cursor: String?, for principal: Principal

@@ -79,6 +79,8 @@ public actor TransferManager {
     var isEnding = false
     /// Transfers that may have no task any more, and whether their published files are to be deleted.
     var unwanted: [TransferID: Bool] = [:]
+    /// Transfers whose files and then rows are being deleted. No task is started on them.
+    var transfersBeingDeleted: Set<TransferID> = []
     /// Whether orphans of the last daemon have still to be searched for.
     var seeksOrphans = false
     /// Resumed when that run has ended.

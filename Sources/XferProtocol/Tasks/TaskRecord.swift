@@ -96,7 +96,7 @@ public struct TaskRecord: WireRecord, Hashable {
         .optional("owner", \.owner, "The uid of the process that added it."),
         .optional("state", \.state, "Where it stands."),
         .optional("phase", \.phase, "What a running task is doing."),
-        .optional("wait", \.wait, "Why a waiting task cannot start now."),
+        .optional("wait", \.wait, "Why a waiting or queued task cannot start now."),
         .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
         .optional("progress", \.progress, "How far it is."),
         .optional("resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),

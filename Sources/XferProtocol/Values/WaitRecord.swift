@@ -14,7 +14,8 @@ public struct WaitRecord: WireRecord, Hashable {
     }
 
     public static let summary =
-        "Why a waiting task cannot start now; of a queued or running one, that the database cannot be written."
+        "Why a waiting task cannot start now; of a queued one, that its host asked for patience; of a queued or running "
+        + "one, that the database cannot be written."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "What it waits for."),
         .optional("until", \.until, "When it goes on by itself, if that is known."),
