@@ -37,7 +37,8 @@ struct InFlightTests {
 
     @Test func aStartThatIsNotCommittedYetIsInFlight() async throws {
         let fixture = try await ManagerFixture()
-        let manager = try await fixture.open()
+        // The manager itself starts nothing meanwhile.
+        let manager = try await fixture.open(change: { $0.maxActivePerHost = 0 })
         let id = try await fixture.add("/a", as: "a", to: manager)
         let starting = SchedulingPass(
             scheduler: SchedulerStateMachine(limits: SchedulerLimits()), live: [:], isSharedBetweenOwners: false,
