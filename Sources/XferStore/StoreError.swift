@@ -41,6 +41,15 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What `read` gives; nil where a row it needs is unreadable, so that one damaged row does not fail work on others.
+    public static func nilIfUnreadable<Value>(_ read: () throws -> Value?) throws -> Value? {
+        do {
+            return try read()
+        } catch StoreError.unreadable {
+            return nil
+        }
+    }
+
     public var description: String {
         switch self {
         case .newerDatabase(let path, let found, let known):

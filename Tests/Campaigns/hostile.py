@@ -199,8 +199,8 @@ class Campaign:
             # Of others the answer was lost in a kill.
             if state != "completed" or task_id not in self.answered:
                 continue
-            # Where it was redirected to, another content is the right one. After a kill between the last byte and the end, nobody
-            # knows any more whether it was.
+            # Where it was redirected to, another content is the right one. After a kill between the last byte and the end, the
+            # record does not say whether it was.
             paths = {"/" + url.rsplit("/", 1)[1] for url in (task.get("final_url"), task["url"]) if url}
             if not task.get("final_url"):
                 paths.add("/")

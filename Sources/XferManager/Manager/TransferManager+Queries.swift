@@ -24,7 +24,11 @@ extension TransferManager {
         guard !stored.isEmpty else { return known }
         return try await store.read { [known, stored] reader in
             try stored.reduce(into: known) { known, task in
-                guard let transfer = try reader.readableTransfer(of: task) else { return }
+                guard
+                    let transfer = try StoreError.nilIfUnreadable({
+                        try task.transferID.flatMap { try reader.transfer($0) }
+                    })
+                else { return }
                 let (specification, use) = (task.specification, transfer.sourceUse)
                 let isUnderDigest = specification.checksum?.algorithm.isStrong == true && use.suspects.isEmpty
                 known[task.id] = ResumeRules.isResumable(
@@ -39,7 +43,11 @@ extension TransferManager {
         guard !kept.isEmpty else { return [:] }
         return try await store.read { [kept] reader in
             try kept.reduce(into: [:]) { known, task in
-                guard let transfer = try reader.readableTransfer(of: task) else { return }
+                guard
+                    let transfer = try StoreError.nilIfUnreadable({
+                        try task.transferID.flatMap { try reader.transfer($0) }
+                    })
+                else { return }
                 known[task.id] = transfer.resumeData.segments
             }
         }
@@ -165,16 +173,4 @@ public enum EventPage: Sendable {
     case events([Event], lastSeq: Int64)
     /// Events after the requested number have been trimmed.
     case gap(firstSeq: Int64, lastSeq: Int64)
-}
-
-extension StoreReader {
-    /// The task's transfer; nil without one, and where its row is damaged, which keeps no task out of a list.
-    fileprivate func readableTransfer(of task: TransferTask) throws(StoreError) -> Transfer? {
-        guard let id = task.transferID else { return nil }
-        do throws(StoreError) {
-            return try transfer(id)
-        } catch .unreadable {
-            return nil
-        }
-    }
 }

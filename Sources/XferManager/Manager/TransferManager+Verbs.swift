@@ -68,7 +68,7 @@ extension TransferManager {
         var effects: [Effect] = []
         var hasEnded = false
         for id in ids {
-            guard let task = try tx.readableTask(id, to: principal) else {
+            guard let task = try StoreError.nilIfUnreadable({ try tx.visibleTask(id, to: principal) }) else {
                 outcome.missing.append(id)
                 continue
             }
@@ -288,16 +288,5 @@ extension TaskQuery {
         var copy = self
         copy.owners = owners.map { $0.filter { $0 == principal.owner } } ?? [principal.owner]
         return copy
-    }
-}
-
-extension StoreReader {
-    /// As `visibleTask`; nil also where the row is damaged, which keeps no verb from the other tasks.
-    fileprivate func readableTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
-        do {
-            return try visibleTask(id, to: principal)
-        } catch StoreError.unreadable {
-            return nil
-        }
     }
 }

@@ -53,7 +53,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// He locks everybody out, or has his directory's name lead to another one: she goes on by herself.
+    /// The directory's owner closes it or replaces it by a link: the other user's task continues in its own directory.
     @Test(arguments: [false, true])
     func aDirectoryThatItsOwnerTakesAwayFailsNobodyElse(isLink: Bool) async throws {
         let fixture = try await ManagerFixture()

@@ -101,7 +101,7 @@ struct SalvageTests {
         #expect(Self.startFault(directory) == nil)
     }
 
-    /// Whoever dumps and reads in a database gives the objects of its schema other rows.
+    /// A database that was dumped and read in again has its schema in other rows.
     @Test func aSchemaInOtherRowsIsNoDamageAndIsMended() async throws {
         let directory = try await Self.filled()
         try DatabaseQueue(path: directory.database).inDatabase { db in
