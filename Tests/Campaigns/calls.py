@@ -13,15 +13,17 @@ import collections
 import json
 import os
 import pathlib
+import queue
 import random
-import select
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 import jsonschema
 
-from xferd import Connection, Daemon
+from xferd import PATIENCE, Connection, Daemon
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "rpc-schema/openrpc.json"
 #: Ends the daemon, which is not what is tried here.
@@ -39,6 +41,35 @@ WORDS = [
     "9999-12-31T23:59:59Z", "0000-00-00T00:00:00Z", "2999-01-01T00:00:00+23:59", "24:00-24:00", "22:00-06:00", "1M/1M",
     "Europe/Berlin", "../../etc/passwd", "x" * 255, "x" * 4096, "é" * 5000,
 ]
+
+
+class ReadingConnection(Connection):
+    """Reads all the time, into a queue: a server that waits until its answers are read does not read requests meanwhile."""
+
+    def __init__(self, path, lines):
+        super().__init__(path)
+        self.lines = lines
+        #: Calls without an answer: id, method, params.
+        self.waiting = collections.deque()
+        self.socket.settimeout(None)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        try:
+            for line in self.file:
+                self.lines.put((self, line))
+        except (OSError, ValueError):
+            pass
+        self.lines.put((self, b""))
+
+    def fill(self, calls):
+        """Sends until sixteen calls wait for their answers."""
+        while len(self.waiting) < 16:
+            method, params = calls.next()
+            self.waiting.append((self.send(method, params), method, params))
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
 
 
 class Calls:
@@ -64,6 +95,9 @@ class Calls:
             params = self.any_value(2)
         elif isinstance(params, dict) and self.random.random() < 0.05:
             params[self.word()] = self.any_value(1)
+        if method["name"] == "task.wait" and isinstance(params, dict) and isinstance(params.get("timeout", 1), (int, float)):
+            # Its sixteen calls would all wait for the longest.
+            params["timeout"] = self.random.choice([0, 0.01, 0.2, -1])
         return method["name"], params
 
     def value(self, schema, depth):
@@ -159,36 +193,34 @@ def main():
 
     calls = Calls(options.seed)
     daemon = Daemon(settings=["queue.retry_for=1"]).start()
-    connections = [Connection(daemon.socket) for _ in range(8)]
-    waiting = [collections.deque() for _ in connections]
-    counts, problems, sent, answered, largest = collections.Counter(), 0, 0, 0, 0
+    lines = queue.SimpleQueue()
+    connections = [ReadingConnection(daemon.socket, lines) for _ in range(8)]
+    counts, problems, answered, largest = collections.Counter(), 0, 0, 0
+    for connection in connections:
+        connection.fill(calls)
     while answered < options.calls:
-        for index, connection in enumerate(connections):
-            while sent < options.calls and len(waiting[index]) < 16:
-                method, params = calls.next()
-                connection.send(method, params)
-                waiting[index].append((connection.next_id, method, params))
-                sent += 1
-        for index, connection in enumerate(connections):
-            for _ in range(len(waiting[index])):
-                try:
-                    answer = connection.receive()
-                except (ConnectionError, OSError) as error:
-                    print("PROBLEM", error, "the calls under way:", json.dumps(list(waiting[index]))[:4000])
-                    print(f"xferd ended with {daemon.process.poll()}; {answered} calls answered; kept: {daemon.directory}")
-                    sys.exit(1)
-                if "id" not in answer:
-                    continue
-                call = next((entry for entry in waiting[index] if entry[0] == answer["id"]), waiting[index][0])
-                waiting[index].remove(call)
-                answered += 1
-                counts[answer["error"]["code"] if "error" in answer else "results"] += 1
-                complaint = calls.complaint(call[1], answer)
-                if complaint:
-                    problems += 1
-                    if problems <= 30:
-                        print("PROBLEM", complaint, json.dumps(call)[:1500], json.dumps(answer)[:500], flush=True)
-        largest = max(largest, daemon.resident_bytes)
+        try:
+            connection, line = lines.get(timeout=PATIENCE)
+            answer = json.loads(line)
+        except (queue.Empty, ValueError) as error:
+            under_way = [list(connection.waiting) for connection in connections]
+            print("PROBLEM", repr(error), "the calls under way:", json.dumps(under_way)[:4000])
+            print(f"xferd ended with {daemon.process.poll()}; {answered} calls answered; kept: {daemon.directory}")
+            sys.exit(1)
+        if "id" not in answer:
+            continue
+        call = next((entry for entry in connection.waiting if entry[0] == answer["id"]), connection.waiting[0])
+        connection.waiting.remove(call)
+        answered += 1
+        counts[answer["error"]["code"] if "error" in answer else "results"] += 1
+        complaint = calls.complaint(call[1], answer)
+        if complaint:
+            problems += 1
+            if problems <= 30:
+                print("PROBLEM", complaint, json.dumps(call)[:1500], json.dumps(answer)[:500], flush=True)
+        if answered % 1000 == 0:
+            largest = max(largest, daemon.resident_bytes)
+        connection.fill(calls)
     if largest > MOST_BYTES:
         print("PROBLEM", f"{largest} bytes resident")
         problems += 1

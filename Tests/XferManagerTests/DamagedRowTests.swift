@@ -23,11 +23,11 @@ import XferTestSupport
         let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
         #expect(damaged.isSuccess, "\(damaged)")
         manager = try await fixture.open()
-        let page = try await manager.list(
+        let page = try await manager.queries.list(
             TaskQuery(), ascending: true, limit: 10, cursor: nil, for: ManagerFixture.caller)
         #expect(page.tasks.map(\.id) == [id])
-        #expect(try await manager.resumability(of: page.tasks) == [:])
-        #expect(try await manager.segments(of: page.tasks) == [:])
+        #expect(try await manager.queries.resumability(of: page.tasks) == [:])
+        #expect(try await manager.queries.segments(of: page.tasks) == [:])
         await manager.shutdown(.suspend)
     }
 
@@ -49,9 +49,9 @@ import XferTestSupport
         let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
         #expect(damaged.isSuccess, "\(damaged)")
         manager = try await fixture.open()
-        let all = try await manager.apply(.cancel, to: TaskQuery(), for: ManagerFixture.caller)
+        let all = try await manager.tasks.apply(.cancel, to: TaskQuery(), for: ManagerFixture.caller)
         #expect(all.changed == 2)
-        let named = try await manager.apply(.remove, to: ids, for: ManagerFixture.caller)
+        let named = try await manager.tasks.apply(.remove, to: ids, for: ManagerFixture.caller)
         #expect(named.changed == [ids[0], ids[2]] && named.missing == [ids[1]])
         await manager.shutdown(.suspend)
     }

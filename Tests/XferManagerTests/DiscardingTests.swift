@@ -6,7 +6,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Bytes nobody wants are deleted beside everything else, and keep no daemon from stopping.
+/// Bytes that no task holds are deleted in the background, and keep no daemon from stopping.
 struct DiscardingTests {
     @Test func aShutdownDoesNotWaitForDeletionsAndTheNextStartGoesOn() async throws {
         let fixture = try await ManagerFixture()
@@ -31,5 +31,76 @@ struct DiscardingTests {
         try await second.start()
         try await eventually("all are deleted") { try fixture.files().isEmpty }
         await second.shutdown(.suspend)
+    }
+
+    /// A pass that began while the transfer was live may start a task on it after its last run has left.
+    @Test func aTransferThatBecomesIdleDuringAPassIsNotDeletedYet() async throws {
+        let stalled = try await CoalescingTests.Stalled()
+        let id = try await stalled.add("a")
+        try await stalled.halfWay([id])
+        let scheduler = stalled.manager.scheduler
+        let transfer = try #require(await scheduler.runs[id]?.transfer)
+        await scheduler.beginPass()
+        async let deleted = scheduler.beginDeleting([transfer])
+        try await eventually("it waits for the pass") { await scheduler.passes.waiters.count == 1 }
+        await scheduler.stopAll()
+        try await stalled.runsEnded(id)
+        #expect(await scheduler.transfers[transfer] == nil)
+        await scheduler.endPassOfTest()
+        #expect(await deleted == [])
+        await scheduler.endDeleting()
+        stalled.gate.open()
+        await scheduler.schedule()
+        try await stalled.completed([id], names: ["a"])
+        await stalled.manager.shutdown(.suspend)
+    }
+
+    /// 2 % of such runs left a task `running` without a run, before a start on a transfer that is being deleted was refused.
+    @Test func tasksThatComeAndGoOnOneURLAllEnd() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", .tagged(7, length: 20_000)).always(.drop(after: 5_000))
+        let manager = try await fixture.open()
+        try await manager.start()
+        let caller = ManagerFixture.caller
+        let ids = try await withThrowingTaskGroup(of: [TaskID].self) { group in
+            for client in 0..<8 {
+                group.addTask {
+                    var ids: [TaskID] = []
+                    for round in 0..<12 {
+                        let id = try await fixture.add("/a", as: "\(client)-\(round)", to: manager, retriesFailed: true)
+                        {
+                            $0.retry.maxRetries = 1
+                        }
+                        ids.append(id)
+                        let verb = [TaskVerb.cancel, .pause, .remove, .resume][(client + round) % 4]
+                        _ = try await manager.tasks.apply(verb, to: [ids[ids.count / 2]], for: caller)
+                        _ = try await manager.tasks.apply(.resume, to: ids, for: caller)
+                    }
+                    return ids
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        try await eventually("all have ended", within: Patience.long) {
+            _ = try await manager.tasks.apply(.resume, to: TaskQuery(states: [.paused, .waiting]), for: caller)
+            let left = try await manager.queries.counts().filter { !$0.key.isTerminal && $0.value > 0 }
+            return left.isEmpty
+        }
+        #expect(ids.count == 96)
+        await manager.shutdown(.suspend)
+    }
+}
+
+extension RunScheduler {
+    /// As if a pass had begun and its starts were not launched yet.
+    fileprivate func beginPass() {
+        passes.isRunning = true
+        passes.count += 1
+    }
+
+    fileprivate func endPassOfTest() {
+        for waiter in passes.waiters { waiter.continuation.resume() }
+        passes.waiters = []
+        passes.isRunning = false
     }
 }

@@ -10,7 +10,7 @@ import XferTestSupport
     /// At one byte per second none of these would end within the test.
     private static let limit: Int64 = 1
 
-    private static let unlimited = TransferManager.Update(fieldRefusedWhileRunning: nil, path: "") {
+    private static let unlimited = SpecificationChange(fieldRefusedWhileRunning: nil, path: "") {
         $0.maxReceiveRate = 0
     }
 
@@ -23,7 +23,7 @@ import XferTestSupport
         for index in 0..<60 {
             let id = try await fixture.add("/a", as: "a\(index)", to: manager, maxReceiveRate: Self.limit)
             for _ in 0..<(index % 12) { await Task.yield() }
-            _ = try await manager.update(id, Self.unlimited, for: ManagerFixture.caller)
+            _ = try await manager.tasks.update(id, Self.unlimited, for: ManagerFixture.caller)
             #expect(try await fixture.end(of: id, in: manager).state == .completed)
         }
         await manager.shutdown(.suspend)
@@ -48,9 +48,9 @@ import XferTestSupport
             }
         }
         await isHeld.wait()
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         try await eventually("the partial file is there") { try !fixture.files().isEmpty }
-        _ = try await manager.update(id, Self.unlimited, for: ManagerFixture.caller)
+        _ = try await manager.tasks.update(id, Self.unlimited, for: ManagerFixture.caller)
         door.lock()
         door.unlock(withValue: true)
         try await holding

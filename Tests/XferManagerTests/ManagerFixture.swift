@@ -87,14 +87,14 @@ final class ManagerFixture: Sendable {
             change(&specification)
             return specification
         }
-        guard let added = try await manager.add([draft], for: caller).first else {
+        guard let added = try await manager.tasks.add([draft], for: caller).first else {
             throw TimedOut("nothing was added")
         }
         return added.id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        let waited = try await manager.wait(
+        let waited = try await manager.queries.wait(
             for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
         guard let task = waited.tasks.first, !waited.isTimedOut else { throw TimedOut("\(waited.tasks)") }
         return task
@@ -103,7 +103,7 @@ final class ManagerFixture: Sendable {
     /// Types of the task's events, oldest first.
     func events(of id: TaskID, in manager: TransferManager) async throws -> [EventType] {
         guard
-            case .events(let events, _) = try await manager.events(
+            case .events(let events, _) = try await manager.queries.events(
                 since: 0, EventFilter(taskIDs: [id]), limit: 1000)
         else { return [] }
         return events.map(\.type)

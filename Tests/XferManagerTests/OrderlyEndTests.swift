@@ -53,12 +53,12 @@ import XferTestSupport
 extension TransferManager {
     /// Everything that a start leaves to go on by itself.
     fileprivate func begin() async {
-        discardOrphans()
-        abandonUploads()
-        schedule()
+        discarder.discardOrphans()
+        remoteUploads.wake()
+        await scheduler.schedule()
         await hookQueue.wake()
-        await warnOfExpiry()
-        await discarding?.value
-        await remoteUploadCleanup.task?.value
+        await policies.warnOfExpiry()
+        await discarder.ended()
+        await remoteUploads.shutdown()
     }
 }

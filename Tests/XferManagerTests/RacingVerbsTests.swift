@@ -16,11 +16,11 @@ import XferTestSupport
         try await manager.start()
         let id = try await fixture.add("/a", as: "a", to: manager)
         for _ in 0..<100 {
-            async let paused = manager.apply(.pause, to: [id], for: ManagerFixture.caller)
-            async let resumed = manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+            async let paused = manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
+            async let resumed = manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
             _ = try await (paused, resumed)
         }
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         gate.open()
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed)
@@ -41,10 +41,10 @@ import XferTestSupport
         for index in 0..<150 {
             let name = "f\(index)"
             let id = try await fixture.add("/b", as: name, to: manager)
-            for _ in 0..<(index * 7 % 40) { _ = try await manager.task(id, for: ManagerFixture.caller) }
-            let outcome = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
+            for _ in 0..<(index * 7 % 40) { _ = try await manager.queries.task(id, for: ManagerFixture.caller) }
+            let outcome = try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller)
             if outcome.changed.isEmpty { published.insert(name) }
-            _ = try await manager.apply(.remove, to: [id], for: ManagerFixture.caller)
+            _ = try await manager.tasks.apply(.remove, to: [id], for: ManagerFixture.caller)
         }
         await manager.shutdown(.drain)
         // What a stopping daemon had no time to delete goes at the next start.
@@ -64,10 +64,10 @@ import XferTestSupport
         for index in 0..<5 {
             let id = try await fixture.add("/d", as: "d\(index)", to: manager)
             try await eventually("bytes have come") {
-                await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000
+                await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
             }
-            _ = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
-            try await eventually("the run is over") { await manager.runs[id] == nil }
+            _ = try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller)
+            try await eventually("the run is over") { await manager.scheduler.runs[id] == nil }
             #expect(try await fixture.events(of: id, in: manager).last == .taskCancelled)
         }
         gate.open()
@@ -86,19 +86,19 @@ import XferTestSupport
             for index in 0..<1000 {
                 group.addTask {
                     let id = try await fixture.add("/p", as: "p\(index)", to: manager)
-                    _ = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
+                    _ = try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller)
                     return id
                 }
             }
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(ids.count == 1000)
-        try await eventually("no run is left") { await manager.runs.isEmpty }
-        #expect(await manager.stopsBeforeLaunch.isEmpty)
-        #expect(await manager.endWaiters.isEmpty)
-        #expect(try await manager.counts() == [.cancelled: 1000])
+        try await eventually("no run is left") { await manager.scheduler.runs.isEmpty }
+        #expect(await manager.scheduler.passes.stops.isEmpty)
+        #expect(await manager.scheduler.endWaiters.isEmpty)
+        #expect(try await manager.queries.counts() == [.cancelled: 1000])
         let ends = EventFilter(types: [.taskCancelled, .taskCompleted, .taskFailed])
-        guard case .events(let events, _) = try await manager.events(since: 0, ends, limit: 2000) else {
+        guard case .events(let events, _) = try await manager.queries.events(since: 0, ends, limit: 2000) else {
             Issue.record("events are gone")
             return
         }
@@ -119,11 +119,11 @@ import XferTestSupport
         for index in 0..<40 {
             let id = try await fixture.add("/c", as: "c\(index)", to: manager)
             for _ in 0..<(index % 8) { await Task.yield() }
-            _ = try await manager.apply(.pause, to: [id], for: ManagerFixture.caller)
+            _ = try await manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
             ids.append(id)
         }
-        try await eventually("no run is left") { await manager.runs.isEmpty }
-        for id in ids { #expect(try await manager.task(id, for: ManagerFixture.caller).state == .paused) }
+        try await eventually("no run is left") { await manager.scheduler.runs.isEmpty }
+        for id in ids { #expect(try await manager.queries.task(id, for: ManagerFixture.caller).state == .paused) }
         gate.open()
         await manager.shutdown(.suspend)
     }

@@ -23,25 +23,25 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let time = NIOLockedValueBox(midnight.advanced(by: .seconds(7 * 3600)))
         let manager = try await open(fixture, at: time)
-        #expect(await manager.rateLimits == BandwidthLimits())
+        #expect(await manager.queue.rateLimits == BandwidthLimits())
         time.withLockedValue { $0 = $0.advanced(by: .seconds(3600)) }
-        #expect(await manager.rateLimits == BandwidthLimits(receive: 5000, send: 6000))
-        try await manager.setLimits { $0.maxReceiveRate = 77 }
-        #expect(await manager.rateLimits == BandwidthLimits(receive: 77, send: 6000))
+        #expect(await manager.queue.rateLimits == BandwidthLimits(receive: 5000, send: 6000))
+        try await manager.queue.setLimits { $0.maxReceiveRate = 77 }
+        #expect(await manager.queue.rateLimits == BandwidthLimits(receive: 77, send: 6000))
         await manager.shutdown(.suspend)
 
         let next = try await open(fixture, at: time)
         try await next.start()
-        #expect(await next.rateLimits == BandwidthLimits(receive: 77, send: 6000))
-        try await next.setLimits { $0.maxReceiveRate = nil }
-        #expect(await next.rateLimits.receive == 5000)
+        #expect(await next.queue.rateLimits == BandwidthLimits(receive: 77, send: 6000))
+        try await next.queue.setLimits { $0.maxReceiveRate = nil }
+        #expect(await next.queue.rateLimits.receive == 5000)
         await next.shutdown(.suspend)
     }
 
     @Test func withoutATimetableTheConfigurationHolds() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.bandwidth = BandwidthLimits(receive: 1000, send: 2000) })
-        #expect(await manager.rateLimits == BandwidthLimits(receive: 1000, send: 2000))
+        #expect(await manager.queue.rateLimits == BandwidthLimits(receive: 1000, send: 2000))
         await manager.shutdown(.suspend)
     }
 }

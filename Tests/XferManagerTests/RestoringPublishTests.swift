@@ -75,6 +75,21 @@ import XferTestSupport
         #expect(try fixture.files() == ["a"])
     }
 
+    /// Under another transfer it would be fetched and published a second time.
+    @Test func afterTheRenameItJoinsNoOtherTasksTransfer() async throws {
+        let (fixture, id, part) = try await interrupted()
+        #expect(rename(part, fixture.downloads + "/a") == 0)
+        let manager = try await fixture.open()
+        let other = try await fixture.add("/a", as: "b", to: manager)
+        _ = try await manager.tasks.move([other], to: .top, for: ManagerFixture.caller)
+        try await manager.start()
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.outcome.finalPath == fixture.downloads + "/a")
+        #expect(try await fixture.end(of: other, in: manager).state == .completed)
+        await manager.shutdown(.drain)
+        #expect(try fixture.files() == ["a", "b"])
+    }
+
     /// The name was taken by somebody else before the rename: their file stays.
     @Test func whenTheNameWasTakenMeanwhileAnotherIsChosen() async throws {
         let (fixture, id, _) = try await interrupted()
@@ -100,12 +115,12 @@ import XferTestSupport
         let (fixture, id, part) = try await interrupted()
         #expect(rename(part, fixture.downloads + "/a") == 0)
         let cancelling = try await fixture.open()
-        _ = try await cancelling.apply(.cancel, to: [id], for: ManagerFixture.caller)
+        _ = try await cancelling.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller)
         await cancelling.shutdown(.suspend)
         let manager = try await fixture.open()
         try await manager.start()
         try await eventually("the file is gone") { try fixture.files().isEmpty }
-        #expect(try await manager.task(id, for: ManagerFixture.caller).state == .cancelled)
+        #expect(try await manager.queries.task(id, for: ManagerFixture.caller).state == .cancelled)
         await manager.shutdown(.suspend)
     }
 }

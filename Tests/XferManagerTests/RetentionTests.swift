@@ -94,17 +94,17 @@ import XferTestSupport
         await manager.shutdown(.suspend)
         machine.move(wall: Self.day * days, uptime: .zero)
         manager = try await open()
-        try await manager.trim()
+        try await manager.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == before)
         machine.move(wall: Self.day / 2, uptime: Self.day / 2)
-        try await manager.trim()
+        try await manager.trimmer.trim()
         // A restart does not shorten the day, nor begin it anew.
         await manager.shutdown(.suspend)
         manager = try await open()
-        try await manager.trim()
+        try await manager.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == before)
         machine.move(wall: Self.day / 2, uptime: Self.day / 2)
-        try await manager.trim()
+        try await manager.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == Holdings())
         await manager.shutdown(.suspend)
     }
@@ -115,8 +115,8 @@ import XferTestSupport
         let before = try await holdings(of: manager, kept, data)
         for step in [Self.day * 400, .zero - Self.day * 800, Self.day * 400] {
             machine.move(wall: step, uptime: .seconds(1))
-            await manager.onClockSet()
-            try await manager.trim()
+            await manager.clockFollower.onClockSet()
+            try await manager.trimmer.trim()
             #expect(try await holdings(of: manager, kept, data) == before)
         }
         await manager.shutdown(.suspend)
@@ -126,7 +126,7 @@ import XferTestSupport
         let manager = try await open()
         let (kept, data) = try await fill(manager)
         machine.move(wall: Self.day * 400, uptime: Self.day * 400)
-        try await manager.trim()
+        try await manager.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == Holdings())
         await manager.shutdown(.suspend)
     }
@@ -143,7 +143,7 @@ import XferTestSupport
         machine.move(wall: Self.day * 400, uptime: .zero)
         manager = try await fixture.open(clocks: { [machine] in machine.now })
         try await manager.start()
-        try await manager.trim()
+        try await manager.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data).tasks == before.tasks)
         await manager.shutdown(.suspend)
     }

@@ -27,7 +27,7 @@ import XferTestSupport
             let id = try await fixture.add("/a", as: "f\(index)", to: manager)
             #expect(try await fixture.end(of: id, in: manager).state == .completed)
         }
-        #expect(try await manager.task(checked, for: ManagerFixture.caller).state == .running)
+        #expect(try await manager.queries.task(checked, for: ManagerFixture.caller).state == .running)
         gate.open()
         #expect(try await fixture.end(of: checked, in: manager).state == .completed)
         await slow

@@ -32,31 +32,32 @@ struct StepTests {
                     destination: Destination(directory: directory, name: "\(index)"), startsPaused: startsPaused)
             }
         }
-        _ = try await manager.add(drafts, for: ManagerFixture.caller)
+        _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller)
     }
 
     @Test func aVerbOverManyTasksIsSeveralShortTransactions() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(clock: Self.tickingClock())
-        let count = 2 * TransferManager.largestStep + 1
+        let count = 2 * StoreTransaction.largestStep + 1
         try await Self.add(count, to: manager, fixture, startsPaused: true)
-        let outcome = try await manager.apply(.cancel, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
+        let outcome = try await manager.tasks.apply(
+            .cancel, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
         #expect(outcome.changed == count)
         let filter = EventFilter(types: [.taskCancelled])
-        guard case .events(let events, _) = try await manager.events(since: 0, filter, limit: count + 1) else {
+        guard case .events(let events, _) = try await manager.queries.events(since: 0, filter, limit: count + 1) else {
             Issue.record("events are gone")
             return
         }
         let transactions = Dictionary(grouping: events, by: \.time).mapValues(\.count)
-        #expect(transactions.values.sorted() == [1, TransferManager.largestStep, TransferManager.largestStep])
+        #expect(transactions.values.sorted() == [1, StoreTransaction.largestStep, StoreTransaction.largestStep])
         await manager.shutdown(.suspend)
     }
 
     @Test(arguments: [false, true]) func aPassMakesNoMoreThanAStepOfTransfersAndGoesOn(sharesOne: Bool) async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
-        try await manager.pauseQueue(stopsRunning: false)
-        let count = 2 * TransferManager.largestStep + 1
+        try await manager.queue.pause(stopsRunning: false)
+        let count = 2 * StoreTransaction.largestStep + 1
         try await Self.add(count, to: manager, fixture, startsPaused: false, sharesOne: sharesOne)
         let limits = SchedulerLimits(maxActive: 1000, maxActivePerHost: 1000)
         let passes = try await manager.store.write { [zones = manager.zones] tx in
@@ -75,7 +76,7 @@ struct StepTests {
             }
         }
         // Those who share a request start with it, or some would come too late.
-        #expect(passes == (sharesOne ? [count] : [TransferManager.largestStep, TransferManager.largestStep, 1]))
+        #expect(passes == (sharesOne ? [count] : [StoreTransaction.largestStep, StoreTransaction.largestStep, 1]))
         await manager.shutdown(.suspend)
     }
 }

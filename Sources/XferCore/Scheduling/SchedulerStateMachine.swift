@@ -33,8 +33,6 @@ public struct SchedulerStateMachine: Sendable {
         case pausedByOperator
         /// The database cannot be written.
         case degraded
-        /// The daemon is going down.
-        case shuttingDown
         /// Many tasks are put back into the queue, step by step. Nothing starts until that is done, so that no task
         /// overtakes another.
         case waking

@@ -95,7 +95,7 @@ public enum Daemon {
 
         // The state of the last process is restored before the first client can call.
         try await manager.start()
-        try WallClockWatch.start { Task { await manager.onClockSet() } }
+        try WallClockWatch.start { Task { await manager.clockFollower.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         let group = ServiceGroup(
             services: [

@@ -130,12 +130,12 @@ struct StatusService: Service {
         let subscription = manager.hub.subscribe(EventFilter(types: [.activityChanged, .networkChanged, .queueIdle]))
         await cancelWhenGracefulShutdown {
             while await subscription.next() != nil {
-                guard let counts = try? await manager.counts() else { continue }
+                guard let counts = try? await manager.queries.counts() else { continue }
                 var parts = [TaskState.running, .queued, .waiting, .paused].compactMap { state in
                     counts[state].flatMap { $0 > 0 ? "\($0) \(state.rawValue)" : nil }
                 }
                 if parts.isEmpty { parts = ["idle"] }
-                let network = await manager.networkState
+                let network = manager.network.state
                 if network == .offline || network == .metered { parts.append("network \(network.rawValue)") }
                 notifier.send(.status(parts.joined(separator: ", ")))
             }

@@ -7,7 +7,7 @@ enum StartFailure {
     static func needsAttention(_ error: any Error) -> Bool {
         switch error {
         case is SettingsRejection, is InstancePathsError: true
-        default: TransferManager.isDamage(error) || TransferManager.isPolicyFault(error)
+        default: TransferManager.isDamage(error) || TrustPolicies.isPolicyFault(error)
         }
     }
 

@@ -31,7 +31,7 @@ actor EventFeed {
             return
         }
         do {
-            switch try await manager.events(since: since, filter, limit: 1) {
+            switch try await manager.queries.events(since: since, filter, limit: 1) {
             case .events:
                 gapBefore = nil
                 replayed = since
@@ -64,7 +64,7 @@ actor EventFeed {
         guard let since = replayed else { return nil }
         let last = subscription.startSeq
         guard since < last,
-            case .events(let page, _) = try await manager.events(since: since, filter, limit: Self.pageSize)
+            case .events(let page, _) = try await manager.queries.events(since: since, filter, limit: Self.pageSize)
         else {
             replayed = nil
             return nil

@@ -13,7 +13,7 @@ struct BatchHandlers: Sendable {
         [
             Handler(BatchAdd.self, add),
             Handler(BatchGet.self) { params, context in
-                BatchGet.Result(try await manager.batch(params.id, for: context.caller.principal))
+                BatchGet.Result(try await manager.batches.get(params.id, for: context.caller.principal))
             },
         ]
     }
@@ -23,9 +23,9 @@ struct BatchHandlers: Sendable {
         let defaults = defaults()
         let read = try Entries(params)
         let tasks = read.tasks
-        let added = try await manager.addBatch(
+        let added = try await manager.batches.add(
             TaskDrafts(count: tasks.count) { tasks[$0].task.draft(for: principal, defaults) },
-            TransferManager.BatchOptions(
+            BatchCommands.Options(
                 maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,
                 asked: params.clientKey == nil ? "" : params.canonicalText),
             for: principal, path: { "tasks[\(tasks[$0].index)]." },

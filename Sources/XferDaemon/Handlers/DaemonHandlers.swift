@@ -24,7 +24,7 @@ struct DaemonHandlers: Sendable {
     }
 
     private func status(_: NoParams, _ context: CallContext) async throws -> DaemonStatus.Result {
-        let stats = try await manager.stats(for: context.caller.principal)
+        let stats = try await manager.queue.stats(for: context.caller.principal)
         var result = DaemonStatus.Result()
         result.version = version
         result.pid = Int64(clamping: getpid())
@@ -34,10 +34,10 @@ struct DaemonHandlers: Sendable {
         result.storeID = manager.storeID
         result.degradedReason = manager.degradation
         result.degraded = result.degradedReason != nil
-        result.shuttingDown = await manager.isShuttingDown
+        result.shuttingDown = manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
-        result.network = OpenEnum(await manager.networkState)
-        result.activity = await manager.isActive
+        result.network = OpenEnum(manager.network.state)
+        result.activity = manager.isActive
         return result
     }
 
@@ -52,7 +52,7 @@ struct DaemonHandlers: Sendable {
     }
 
     private func shutdown(_ params: DaemonShutdown.Params, _: CallContext) async -> DaemonShutdown.Result {
-        await manager.beginShutdown()
+        manager.beginShutdown()
         shutDown(params.mode)
         return DaemonShutdown.Result(mode: params.mode)
     }

@@ -54,7 +54,7 @@ struct EventHandlers: Sendable {
     private func since(_ params: EventsSince.Params, _ context: CallContext) async throws -> EventsSince.Result {
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
-        switch try await manager.events(since: params.seq, filter, limit: params.limit) {
+        switch try await manager.queries.events(since: params.seq, filter, limit: params.limit) {
         case .gap(let firstSeq, _):
             return .gap(EventsSince.Gap(firstSeq: firstSeq))
         case .events(let events, let lastSeq):

@@ -9,7 +9,7 @@ struct NetworkHandlers: Sendable {
     var all: [Handler] { [Handler(NetworkStatus.self, status)] }
 
     private func status(_ params: NetworkStatus.Params, _: CallContext) async throws -> NetworkStatus.Result {
-        let report = await manager.networkReport()
+        let report = manager.network.report()
         var result = NetworkStatus.Result()
         result.state = OpenEnum(report.state)
         result.monitored = report.isMonitored

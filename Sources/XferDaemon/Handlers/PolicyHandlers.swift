@@ -8,9 +8,11 @@ struct PolicyHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(PolicyList.self) { _, _ in PolicyList.Result(policies: manager.policies.map { PolicyRecord($0) }) },
+            Handler(PolicyList.self) { _, _ in
+                PolicyList.Result(policies: manager.policies.all.map { PolicyRecord($0) })
+            },
             Handler(PolicyGet.self) { params, _ in
-                PolicyGet.Result(policy: PolicyRecord(try manager.policy(named: params.name)))
+                PolicyGet.Result(policy: PolicyRecord(try manager.policies.get(params.name)))
             },
             Handler(PolicySet.self, set), Handler(PolicyRemove.self, remove), Handler(PolicyTest.self, test),
             Handler(PolicyPin.self, pin),
@@ -19,21 +21,21 @@ struct PolicyHandlers: Sendable {
 
     private func set(_ params: PolicySet.Params, _: CallContext) async throws -> PolicyGet.Result {
         let policy = try params.policy.policy(path: "policy.")
-        return PolicyGet.Result(policy: PolicyRecord(try await manager.setPolicy(policy, path: "policy.")))
+        return PolicyGet.Result(policy: PolicyRecord(try await manager.policies.set(policy, path: "policy.")))
     }
 
     private func remove(_ params: PolicyGet.Params, _: CallContext) async throws -> Done {
-        try await manager.removePolicy(named: params.name)
+        try await manager.policies.remove(params.name)
         return Done()
     }
 
     private func test(_ params: PolicyTest.Params, _: CallContext) async throws -> ServerReportRecord {
-        ServerReportRecord(try await manager.testPolicies(url: params.url, policy: params.policy))
+        ServerReportRecord(try await manager.policies.test(url: params.url, policy: params.policy))
     }
 
     private func pin(_ params: PolicyPin.Params, _: CallContext) async throws -> ServerReportRecord {
         let port = UInt16(clamping: params.port)
-        return ServerReportRecord(try await manager.showPins(host: params.host, port: port))
+        return ServerReportRecord(try await manager.policies.showPins(host: params.host, port: port))
     }
 }
 
@@ -80,7 +82,7 @@ extension PolicyRecord {
 }
 
 extension ServerReportRecord {
-    init(_ report: TransferManager.ServerReport) {
+    init(_ report: ServerReport) {
         self.init()
         host = report.origin.host
         port = Int(clamping: report.origin.port)
@@ -108,7 +110,7 @@ extension ServerReportRecord {
 }
 
 extension ServerCertificateRecord {
-    init(_ certificate: TransferManager.ServerReport.Certificate) {
+    init(_ certificate: ServerReport.Certificate) {
         self.init()
         subject = certificate.subject
         issuer = certificate.issuer

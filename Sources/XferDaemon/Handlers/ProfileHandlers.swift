@@ -9,10 +9,10 @@ struct ProfileHandlers: Sendable {
     var all: [Handler] {
         [
             Handler(ProfileList.self) { _, _ in
-                ProfileList.Result(profiles: try await manager.profiles().map { ProfileRecord($0) })
+                ProfileList.Result(profiles: try await manager.profiles.list().map { ProfileRecord($0) })
             },
             Handler(ProfileGet.self) { params, _ in
-                ProfileGet.Result(profile: ProfileRecord(try await manager.profile(named: params.name)))
+                ProfileGet.Result(profile: ProfileRecord(try await manager.profiles.get(params.name)))
             },
             Handler(ProfileSet.self, set), Handler(ProfileRemove.self, remove),
         ]
@@ -26,11 +26,11 @@ struct ProfileHandlers: Sendable {
             throw ManagerError.invalidField(
                 path: "profile.\(error.field)", reason: error.description, expected: "what profile.set describes")
         }
-        return ProfileGet.Result(profile: ProfileRecord(try await manager.setProfile(profile, path: "profile.")))
+        return ProfileGet.Result(profile: ProfileRecord(try await manager.profiles.set(profile, path: "profile.")))
     }
 
     private func remove(_ params: ProfileGet.Params, _: CallContext) async throws -> Done {
-        try await manager.removeProfile(named: params.name)
+        try await manager.profiles.remove(params.name)
         return Done()
     }
 }

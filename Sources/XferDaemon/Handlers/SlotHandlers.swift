@@ -9,13 +9,13 @@ struct SlotHandlers: Sendable {
     var all: [Handler] {
         [
             Handler(SlotGet.self) { params, context in
-                try await result(manager.task(inSlot: params.slot, for: context.caller.principal))
+                try await result(manager.slots.task(in: params.slot, for: context.caller.principal))
             },
             Handler(SlotDetach.self) { params, context in
-                try await result(manager.detach(fromSlot: params.slot, for: context.caller.principal))
+                try await result(manager.slots.detach(from: params.slot, for: context.caller.principal))
             },
             Handler(SlotCancel.self) { params, context in
-                try await result(manager.cancel(inSlot: params.slot, for: context.caller.principal))
+                try await result(manager.slots.cancel(in: params.slot, for: context.caller.principal))
             },
         ]
     }

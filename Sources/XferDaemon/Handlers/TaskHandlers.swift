@@ -24,25 +24,25 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         switch params {
         case .one(let task):
-            let (task, isExisting) = try await manager.add(task.draft(for: principal, defaults()), for: principal)
+            let (task, isExisting) = try await manager.tasks.add(task.draft(for: principal, defaults()), for: principal)
             let record = try await records(of: [task], .listing).first ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
             let defaults = defaults()
             let drafts = TaskDrafts(count: tasks.count) { tasks[$0].draft(for: principal, defaults) }
-            let added = try await manager.add(drafts, for: principal, path: { "tasks[\($0)]." })
+            let added = try await manager.tasks.add(drafts, for: principal, path: { "tasks[\($0)]." })
             let existing = added.indices.filter { added[$0].isExisting }
             return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))
         }
     }
 
     private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
-        let task = try await manager.task(params.id, for: context.caller.principal)
+        let task = try await manager.queries.task(params.id, for: context.caller.principal)
         return TaskGet.Result(task: try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task))
     }
 
     private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
-        let page = try await manager.list(
+        let page = try await manager.queries.list(
             params.filter?.stored ?? TaskQuery(), ascending: params.order == .ascending,
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
         return TaskList.Result(
@@ -51,7 +51,7 @@ struct TaskHandlers: Sendable {
     }
 
     private func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> TaskWait.Result {
-        let (tasks, isTimedOut) = try await manager.wait(
+        let (tasks, isTimedOut) = try await manager.queries.wait(
             for: params.ids, until: Set(params.until?.values ?? []), timeout: params.timeout,
             for: context.caller.principal)
         return TaskWait.Result(tasks: try await records(of: tasks, params.fields ?? .listing), timedOut: isTimedOut)
@@ -59,9 +59,9 @@ struct TaskHandlers: Sendable {
 
     private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
         let changes = params.changes
-        let task = try await manager.update(
+        let task = try await manager.tasks.update(
             params.id,
-            TransferManager.Update(
+            SpecificationChange(
                 fieldRefusedWhileRunning: changes.fieldRefusedWhileRunning, path: "changes.",
                 directoryField: changes.directoryField, namesDirectory: changes.namesDirectory,
                 change: { changes.apply(to: &$0) }),
@@ -78,18 +78,19 @@ struct TaskHandlers: Sendable {
             default: .top
             }
         return .ids(
-            SelectionResult.Listed(try await manager.move(params.ids, to: position, for: context.caller.principal)))
+            SelectionResult.Listed(
+                try await manager.tasks.move(params.ids, to: position, for: context.caller.principal)))
     }
 
     private func setSource(
         _ params: TaskSetSource.Params, _ context: CallContext
     ) async throws -> TaskSetSource.Result {
-        let task = try await manager.setSource(of: params.id, to: params.url, for: context.caller.principal)
+        let task = try await manager.tasks.setSource(of: params.id, to: params.url, for: context.caller.principal)
         return TaskSetSource.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 
     private func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
-        let page = try await manager.result(
+        let page = try await manager.bytes.result(
             of: params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskResult.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length,
@@ -97,7 +98,7 @@ struct TaskHandlers: Sendable {
     }
 
     private func read(_ params: TaskRead.Params, _ context: CallContext) async throws -> TaskRead.Result {
-        let page = try await manager.read(
+        let page = try await manager.bytes.read(
             params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskRead.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length, state: page.state,
@@ -107,10 +108,10 @@ struct TaskHandlers: Sendable {
     private func commit(_ params: TaskCommit.Params, _ context: CallContext) async throws -> TaskCommit.Result {
         let principal = context.caller.principal
         if let filter = params.filter {
-            let counts = try await manager.commit(filter.stored, for: principal)
+            let counts = try await manager.staging.commit(filter.stored, for: principal)
             return .filter(SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
         }
-        return .ids(SelectionResult.Listed(try await manager.commit(params.ids ?? [], for: principal)))
+        return .ids(SelectionResult.Listed(try await manager.staging.commit(params.ids ?? [], for: principal)))
     }
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler
@@ -118,11 +119,12 @@ struct TaskHandlers: Sendable {
         Handler(method) { params, context in
             let principal = context.caller.principal
             if let filter = params.filter {
-                let counts = try await manager.apply(verb, to: filter.stored, for: principal)
+                let counts = try await manager.tasks.apply(verb, to: filter.stored, for: principal)
                 return .filter(
                     SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
             }
-            return .ids(SelectionResult.Listed(try await manager.apply(verb, to: params.ids ?? [], for: principal)))
+            return .ids(
+                SelectionResult.Listed(try await manager.tasks.apply(verb, to: params.ids ?? [], for: principal)))
         }
     }
 

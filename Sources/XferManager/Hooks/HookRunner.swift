@@ -3,7 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
-public import XferModel
+import XferModel
 
 /// Runs the operator's commands, a few at a time, and writes their output to the log.
 ///
@@ -81,13 +81,6 @@ final class HookRunner: Sendable {
         return HookProcess.Command(
             arguments: definition.arguments + (file.map { [$0] } ?? []), environment: environment,
             input: Array((occasion.description + "\n").utf8), timeout: .seconds(definition.timeout))
-    }
-}
-
-extension TransferManager {
-    /// The operator's commands, by name.
-    public nonisolated var hooks: [HookDefinition] {
-        services.hooks.definitions.withLockedValue { $0.values.sorted { $0.name < $1.name } }
     }
 }
 

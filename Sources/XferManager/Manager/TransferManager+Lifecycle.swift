@@ -1,65 +1,86 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
 public import XferModel
 import XferStore
 
-/// Start and end of the service.
+/// Start and end of the service, and its changes of settings.
 extension TransferManager {
     /// Restores what the last daemon left and starts work. To be called before any client is accepted.
     public func start() async throws {
-        stateDirectory.noteHolder()
-        try await loadOverrides()
-        let restored = try await restoreRunning()
-        await followCrashes()
-        try await settleCommits()
+        context.stateDirectory.noteHolder()
+        try await queue.loadOverrides()
+        let restored = try await scheduler.restoreRunning()
+        await crashes.start()
+        try await staging.settleCommits()
         let now = clock()
         let version = version
-        let state = beginFollowingNetwork()
+        let state = await network.begin()
         try await store.write { [services] tx in
-            try Self.followClock(services.ages, in: tx, at: now)
+            try tx.followClock(services.ages, at: now)
             let queued = try tx.counts()[.queued] ?? 0
             try tx.append(
                 .daemonStarted(version: version, queued: queued, restored: Int64(clamping: restored)), at: now)
             try tx.append(.networkChanged(state: state), at: now)
         }
-        wakeWaitingForNetwork()
-        discardOrphans()
-        abandonUploads()
-        sweepSpool()
+        network.wakeWaiting()
+        discarder.discardOrphans()
+        remoteUploads.wake()
+        services.sweepSpool()
         services.cache.start()
         await hookQueue.wake()
-        await warnOfExpiry()
-        schedule()
-        maintain()
+        await policies.warnOfExpiry()
+        await scheduler.schedule()
+        trimmer.wake()
     }
 
-    /// Requeues tasks that are `running` in the database and have no run: after a crash, a clean stop or a time without
-    /// storage. Returns how many.
-    func restoreRunning() async throws -> Int {
-        var after: TaskID?
-        var count = 0
-        while true {
-            let live = Set(runs.keys)
-            let now = clock()
-            let page = try await store.write { [after] tx in
-                let tasks = try tx.tasks(inState: .running, after: after, limit: 500)
-                for task in tasks where !live.contains(task.id) {
-                    var machine = TaskStateMachine(task)
-                    let transition = machine.onRestore(at: now, canContinue: try !tx.mayHaveBegun(task))
-                    try tx.update(machine.task)
-                    if let event = transition.event {
-                        try tx.append(event, taskID: task.id, owner: task.owner, at: now)
-                    }
-                }
-                return tasks.map(\.id)
-            }
-            count += page.count { !live.contains($0) }
-            guard let last = page.last else { return count }
-            after = last
-        }
+    /// Applies new settings of the configuration file. Live runs continue under the old ones, except for trust
+    /// policies, which stop the runs they concern.
+    ///
+    /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
+    public func reload(_ settings: ManagerSettings) async throws {
+        try await policies.applyConfigured(settings.policies)
+        context.settings.withLockedValue { $0 = settings }
+        await policies.readAuthorities()
+        services.rights.apply(settings)
+        await profiles.applyConfigured()
+        await policies.applyAdmissionLists()
+        services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
+        services.hooks.definitions.withLockedValue { $0 = HookRunner.byName(settings.hooks) }
+        services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
+        services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
+        await queue.applyLimits()
+        await network.applySettings()
+        await clockFollower.recomputeConditions()
     }
+
+    /// Called when the database becomes writable or stops being so. Nothing starts while it is not. Afterwards, tasks
+    /// whose runs could not record their end continue from their last checkpoint.
+    func onDegradedChange(_ reason: String?) async {
+        if let reason {
+            logger.error(
+                "the database cannot be written: nothing starts until it can", metadata: ["reason": "\(reason)"])
+            await scheduler.hold(.degraded)
+            await scheduler.stopAll()
+            return
+        }
+        logger.notice("the database can be written again")
+        do {
+            _ = try await scheduler.restoreRunning()
+            try await staging.settleCommits()
+        } catch {
+            logger.report("restoring after a storage failure failed", error, at: .error)
+        }
+        await scheduler.release(.degraded)
+        await scheduler.schedule()
+        remoteUploads.wake()
+        await network.catchUp()
+        await hookQueue.wake()
+    }
+
+    // MARK: The end
 
     /// Ends the service. Afterwards nothing is written any more.
     ///
@@ -68,25 +89,22 @@ extension TransferManager {
     /// - `cancel` first cancels every unfinished task.
     public func shutdown(_ mode: ShutdownMode) async {
         await prepareShutdown(mode)
-        isEnding = true
-        for live in runs.values { await stop(live) }
-        await runsEnded()
-        while let discarding { await discarding.value }
+        await scheduler.stopAll()
+        await workEnded()
+        await discarder.shutdown()
         let now = clock()
         _ = try? await store.write { [services] tx in
             try tx.append(.daemonStopping(mode: mode), at: now)
             try services.ages.record(in: tx)
         }
-        ticker?.cancel()
-        activityTimer?.cancel()
-        endFollowingNetwork()
-        timer.arm(for: nil, now: now) { _ in }
-        expiryTimer.arm(for: nil, now: now) { _ in }
-        rateTimer.arm(for: nil, now: now) { _ in }
-        remoteUploadCleanup.timer.arm(for: nil, now: now) { _ in }
+        activity.shutdown()
+        await scheduler.stopTimers()
+        await network.end()
+        await policies.stopTimers()
+        await queue.stopTimers()
         await hookQueue.shutdown()
         await services.engine.shutdown()
-        await remoteUploadCleanup.task?.value
+        await remoteUploads.shutdown()
         do {
             try store.close()
         } catch {
@@ -99,25 +117,26 @@ extension TransferManager {
         beginShutdown()
         switch mode {
         case .suspend: break
-        case .drain: await runsEnded()
+        case .drain: await workEnded()
         case .cancel:
             let unfinished = TaskState.allCases.filter { !$0.isTerminal }
             do {
-                _ = try await apply(.cancel, to: TaskQuery(states: unfinished), for: .service)
+                _ = try await tasks.apply(.cancel, to: TaskQuery(states: unfinished), for: .service)
             } catch {
                 logger.report("cancelling all tasks failed", error, at: .error)
             }
-            await runsEnded()
+            await workEnded()
             // Unlike `shutdown`, this part may wait for deletions.
-            await discarding?.value
+            await discarder.ended()
         }
     }
 
     /// From now on no task starts, and adds are refused.
-    public func beginShutdown() { scheduler.holds.insert(.shuttingDown) }
+    public func beginShutdown() { context.isShuttingDown.withLockedValue { $0 = true } }
 
-    private func runsEnded() async {
-        guard !runs.isEmpty || !commits.isEmpty else { return }
-        await withCheckedContinuation { drainWaiters.append($0) }
+    /// Waits for the runs and the publishing calls under way. None begins after `beginShutdown`.
+    private func workEnded() async {
+        await scheduler.allRunsEnded()
+        await staging.ended()
     }
 }

@@ -4,111 +4,75 @@ import XferCore
 import XferCurl
 import XferFiles
 public import XferModel
-public import XferStore
+import XferStore
 
-/// Owns the service's tasks: restores them, starts those that may start, carries out the decisions of the state
-/// machines, and publishes events.
+/// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///
-/// It corresponds to AFURLSessionManager. Decisions are made by values in `XferCore`, and it moves no bytes. Every
-/// change follows one order: decide within a store transaction, commit, run the action. The commit itself publishes the
-/// events to the hub, so that no event is announced that a restart would not know.
-public actor TransferManager {
-    public nonisolated let hub: EventHub
-    public nonisolated let store: TaskStore
-    nonisolated let services: RunServices
-    nonisolated let directories: DirectoryAdmission
-    nonisolated let metrics: ServiceMetrics
-    nonisolated let logger: Logger
-    /// Holds the lock that allows one daemon per state directory.
-    nonisolated let stateDirectory: StateDirectory
-    /// Runs hooks for tasks that have ended.
-    nonisolated let hookQueue: HookQueue
-    nonisolated let clock: WallClock
-    /// The digest of this database; see `CoalesceKey`.
-    nonisolated let digest: KeyedDigest
+/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the parts.
+/// Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the events to the
+/// hub, so that no event is announced that a restart would not know.
+public final class TransferManager: ManagerPart, Sendable {
+    let context: ManagerContext
     let version: String
-    nonisolated let zones: TimeZones
-    /// The tasks that a crash would be attributed to.
-    nonisolated let inFlight = InFlightTasks()
+    public let hub: EventHub
 
-    var settings: ManagerSettings
-    /// Limits set by an operator over RPC. They take precedence over the configuration until set to nil.
-    var overrides = LimitOverrides()
-    var scheduler: SchedulerStateMachine
-    /// Live runs only: a queued task takes no memory.
-    var runs: [TaskID: LiveRun] = [:]
-    /// The transfers of these runs.
-    var transfers: [TransferID: LiveTransfer] = [:]
-    var random = SeededGenerator(seed: .random(in: 0 ... .max))
+    /// Adds and changes tasks.
+    public let tasks: TaskCommands
+    public let queries: TaskQueries
+    /// Reads tasks' bytes and kept responses.
+    public let bytes: ByteReader
+    /// `task.commit`.
+    public let staging: StagedPublishing
+    public let queue: QueueControl
+    public let groups: GroupCommands
+    public let batches: BatchCommands
+    public let slots: SlotCommands
+    public let failedURLs: FailedURLCommands
+    public let cache: CacheCommands
+    public let profiles: ProfileCommands
+    public let policies: TrustPolicies
+    public let network: NetworkFollower
+    public let clockFollower: ClockFollower
 
-    /// One scheduling pass runs at a time; a request during a pass causes another one.
-    var isScheduling = false
-    var wantsScheduling = false
-    /// The number of passes that have begun.
-    var passCount = 0
-    /// The callers that wait for the end of a pass.
-    var passWaiters: [(pass: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    /// Stops requested while a pass may have committed a start that is not launched yet; the launch obeys them. The
-    /// transfer is discarded if there was no such start.
-    var stopsBeforeLaunch: [TaskID: TransferID?] = [:]
-    /// Receive limits changed meanwhile, for the same launches.
-    var ratesBeforeLaunch: [TaskID: (receive: Int64, send: Int64)] = [:]
-    /// Where a fatal signal is recorded; open as long as the process lives.
-    var crashFile: CrashFile?
-    var timer = WakeTimer()
-    /// Wakes at the next change in the timetable.
-    var rateTimer = WakeTimer()
-    /// Wakes for warnings before a policy's expiry.
-    var expiryTimer = WakeTimer()
-    /// Tells servers of uploads that will not be continued.
-    var remoteUploadCleanup = RemoteUploadCleanup()
-    nonisolated let policyGate = AsyncLock()
-    /// Threads for reading servers' certificates and key files, which may block.
-    nonisolated let inspections = BlockingPool("xferd-inspect", threadCount: 2)
-    var ticker: Task<Void, Never>?
-    var activity = ActivityDebouncer()
-    var activityTimer: Task<Void, Never>?
-    /// The state of the network, and what the service derives from it.
-    var network = NetworkFollowing()
-    /// The difference between the wall clock and the monotonic clock at the last check.
-    var clockOffset: Duration
-    var lastMaintenance: MonotonicInstant?
-    /// Deletes bytes that no task holds; nil while it does not run.
-    var discarding: Task<Void, Never>?
-    /// Whether the service is shutting down and has two seconds. The next start deletes the rest.
-    var isEnding = false
-    /// Transfers that may have no task any more, and whether their published files are to be deleted.
-    var unwanted: [TransferID: Bool] = [:]
-    /// Transfers whose files and then rows are being deleted. No task is started on them.
-    var transfersBeingDeleted: Set<TransferID> = []
-    /// Whether orphans of the last daemon have still to be searched for.
-    var seeksOrphans = false
-    /// Resumed when that run has ended.
-    var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Staged tasks that are being published, with the callers that wait for that.
-    var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
-    /// Resumed when the last run or commit has ended.
-    var drainWaiters: [CheckedContinuation<Void, Never>] = []
+    let scheduler: RunScheduler
+    let discarder: TransferDiscarder
+    let trimmer: HistoryTrimmer
+    let remoteUploads: RemoteUploadCleanup
+    let activity: ActivityReporter
+    let crashes: CrashFollower
+    /// Runs hooks for tasks that have ended.
+    let hookQueue: HookQueue
 
-    /// A task's run while it lives.
-    struct LiveRun {
-        let run: any TaskRun
-        /// The transfer it was started on.
-        let transfer: TransferID
-        let control: RunControl
-        let trust: RunTrust
-        let owner: Owner
-        let progressInterval: Duration
-        /// Whether it can be stopped and repeated later.
-        let mayStop: Bool
-        /// Whether its policies have changed, so that it stops and is queued again.
-        var reevaluatesTrust = false
-        var lastProgress: MonotonicInstant?
-        /// Whether it may use metered networks.
-        var allowsMetered = true
-        let begunAt = Clocks.monotonic()
-        /// Whether the run has ended and its end is being committed.
-        var isEnding = false
+    private init(context: ManagerContext, version: String) {
+        self.context = context
+        self.version = version
+        hub = context.hub
+        let reachability = NIOLockedValueBox(Reachability())
+        let beingPublished = NIOLockedValueBox(Set<TaskID>())
+        scheduler = RunScheduler(context: context, reachability: reachability, beingPublished: beingPublished)
+        remoteUploads = RemoteUploadCleanup(context: context, scheduler: scheduler)
+        discarder = TransferDiscarder(context: context, scheduler: scheduler, remoteUploads: remoteUploads)
+        trimmer = HistoryTrimmer(context: context, discarder: discarder)
+        queries = TaskQueries(context: context, scheduler: scheduler)
+        tasks = TaskCommands(context: context, scheduler: scheduler, discarder: discarder, queries: queries)
+        bytes = ByteReader(context: context)
+        staging = StagedPublishing(
+            context: context, discarder: discarder, trimmer: trimmer, beingPublished: beingPublished)
+        queue = QueueControl(context: context, scheduler: scheduler, tasks: tasks)
+        groups = GroupCommands(context: context, scheduler: scheduler, queue: queue)
+        batches = BatchCommands(context: context, scheduler: scheduler, tasks: tasks)
+        slots = SlotCommands(context: context, scheduler: scheduler)
+        failedURLs = FailedURLCommands(context: context)
+        cache = CacheCommands(context: context)
+        profiles = ProfileCommands(context: context, queue: queue)
+        policies = TrustPolicies(context: context, scheduler: scheduler, remoteUploads: remoteUploads)
+        network = NetworkFollower(context: context, scheduler: scheduler, reachability: reachability)
+        clockFollower = ClockFollower(
+            context: context, scheduler: scheduler, queue: queue, policies: policies, remoteUploads: remoteUploads)
+        activity = ActivityReporter(context: context)
+        crashes = CrashFollower(context: context)
+        hookQueue = HookQueue(
+            store: context.services.store, runner: context.services.hooks, logger: context.services.logger)
     }
 
     /// Locks the state directory, opens the database in it and prepares the engine. Nothing starts before `start`.
@@ -160,9 +124,9 @@ public actor TransferManager {
             let known = try await store.read { try AuthoritiesChange.last(in: $0) }
             let authorities = try? Authorities.fingerprint(ofFile: settings.authoritiesFile, known: known)
             policies = try await store.write { tx in
-                try ConfiguredProfiles.take(settings.profiles, in: tx)
-                var book = try PolicyChanges.takeConfigured(settings.policies, in: tx, at: now)
-                book.authorities = try AuthoritiesChange.take(authorities, in: tx)
+                try ConfiguredProfiles.apply(settings.profiles, in: tx)
+                var book = try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
+                book.authorities = try AuthoritiesChange.apply(authorities, in: tx)
                 return book
             }
         } catch {
@@ -193,83 +157,44 @@ public actor TransferManager {
                 environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
             cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
             clock: clock, ages: ages, logger: logger)
-        let manager = TransferManager(
-            hub: hub, metrics: metrics, services: services, stateDirectory: stateDirectory, settings: settings,
-            digest: { digest.digest($0) }, version: version)
+        let context = ManagerContext(
+            services: services, hub: hub, metrics: metrics,
+            zones: TimeZones(
+                files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile), logger: logger),
+            directories: DirectoryAdmission(pool: pool), stateDirectory: stateDirectory,
+            digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
+        let manager = TransferManager(context: context, version: version)
+        await manager.scheduler.setDelegate(manager)
         // Both loops end with the store, which ends with the manager; neither retains the manager or the queue.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         Task { [weak queue = manager.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
         return manager
     }
 
-    private init(
-        hub: EventHub, metrics: ServiceMetrics, services: RunServices, stateDirectory: StateDirectory,
-        settings: ManagerSettings, digest: @escaping KeyedDigest, version: String
-    ) {
-        self.hub = hub
-        self.metrics = metrics
-        self.stateDirectory = stateDirectory
-        self.services = services
-        self.settings = settings
-        self.digest = digest
-        self.version = version
-        zones = TimeZones(
-            files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile),
-            logger: services.logger)
-        directories = DirectoryAdmission(pool: services.pool)
-        store = services.store
-        logger = services.logger
-        clock = services.clock
-        hookQueue = HookQueue(store: services.store, runner: services.hooks, logger: services.logger)
-        clockOffset = Self.offset(of: services.clock())
-        scheduler = SchedulerStateMachine(limits: settings.scheduler)
+    /// The operator's commands, by name.
+    public var hooks: [HookDefinition] {
+        services.hooks.definitions.withLockedValue { $0.values.sorted { $0.name < $1.name } }
     }
 
-    /// Applies new settings of the configuration file. Live runs continue under the old ones, except for trust
-    /// policies, which stop the runs they concern.
-    ///
-    /// - Throws: if the trust policies cannot be applied; then none of the settings is in force.
-    public func reload(_ settings: ManagerSettings) async throws {
-        try await takeConfiguredPolicies(settings.policies)
-        await takeAuthorities()
-        self.settings = settings
-        services.rights.take(settings)
-        await takeConfiguredProfiles()
-        await takeAdmissionLists()
-        services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
-        services.hooks.definitions.withLockedValue { $0 = HookRunner.byName(settings.hooks) }
-        services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
-        services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
-        applyLimits()
-        await applySharedLimits()
-        followNetworkSettings()
-        await lookAtConditionsAgain()
-    }
+    /// What was published last about whether transfers run.
+    public var isActive: Bool { activity.isActive }
 
-    /// Called when the database becomes writable or stops being so. Nothing starts while it is not. Afterwards, tasks
-    /// whose runs could not record their end continue from their last checkpoint.
-    private func onDegradedChange(_ reason: String?) async {
-        if let reason {
-            logger.error(
-                "the database cannot be written: nothing starts until it can", metadata: ["reason": "\(reason)"])
-            scheduler.holds.insert(.degraded)
-            for live in runs.values { await stop(live) }
-        } else {
-            logger.notice("the database can be written again")
-            scheduler.holds.remove(.degraded)
-            do {
-                _ = try await restoreRunning()
-                try await settleCommits()
-            } catch {
-                logger.report("restoring after a storage failure failed", error, at: .error)
-            }
-            schedule()
-            abandonUploads()
-            await catchUpWithNetwork()
-            await hookQueue.wake()
-        }
-    }
+    /// Whether `beginShutdown` was called.
+    public var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
 
-    /// Asks a run to stop at the next safe point.
-    func stop(_ live: LiveRun) async { await live.run.stop() }
+    /// Differs for each new database.
+    public var storeID: String { store.storeID }
+
+    /// Why the database cannot be written; nil while it can.
+    public var degradation: String? { store.degradation }
+}
+
+extension TransferManager: RunSchedulerDelegate {
+    func discard(_ transfers: [TransferID], undoing: Bool) { discarder.discard(transfers, undoing: undoing) }
+
+    func wakeWaitingForNetwork() { network.wakeWaiting() }
+
+    func onRunningCount(_ count: Int) { activity.onRunningCount(count) }
+
+    func onRunEnded() { trimmer.wake() }
 }

@@ -19,46 +19,11 @@ enum AuthoritiesChange {
     ///
     /// - Parameter found: nil if the file cannot be read; then nothing changes.
     /// - Returns: the contents in force.
-    static func take(_ found: String?, in tx: StoreTransaction) throws -> String {
+    static func apply(_ found: String?, in tx: StoreTransaction) throws -> String {
         let stored = try tx.setting(key)
         guard let found, found != stored else { return stored ?? "" }
         if stored != nil { try tx.doubtUnrecordedSources() }
         try tx.setSetting(key, found)
         return found
-    }
-}
-
-extension TransferManager {
-    /// Reads the authorities' file again. Stops runs over connections that other contents judged.
-    func takeAuthorities() async {
-        let file = settings.authoritiesFile
-        let known = services.policies.withLockedValue(\.authorities)
-        let found: String
-        do throws(AuthoritiesError) {
-            found = try await inspections.run { () throws(AuthoritiesError) in
-                try Authorities.fingerprint(ofFile: file, known: known)
-            }
-        } catch {
-            logger.error(
-                "the certificate authorities stay as they were", metadata: ["error": "\(error.description)"])
-            return
-        }
-        guard found != known else { return }
-        await policyGate.enter()
-        let tooLate: [TaskID]
-        do {
-            defer { policyGate.leave() }
-            do {
-                let taken = try await store.write { try AuthoritiesChange.take(found, in: $0) }
-                services.policies.withLockedValue { $0.authorities = taken }
-            } catch {
-                // They are in force all the same: the next start compares with the contents recorded last.
-                logger.warning("the new authorities could not be recorded", metadata: ["error": "\(error)"])
-                services.policies.withLockedValue { $0.authorities = found }
-            }
-            logger.notice("the certificate authorities have changed: what runs over TLS is judged anew")
-            tooLate = await reevaluateTrust(retiringAll: true)
-        }
-        for id in tooLate { await runEnded(id) }
     }
 }

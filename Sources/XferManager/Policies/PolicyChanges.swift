@@ -7,7 +7,7 @@ enum PolicyChanges {
     /// Applies the policies of the configuration file: an unchanged one keeps its version, a missing one is removed.
     ///
     /// - Throws: `TrustPolicyError` if the file's policies are invalid, or conflict with those of operators.
-    static func takeConfigured(
+    static func applyConfigured(
         _ configured: [TrustPolicy], in tx: StoreTransaction, at now: Timestamp
     ) throws -> PolicyRegistry {
         let earlier = try tx.policies()

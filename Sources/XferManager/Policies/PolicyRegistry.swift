@@ -37,7 +37,7 @@ struct PolicyRegistry: Sendable {
         Set(stored.map(\.policy.version)).union(stored.contains(where: \.policy.isDefault) ? [] : [0])
     }
 
-    mutating func noteWarning(_ days: Int, ofVersion version: Int64) {
+    mutating func recordWarning(_ days: Int, ofVersion version: Int64) {
         guard let index = stored.firstIndex(where: { $0.policy.version == version }) else { return }
         stored[index].warned = days
     }

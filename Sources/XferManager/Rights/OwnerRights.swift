@@ -24,7 +24,7 @@ final class OwnerRights: Sendable {
     }
 
     /// Applies new settings. Accounts are looked up again.
-    func take(_ settings: ManagerSettings) { state.withLockedValue { $0 = State(settings: settings) } }
+    func apply(_ settings: ManagerSettings) { state.withLockedValue { $0 = State(settings: settings) } }
 
     /// The directories for an owner's files. May block.
     func roots(of owner: Owner) -> AllowedRoots {

@@ -27,9 +27,3 @@ struct CoalesceKeys: Sendable {
         return true
     }
 }
-
-extension TransferManager {
-    var coalesceKeys: CoalesceKeys {
-        CoalesceKeys(digest: digest, isSharedBetweenOwners: settings.sharesBetweenOwners)
-    }
-}

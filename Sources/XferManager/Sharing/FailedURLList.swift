@@ -25,7 +25,7 @@ struct FailedURLList: Sendable {
     }
 
     /// Records how a run ended, in the transaction that commits the end.
-    func note(_ task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws {
+    func record(_ task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws {
         switch task.state {
         case .failed:
             guard timeToLive > 0, let error = task.error, FailedURLRules.lists(error),

@@ -84,7 +84,7 @@ import XferTestSupport
         #expect(try queue.runAll(&scheduler) == [14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2, 1])
     }
 
-    @Test(arguments: [SchedulerStateMachine.Hold.pausedByOperator, .degraded, .shuttingDown])
+    @Test(arguments: [SchedulerStateMachine.Hold.pausedByOperator, .degraded, .waking])
     func aHoldKeepsEverythingBack(hold: SchedulerStateMachine.Hold) throws {
         var queue = MemoryQueue()
         queue.add(1, host: "a")

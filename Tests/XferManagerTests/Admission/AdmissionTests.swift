@@ -82,7 +82,7 @@ import XferTestSupport
         try await manager.start()
         let id = try await fixture.add("/slow", as: "slow", to: manager)
         try await eventually("it runs") { fixture.server.requests.first?.sent ?? 0 >= 100_000 }
-        var settings = await manager.settings
+        var settings = manager.settings
         settings.admission = try lists(addresses: ["127.0.0.1"])
         try await manager.reload(settings)
         let task = try await fixture.end(of: id, in: manager)
@@ -91,7 +91,7 @@ import XferTestSupport
         #expect(fixture.server.requests.count == 1)
         settings.admission = AdmissionLists()
         try await manager.reload(settings)
-        _ = try await manager.apply(.retry, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.retry, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)
     }

@@ -23,8 +23,8 @@ import XferTestSupport
         let manager = try await fixture.open()
         var profile = Profile(name: "p")
         profile.baseURL = try ProfileText.baseURL(base)
-        _ = try await manager.setProfile(profile)
-        let added = try await manager.add(draft(text) { $0.profile = "p" }, for: ManagerFixture.caller)
+        _ = try await manager.profiles.set(profile)
+        let added = try await manager.tasks.add(draft(text) { $0.profile = "p" }, for: ManagerFixture.caller)
         #expect(added.task.specification.request.url.string == expected)
         await manager.shutdown(.suspend)
     }
@@ -46,7 +46,7 @@ import XferTestSupport
         _ draft: TaskDraft, by manager: TransferManager, for principal: Principal = ManagerFixture.caller
     ) async -> ManagerError? {
         do {
-            _ = try await manager.add(draft, for: principal)
+            _ = try await manager.tasks.add(draft, for: principal)
             return nil
         } catch {
             return error as? ManagerError
@@ -59,12 +59,13 @@ import XferTestSupport
         var profile = Profile(name: "p")
         profile.headers = [HeaderField(name: "X-A", value: "1")]
         profile.idleTimeout = 7
-        _ = try await manager.setProfile(profile)
-        let added = try await manager.add(draft("http://h.test/") { $0.profile = "p" }, for: ManagerFixture.caller)
+        _ = try await manager.profiles.set(profile)
+        let added = try await manager.tasks.add(
+            draft("http://h.test/") { $0.profile = "p" }, for: ManagerFixture.caller)
         profile.headers = []
-        _ = try await manager.setProfile(profile)
-        try await manager.removeProfile(named: "p")
-        let kept = try await manager.task(added.task.id, for: ManagerFixture.caller).specification
+        _ = try await manager.profiles.set(profile)
+        try await manager.profiles.remove("p")
+        let kept = try await manager.queries.task(added.task.id, for: ManagerFixture.caller).specification
         #expect(kept.request.headers == [HeaderField(name: "X-A", value: "1")])
         #expect(kept.request.timeouts.idle == 7)
         #expect(kept.profile == "p")
@@ -77,9 +78,9 @@ import XferTestSupport
         var profile = Profile(name: "p")
         profile.idleTimeout = 7
         profile.redirect = .deny
-        _ = try await manager.setProfile(profile)
+        _ = try await manager.profiles.set(profile)
         func add(_ change: @escaping (inout RequestFields) -> Void) async throws -> TaskID {
-            try await manager.add(
+            try await manager.tasks.add(
                 draft("http://h.test/") {
                     $0.profile = "p"
                     change(&$0)
@@ -87,12 +88,12 @@ import XferTestSupport
             ).task.id
         }
         func request(_ id: TaskID) async throws -> TransferRequest {
-            try await manager.task(id, for: ManagerFixture.caller).specification.request
+            try await manager.queries.task(id, for: ManagerFixture.caller).specification.request
         }
         let old = try await add { _ in }
         profile.idleTimeout = 9
         profile.redirect = .sameOrigin
-        _ = try await manager.setProfile(profile)
+        _ = try await manager.profiles.set(profile)
         let new = try await add { _ in }
         let explicit = try await add { $0.idleTimeout = .set(3) }
         let cleared = try await add { $0.idleTimeout = .clear }
@@ -124,7 +125,7 @@ import XferTestSupport
             name: "a", content: .file(FileReference(path: fixture.downloads, field: "parts[2].file")))
         #expect(await path(draft("http://h.test/") { $0.content = .parts([directory]) }) == "parts[2].file")
         #expect(await path(draft("http://h.test/") { $0.acceptedTypes = .set(["nope"]) }) == "accept_types[0]")
-        #expect(try await manager.counts().values.reduce(0, +) == 0)
+        #expect(try await manager.queries.counts().values.reduce(0, +) == 0)
         await manager.shutdown(.suspend)
     }
 
@@ -137,7 +138,7 @@ import XferTestSupport
             RequestPart(name: "a", content: .bytes(InlineBytes([1, 2]))),
             RequestPart(name: "b", content: .file(FileReference(path: path, field: "parts[1].file"))),
         ]
-        let added = try await manager.add(
+        let added = try await manager.tasks.add(
             draft("http://h.test/") { $0.content = .parts(parts) }, for: ManagerFixture.caller)
         #expect(added.task.specification.request.method == .post)
         #expect(added.task.specification.request.bodySummary == BodySummary(form: .parts, length: nil))
@@ -154,18 +155,18 @@ import XferTestSupport
     @Test func configuredProfilesAreReadOnly() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
-        _ = try await manager.setProfile(Profile(name: "p"))
-        var settings = await manager.settings
+        _ = try await manager.profiles.set(Profile(name: "p"))
+        var settings = manager.settings
         settings.profiles = [Profile(name: "p")]
         try await manager.reload(settings)
-        #expect(try await manager.profile(named: "p").isConfigured)
-        await #expect(throws: ManagerError.profileIsConfigured("p")) { try await manager.removeProfile(named: "p") }
+        #expect(try await manager.profiles.get("p").isConfigured)
+        await #expect(throws: ManagerError.profileIsConfigured("p")) { try await manager.profiles.remove("p") }
         await #expect(throws: ManagerError.profileIsConfigured("p")) {
-            try await manager.setProfile(Profile(name: "p"))
+            try await manager.profiles.set(Profile(name: "p"))
         }
         settings.profiles = []
         try await manager.reload(settings)
-        await #expect(throws: ManagerError.profileNotFound("p")) { try await manager.profile(named: "p") }
+        await #expect(throws: ManagerError.profileNotFound("p")) { try await manager.profiles.get("p") }
         await manager.shutdown(.suspend)
     }
 }

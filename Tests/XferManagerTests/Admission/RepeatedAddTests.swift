@@ -27,7 +27,7 @@ import XferTestSupport
         let directory = "\(fixture.downloads)/gone"
         let url = fixture.server.url("/a")
         func add(asked: String) async throws -> (task: TransferTask, isExisting: Bool) {
-            try await manager.add(
+            try await manager.tasks.add(
                 draft(of: url, in: directory, key: "k", asked: asked), for: ManagerFixture.caller)
         }
         let first = try await add(asked: "this")
@@ -48,8 +48,8 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let (url, downloads) = (fixture.server.url("/a"), fixture.downloads)
-        func add(_ keys: [String?]) async throws -> [TransferManager.Added] {
-            try await manager.add(
+        func add(_ keys: [String?]) async throws -> [AddedTask] {
+            try await manager.tasks.add(
                 keys.map { draft(of: url, in: downloads, key: $0, asked: $0) }, for: ManagerFixture.caller)
         }
         let first = try await add(["a", "b"])
@@ -80,10 +80,10 @@ import XferTestSupport
             },
         ]
         for change in changes {
-            let added = try await manager.add(
+            let added = try await manager.tasks.add(
                 draft(of: fixture.server.url("/a"), in: fixture.downloads, key: nil, asked: nil, change),
                 for: ManagerFixture.caller)
-            #expect(try await manager.task(added.task.id, for: ManagerFixture.caller) == added.task)
+            #expect(try await manager.queries.task(added.task.id, for: ManagerFixture.caller) == added.task)
         }
         await manager.shutdown(.suspend)
     }

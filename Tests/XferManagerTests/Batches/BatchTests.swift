@@ -25,10 +25,10 @@ import XferTestSupport
     }
 
     private static func add(
-        _ urls: [String], _ options: TransferManager.BatchOptions = TransferManager.BatchOptions(maxActive: 3),
+        _ urls: [String], _ options: BatchCommands.Options = BatchCommands.Options(maxActive: 3),
         to manager: TransferManager, _ fixture: ManagerFixture, for principal: Principal = caller, slot: String? = nil
-    ) async throws -> TransferManager.AddedBatch {
-        try await manager.addBatch(
+    ) async throws -> BatchCommands.Added {
+        try await manager.batches.add(
             drafts(urls, in: fixture.downloads, for: principal, slot: slot), options, for: principal,
             path: { "tasks[\($0)]." },
             wording: { $0.isEmpty ? nil : $0.keys.sorted().map(String.init).joined(separator: ",") })
@@ -36,13 +36,14 @@ import XferTestSupport
 
     private static func completed(_ id: BatchID, _ manager: TransferManager) async throws -> Batch {
         try await eventually("the batch has completed") {
-            let batch = try await manager.batch(id, for: caller)
+            let batch = try await manager.batches.get(id, for: caller)
             return batch.completedAt == nil ? nil : batch
         }
     }
 
     private static func endings(_ manager: TransferManager) async throws -> [EventType] {
-        guard case .events(let events, _) = try await manager.events(since: 0, EventFilter(), limit: 1000) else {
+        guard case .events(let events, _) = try await manager.queries.events(since: 0, EventFilter(), limit: 1000)
+        else {
             return []
         }
         return events.map(\.type).filter { [.batchCompleted, .queueIdle].contains($0) }
@@ -61,17 +62,17 @@ import XferTestSupport
         #expect(added.ids.count == 5 && added.refused == nil && added.batch.total == 5)
         let group = GroupKey(owner: Self.caller.owner, name: added.batch.group)
         // 1 and 3 fail at once; then three run, and slots are left for others.
-        try await eventually("three run") { await manager.scheduler.activeCount(of: group) == 3 }
+        try await eventually("three run") { await manager.scheduler.machine.activeCount(of: group) == 3 }
         var others: [TaskID] = []
         for index in 5..<8 { others.append(try await fixture.add("/\(index)", as: "o\(index)", to: manager)) }
-        try await eventually("six run") { await manager.scheduler.activeCount == 6 }
-        #expect(try await manager.stats(for: Self.caller).maxActive == 6)
+        try await eventually("six run") { await manager.scheduler.machine.activeCount == 6 }
+        #expect(try await manager.queue.stats(for: Self.caller).maxActive == 6)
         gate.open()
         let batch = try await Self.completed(added.batch.id, manager)
         #expect(batch.finished == 5 && batch.skipped == 2)
         #expect(batch.counts == [.completed: 3, .failed: 2])
         for id in others { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
-        #expect(try await manager.task(added.ids[0], for: Self.caller).batchID == batch.id)
+        #expect(try await manager.queries.task(added.ids[0], for: Self.caller).batchID == batch.id)
         #expect(try await Self.endings(manager).count { $0 == .batchCompleted } == 1)
         await manager.shutdown(.suspend)
     }
@@ -94,7 +95,7 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let added = try await Self.add(
-            (0..<6).map { fixture.server.url("/\($0)") }, TransferManager.BatchOptions(maxActive: 1), to: manager,
+            (0..<6).map { fixture.server.url("/\($0)") }, BatchCommands.Options(maxActive: 1), to: manager,
             fixture)
         _ = try await Self.completed(added.batch.id, manager)
         #expect(fixture.server.requests.map(\.path) == (0..<6).map { "/\($0)" })
@@ -109,12 +110,12 @@ import XferTestSupport
         let urls = [fixture.server.url("/a"), "mailto:somebody", fixture.server.url("/b"), "http://"]
         await #expect {
             try await Self.add(
-                urls, TransferManager.BatchOptions(maxActive: 3, isAtomic: true), to: manager, fixture)
+                urls, BatchCommands.Options(maxActive: 3, isAtomic: true), to: manager, fixture)
         } throws: { error in
             guard case ManagerError.invalidField(path: "tasks[1].url", _, _) = error else { return false }
             return true
         }
-        #expect(try await manager.counts().isEmpty)
+        #expect(try await manager.queries.counts().isEmpty)
         let added = try await Self.add(urls, to: manager, fixture)
         #expect(added.refused == "1,3" && added.ids.count == 2 && added.batch.total == 2)
         let batch = try await Self.completed(added.batch.id, manager)
@@ -130,16 +131,16 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
+        try await manager.queue.pause(stopsRunning: false)
         let urls = (0..<3).map { fixture.server.url("/\($0)") }
         // Each takes the slot of the one before.
         let added = try await Self.add(urls, to: manager, fixture, slot: "s")
         #expect(added.batch.finished == 2 && added.batch.completedAt == nil)
-        _ = try await manager.apply(.cancel, to: added.ids, for: Self.caller)
+        _ = try await manager.tasks.apply(.cancel, to: added.ids, for: Self.caller)
         let batch = try await Self.completed(added.batch.id, manager)
         #expect(batch.finished == 3 && batch.skipped == 0 && batch.counts == [.cancelled: 3])
-        _ = try await manager.apply(.remove, to: added.ids, for: Self.caller)
-        #expect(try await manager.batch(batch.id, for: Self.caller).finished == 3)
+        _ = try await manager.tasks.apply(.remove, to: added.ids, for: Self.caller)
+        #expect(try await manager.batches.get(batch.id, for: Self.caller).finished == 3)
         #expect(try await Self.endings(manager).count { $0 == .batchCompleted } == 1)
         await manager.shutdown(.suspend)
     }
@@ -148,21 +149,21 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
-        var options = TransferManager.BatchOptions(maxActive: 3, clientKey: "k", asked: "these")
+        try await manager.queue.pause(stopsRunning: false)
+        var options = BatchCommands.Options(maxActive: 3, clientKey: "k", asked: "these")
         let urls = [fixture.server.url("/a"), "nonsense"]
         let first = try await Self.add(urls, options, to: manager, fixture)
         let again = try await Self.add(urls, options, to: manager, fixture)
         #expect(again.isExisting && !first.isExisting)
         #expect(again.ids == first.ids && again.batch == first.batch && again.refused == "1")
-        #expect(try await manager.counts() == [.queued: 1])
+        #expect(try await manager.queries.counts() == [.queued: 1])
         options.asked = "others"
         await #expect(throws: ManagerError.batchKeyReused(existing: first.batch.id)) {
             try await Self.add(urls, options, to: manager, fixture)
         }
         var user = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         await #expect(throws: ManagerError.batchNotFound(first.batch.id)) {
-            try await manager.batch(first.batch.id, for: user)
+            try await manager.batches.get(first.batch.id, for: user)
         }
         // A limit refuses the whole of it, and nothing is left behind.
         user.maxTasks = 1
@@ -170,7 +171,7 @@ import XferTestSupport
             try await Self.add(
                 [fixture.server.url("/b"), fixture.server.url("/c")], to: manager, fixture, for: user)
         }
-        #expect(try await manager.groups(after: nil, limit: 9, for: Self.caller).count == 1)
+        #expect(try await manager.groups.list(after: nil, limit: 9, for: Self.caller).count == 1)
         await manager.shutdown(.suspend)
     }
 
@@ -179,20 +180,20 @@ import XferTestSupport
         for index in 0..<6 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 5000)) }
         var manager = try await fixture.open()
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
+        try await manager.queue.pause(stopsRunning: false)
         let added = try await Self.add(
             (0..<6).map { fixture.server.url("/\($0)") } + [fixture.server.url("/gone")], to: manager, fixture)
         await manager.shutdown(.suspend)
         manager = try await fixture.open()
         try await manager.start()
-        try await manager.resumeQueue()
+        try await manager.queue.resume()
         var batch = try await Self.completed(added.batch.id, manager)
         #expect(batch.finished == 7 && batch.skipped == 1)
         fixture.server.serve("/gone", .tagged(9, length: 10))
         let last = try #require(added.ids.last)
-        _ = try await manager.apply(.retry, to: [last], for: Self.caller)
+        _ = try await manager.tasks.apply(.retry, to: [last], for: Self.caller)
         #expect(try await fixture.end(of: last, in: manager).state == .completed)
-        batch = try await manager.batch(batch.id, for: Self.caller)
+        batch = try await manager.batches.get(batch.id, for: Self.caller)
         #expect(batch.finished == 7 && batch.skipped == 0)
         #expect(try await Self.endings(manager).count { $0 == .batchCompleted } == 1)
         await manager.shutdown(.suspend)

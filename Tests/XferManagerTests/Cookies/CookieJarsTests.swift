@@ -92,7 +92,8 @@ import XferTestSupport
         }
         let manager = try await open(fixture)
         _ = try await get("/secret", "one", of: fixture, in: manager, as: "a")
-        guard case .events(let events, _) = try await manager.events(since: 0, EventFilter(), limit: 1000) else {
+        guard case .events(let events, _) = try await manager.queries.events(since: 0, EventFilter(), limit: 1000)
+        else {
             Issue.record("no events")
             return
         }

@@ -42,9 +42,10 @@ struct InFlightTests {
         let id = try await fixture.add("/a", as: "a", to: manager)
         let starting = SchedulingPass(
             scheduler: SchedulerStateMachine(limits: SchedulerLimits()), live: [:], isSharedBetweenOwners: false,
-            zones: manager.zones, inFlight: manager.inFlight, isMetered: false, segments: .one, now: Clocks.wall())
+            zones: manager.zones, inFlight: manager.context.inFlight, isMetered: false, segments: .one,
+            now: Clocks.wall())
         await #expect(throws: Undone.self) {
-            try await manager.store.write { [inFlight = manager.inFlight] tx in
+            try await manager.store.write { [inFlight = manager.context.inFlight] tx in
                 var starting = starting
                 try starting.startAll(in: tx)
                 #expect(starting.starts.tasks.map(\.task.id) == [id])
@@ -52,8 +53,8 @@ struct InFlightTests {
                 throw Undone()
             }
         }
-        manager.inFlight.endPass()
-        #expect(manager.inFlight.tasks.isEmpty)
+        manager.context.inFlight.endPass()
+        #expect(manager.context.inFlight.tasks.isEmpty)
         await manager.shutdown(.suspend)
     }
 
@@ -65,7 +66,7 @@ struct InFlightTests {
         for index in 0..<20 {
             _ = try await fixture.end(of: fixture.add("/a", as: "\(index)", to: manager), in: manager)
         }
-        try await eventually("none is in flight") { manager.inFlight.tasks.isEmpty }
+        try await eventually("none is in flight") { manager.context.inFlight.tasks.isEmpty }
         await manager.shutdown(.suspend)
     }
 }

@@ -40,7 +40,7 @@ import XferTestSupport
         #expect(failed.state == .failed && failed.error?.reason == .credentialMissing)
         #expect(failed.error?.message.contains(path) == true && fixture.server.requests.isEmpty)
         try FileTree.write("t0ken\n", to: path, mode: 0o600)
-        _ = try await manager.apply(.retry, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.retry, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)
     }
@@ -62,9 +62,9 @@ import XferTestSupport
             $0.request.credential = Credential(scheme: .bearer, user: "", secret: .file(path))
         }
         try await eventually("it waits or ends") {
-            try await manager.task(id, for: ManagerFixture.caller).state != .running
+            try await manager.queries.task(id, for: ManagerFixture.caller).state != .running
         }
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(fixture.server.requests.map { $0.header("Authorization") } == ["Bearer first", "Bearer second"])
         await manager.shutdown(.suspend)

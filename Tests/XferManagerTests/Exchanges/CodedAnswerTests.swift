@@ -32,9 +32,9 @@ import XferTestSupport
             specify(&specification)
             return specification
         }
-        let id = try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        let id = try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
         let task = try await fixture.end(of: id, in: manager)
-        let page = try? await manager.result(of: id, offset: 0, length: 1 << 20, for: ManagerFixture.caller)
+        let page = try? await manager.bytes.result(of: id, offset: 0, length: 1 << 20, for: ManagerFixture.caller)
         await manager.shutdown(.suspend)
         return (task, page?.bytes)
     }

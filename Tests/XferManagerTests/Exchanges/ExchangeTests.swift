@@ -25,11 +25,11 @@ import XferTestSupport
             change(&specification)
             return specification
         }
-        return try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        return try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
     }
 
     private func result(_ id: TaskID, _ manager: TransferManager) async throws -> ResultPage {
-        try await manager.result(of: id, offset: 0, length: 1 << 20, for: ManagerFixture.caller)
+        try await manager.bytes.result(of: id, offset: 0, length: 1 << 20, for: ManagerFixture.caller)
     }
 
     @Test func aPostIsSentOnceAndItsAnswerIsKept() async throws {
@@ -66,7 +66,7 @@ import XferTestSupport
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         var bytes: [UInt8] = []
         while true {
-            let page = try await manager.result(
+            let page = try await manager.bytes.result(
                 of: id, offset: Int64(bytes.count), length: 1 << 20, for: ManagerFixture.caller)
             bytes += page.bytes
             if page.isLast { break }
@@ -74,7 +74,7 @@ import XferTestSupport
         #expect(bytes == version.bytes)
         let spool = manager.services.spool
         #expect(try spool.settledNames().count == 1)
-        _ = try await manager.apply(.remove, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.remove, to: [id], for: ManagerFixture.caller)
         try await eventually("the file is gone") { try spool.settledNames().isEmpty }
         await manager.shutdown(.suspend)
     }
@@ -139,7 +139,7 @@ import XferTestSupport
         let post = try await add(.post, "/hook", .bytes(InlineBytes([1])), to: first, fixture)
         let put = try await add(.put, "/hook", .bytes(InlineBytes([2])), to: first, fixture)
         try await eventually("both arrived") { fixture.server.requests(to: "/hook").count == 2 }
-        #expect(try await first.apply(.pause, to: [post], for: ManagerFixture.caller).changed == [])
+        #expect(try await first.tasks.apply(.pause, to: [post], for: ManagerFixture.caller).changed == [])
         await first.shutdown(.suspend)
         gate.open()
         let second = try await fixture.open()
@@ -174,7 +174,7 @@ import XferTestSupport
         }
         try FileTree.write("CONTENT!", to: path)
         let fresh = try await add(.put, "/c", body, to: manager, fixture) { $0.kind = .upload }
-        _ = try await manager.apply(.resume, to: [whole, spooled], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [whole, spooled], for: ManagerFixture.caller)
         let stale = try await fixture.end(of: whole, in: manager)
         #expect(stale.error?.reason == .sourceFileChanged)
         #expect(try await fixture.end(of: spooled, in: manager).state == .completed)

@@ -31,7 +31,7 @@ import XferTestSupport
             specification.retry = RetryLimits(maxRetries: 0, retryFor: 0)
             return specification
         }
-        let id = try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        let id = try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
         return try await fixture.end(of: id, in: manager)
     }
 

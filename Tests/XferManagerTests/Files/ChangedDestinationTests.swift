@@ -27,11 +27,13 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager) {
             if isStaged { $0.completion.finalize = .manual }
         }
-        try await eventually("bytes have come") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        try await eventually("bytes have come") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
         if isStaged {
             gate.open()
             try await eventually("it is staged") {
-                try await manager.task(id, for: ManagerFixture.caller).state == .staged
+                try await manager.queries.task(id, for: ManagerFixture.caller).state == .staged
             }
         }
         let (path, moved) = (fixture.downloads, fixture.directory.file("moved"))
@@ -45,7 +47,7 @@ import XferTestSupport
         }
         if isStaged {
             await #expect(throws: ManagerError.self) {
-                _ = try await manager.commit([id], for: ManagerFixture.caller)
+                _ = try await manager.staging.commit([id], for: ManagerFixture.caller)
             }
         } else {
             gate.open()
@@ -58,9 +60,9 @@ import XferTestSupport
         if change != .moved { #expect(change == .replacedByALink ? unlink(path) == 0 : rmdir(path) == 0) }
         #expect(rename(moved, path) == 0)
         if isStaged {
-            _ = try await manager.commit([id], for: ManagerFixture.caller)
+            _ = try await manager.staging.commit([id], for: ManagerFixture.caller)
         } else {
-            _ = try await manager.apply(.retry, to: [id], for: ManagerFixture.caller)
+            _ = try await manager.tasks.apply(.retry, to: [id], for: ManagerFixture.caller)
         }
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed, "\(String(describing: task.error))")

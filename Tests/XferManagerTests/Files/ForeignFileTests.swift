@@ -25,7 +25,7 @@ import XferTestSupport
             try await manager.start()
             id = try await fixture.add("/a", as: "a", to: manager) { $0.retry.maxRetries = retries }
             try await eventually("bytes have come") { [manager, id] in
-                await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000
+                await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
             }
         }
 
@@ -37,7 +37,7 @@ import XferTestSupport
         }
 
         func apply(_ verb: TaskVerb) async throws {
-            #expect(try await manager.apply(verb, to: [id], for: ManagerFixture.caller).changed == [id])
+            #expect(try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller).changed == [id])
         }
 
         func completes() async throws -> TransferTask {
@@ -77,7 +77,7 @@ import XferTestSupport
         stalled.gate.open()
         let failed = try await stalled.fixture.end(of: stalled.id, in: stalled.manager)
         #expect(failed.state == .failed && failed.error?.reason == .fileMoveFailed)
-        try await eventually("its descriptor is closed") { await stalled.manager.transfers.isEmpty }
+        try await eventually("its descriptor is closed") { await stalled.manager.scheduler.transfers.isEmpty }
         try Self.put("mine", at: file, withNumberOf: number)
         try await stalled.apply(verb)
         if verb == .retry {
@@ -117,12 +117,12 @@ import XferTestSupport
         #expect(unlink(file) == 0)
         try Self.put("mine!", at: file, withNumberOf: facts.identity.inode)
         manager = try await fixture.open()
-        if verb == .cancel { _ = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller) }
+        if verb == .cancel { _ = try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller) }
         try await manager.start()
         if verb != .cancel {
             let failed = try await fixture.end(of: id, in: manager)
             #expect(failed.state == .failed && failed.error?.reason == .fileMoveFailed)
-            _ = try await manager.apply(verb, to: [id], for: ManagerFixture.caller)
+            _ = try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller)
         }
         if verb == .retry {
             let task = try await fixture.end(of: id, in: manager)
@@ -159,7 +159,7 @@ import XferTestSupport
     func aPartThatWasChangedWhilePausedIsFetchedAgain(change: Change) async throws {
         let stalled = try await Stalled()
         try await stalled.apply(.pause)
-        try await eventually("it has stopped") { await stalled.manager.transfers.isEmpty }
+        try await eventually("it has stopped") { await stalled.manager.scheduler.transfers.isEmpty }
         let part = try stalled.part
         let theirs = stalled.fixture.directory.file("theirs")
         var bytes = try FileTree.read(part)
@@ -186,7 +186,7 @@ import XferTestSupport
     @Test func aPartThatWasLeftAloneWhilePausedIsContinued() async throws {
         let stalled = try await Stalled()
         try await stalled.apply(.pause)
-        try await eventually("it has stopped") { await stalled.manager.transfers.isEmpty }
+        try await eventually("it has stopped") { await stalled.manager.scheduler.transfers.isEmpty }
         stalled.gate.open()
         try await stalled.apply(.resume)
         _ = try await stalled.completes()

@@ -21,8 +21,8 @@ import XferTestSupport
             let end = try await fixture.end(of: id, in: manager)
             #expect(end.state == .failed, "\(end)")
         }
-        try await eventually("the runs are over") { await manager.transfers.isEmpty }
-        try await manager.trim()
+        try await eventually("the runs are over") { await manager.scheduler.transfers.isEmpty }
+        try await manager.trimmer.trim()
         try await eventually("one part is left") { try fixture.files().count == 1 }
         try await eventually("no row is left") {
             try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.isEmpty
@@ -50,13 +50,13 @@ import XferTestSupport
         let last = try await manager.store.read { try $0.lastTransferID() }
         // The second one's row goes, and its part comes back as after a power cut.
         let part = try #require(try FileTree.entries(below: other).first)
-        _ = try await manager.apply(.remove, to: [ids[1]], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.remove, to: [ids[1]], for: ManagerFixture.caller)
         try await eventually("its part is gone") { try FileTree.entries(below: other).isEmpty }
         // A task that is only remembered names the directory.
         let remembered = try await fixture.add("/a", as: "c", to: manager, startsPaused: true) {
             $0.destination.directory = other
         }
-        _ = try await manager.apply(.cancel, to: [remembered], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.cancel, to: [remembered], for: ManagerFixture.caller)
         await manager.shutdown(.suspend)
         let strays = [part, ".xfer-\(tag)-\(last)-c0ffee.hook", ".xfer-\(tag)-\(last)-c0ffee.hook.tmp"]
         let others = [
@@ -84,7 +84,7 @@ import XferTestSupport
         try await eventually("the hook has begun") {
             try fixture.files().contains { $0.hasSuffix(".hook.tmp") }
         }
-        _ = try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller)
         try await eventually("nothing is left") { try fixture.files().isEmpty }
         await manager.shutdown(.suspend)
     }

@@ -23,14 +23,16 @@ import XferTestSupport
         let home = try fixture.directory.makeDirectory("bob")
         chmod(home, 0o777)
         let his = try await fixture.add("/a", as: "a", to: manager, for: bob) { $0.destination.directory = home }
-        try await eventually("bytes have come") { await manager.progress(of: [his])[his]?.received ?? 0 >= 100_000 }
+        try await eventually("bytes have come") {
+            await manager.queries.progress(of: [his])[his]?.received ?? 0 >= 100_000
+        }
         let hers = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("she has joined") {
-            await manager.progress(of: [hers])[hers]?.received ?? 0 >= 100_000
+            await manager.queries.progress(of: [hers])[hers]?.received ?? 0 >= 100_000
         }
         if isPaused {
-            _ = try await manager.apply(.pause, to: [his, hers], for: ManagerFixture.caller)
-            try await eventually("it has stopped") { await manager.transfers.isEmpty }
+            _ = try await manager.tasks.apply(.pause, to: [his, hers], for: ManagerFixture.caller)
+            try await eventually("it has stopped") { await manager.scheduler.transfers.isEmpty }
         }
         let name = try #require(try FileTree.names(in: home).first { $0.hasSuffix(".part") })
         // A file the service published for him: of its owner, and with the content he wished for.
@@ -40,7 +42,7 @@ import XferTestSupport
         #expect(rename("\(home)/his", "\(home)/\(name)") == 0)
         gate.open()
         if isPaused {
-            _ = try await manager.apply(.resume, to: [hers, his], for: ManagerFixture.caller)
+            _ = try await manager.tasks.apply(.resume, to: [hers, his], for: ManagerFixture.caller)
         }
         for id in [hers, his] {
             let task = try await fixture.end(of: id, in: manager)
@@ -67,17 +69,17 @@ import XferTestSupport
         let his = try await fixture.add("/a", as: "a", to: manager, for: bob) { $0.destination.directory = home }
         let hers = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("both have bytes") {
-            await manager.progress(of: [his, hers]).values.count { $0.received >= 100_000 } == 2
+            await manager.queries.progress(of: [his, hers]).values.count { $0.received >= 100_000 } == 2
         }
-        _ = try await manager.apply(.pause, to: [his, hers], for: ManagerFixture.caller)
-        try await eventually("it has stopped") { await manager.transfers.isEmpty }
+        _ = try await manager.tasks.apply(.pause, to: [his, hers], for: ManagerFixture.caller)
+        try await eventually("it has stopped") { await manager.scheduler.transfers.isEmpty }
         if isLink {
             #expect(rename(home, home + "-moved") == 0 && symlink(fixture.downloads, home) == 0)
         } else {
             chmod(home, 0o700)
         }
         gate.open()
-        _ = try await manager.apply(.resume, to: [hers], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [hers], for: ManagerFixture.caller)
         let task = try await fixture.end(of: hers, in: manager)
         #expect(task.state == .completed, "\(String(describing: task.error))")
         #expect(try Self.version.equals(file: try #require(task.outcome.finalPath)))

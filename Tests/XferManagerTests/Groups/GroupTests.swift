@@ -12,7 +12,7 @@ import XferTestSupport
     private static let key = GroupKey(owner: caller.owner, name: "g")
 
     private static func state(_ id: TaskID, _ manager: TransferManager) async throws -> TaskState {
-        try await manager.task(id, for: caller).state
+        try await manager.queries.task(id, for: caller).state
     }
 
     @Test func aPausedGroupStartsNothingAlsoAfterARestartAndOthersAreNotHeldBack() async throws {
@@ -20,7 +20,7 @@ import XferTestSupport
         for path in ["/a", "/b", "/c"] { fixture.server.serve(path, .tagged(1, length: 1000)) }
         var manager = try await fixture.open()
         try await manager.start()
-        let paused = try await manager.pauseGroup("g", of: nil, stopsRunning: false, for: Self.caller)
+        let paused = try await manager.groups.pause("g", of: nil, stopsRunning: false, for: Self.caller)
         #expect(paused == TaskGroup(key: Self.key, isPaused: true))
         let held = try await fixture.add("/a", as: "a", to: manager) { ($0.group, $0.priority) = ("g", .high) }
         let free = try await fixture.add("/b", as: "b", to: manager) { $0.group = "other" }
@@ -33,8 +33,8 @@ import XferTestSupport
         let other = try await fixture.add("/c", as: "c", to: manager)
         #expect(try await fixture.end(of: other, in: manager).state == .completed)
         #expect(try await Self.state(held, manager) == .queued)
-        #expect(try await manager.group("g", of: nil, for: Self.caller).counts == [.queued: 1])
-        _ = try await manager.resumeGroup("g", of: nil, for: Self.caller)
+        #expect(try await manager.groups.get("g", of: nil, for: Self.caller).counts == [.queued: 1])
+        _ = try await manager.groups.resume("g", of: nil, for: Self.caller)
         #expect(try await fixture.end(of: held, in: manager).state == .completed)
         #expect(fixture.server.requests.map(\.path) == ["/b", "/c", "/a"])
         await manager.shutdown(.suspend)
@@ -52,18 +52,18 @@ import XferTestSupport
         let other = try await fixture.add("/b", as: "b", to: manager)
         for id in [mine, other] {
             try await eventually("bytes are there") {
-                await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000
+                await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
             }
         }
-        _ = try await manager.pauseGroup("g", of: nil, stopsRunning: true, for: Self.caller)
+        _ = try await manager.groups.pause("g", of: nil, stopsRunning: true, for: Self.caller)
         try await eventually("it is queued again") { try await Self.state(mine, manager) == .queued }
         #expect(try await Self.state(other, manager) == .running)
-        #expect(try await manager.task(mine, for: Self.caller).received == 100_000)
+        #expect(try await manager.queries.task(mine, for: Self.caller).received == 100_000)
         // Neither paused nor resumed: it is the group that is.
         #expect(try await !fixture.events(of: mine, in: manager).contains(.taskPaused))
         gate.open()
         #expect(try await fixture.end(of: other, in: manager).state == .completed)
-        _ = try await manager.resumeGroup("g", of: nil, for: Self.caller)
+        _ = try await manager.groups.resume("g", of: nil, for: Self.caller)
         #expect(try await fixture.end(of: mine, in: manager).state == .completed)
         #expect(fixture.server.requests(to: "/a").last?.header("Range") == "bytes=100000-")
         await manager.shutdown(.suspend)
@@ -78,23 +78,23 @@ import XferTestSupport
         }
         let manager = try await fixture.open(change: { $0.maxActive = 4 })
         try await manager.start()
-        _ = try await manager.setLimits(ofGroup: "g", of: nil, for: Self.caller) { $0.maxActive = 2 }
+        _ = try await manager.groups.setLimits(ofGroup: "g", of: nil, for: Self.caller) { $0.maxActive = 2 }
         var ids: [TaskID] = []
         for index in 0..<4 {
             ids.append(try await fixture.add("/\(index)", as: "\(index)", to: manager) { $0.group = "g" })
         }
         for index in 4..<8 { ids.append(try await fixture.add("/\(index)", as: "\(index)", to: manager)) }
-        try await eventually("four run") { await manager.scheduler.activeCount == 4 }
-        #expect(await manager.scheduler.activeCount(of: Self.key) == 2)
+        try await eventually("four run") { await manager.scheduler.machine.activeCount == 4 }
+        #expect(await manager.scheduler.machine.activeCount(of: Self.key) == 2)
         // What runs and is put into another group counts there.
-        _ = try await manager.update(
-            ids[0], TransferManager.Update(fieldRefusedWhileRunning: nil, path: "") { $0.group = nil },
+        _ = try await manager.tasks.update(
+            ids[0], SpecificationChange(fieldRefusedWhileRunning: nil, path: "") { $0.group = nil },
             for: Self.caller)
-        #expect(await manager.scheduler.activeCount(of: Self.key) == 1)
+        #expect(await manager.scheduler.machine.activeCount(of: Self.key) == 1)
         gate.open()
         for id in ids { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
-        #expect(try await manager.resetGroup("g", of: nil, for: Self.caller))
-        #expect(try await manager.groups(after: nil, limit: 9, for: Self.caller).map(\.limits.maxActive) == [nil])
+        #expect(try await manager.groups.reset("g", of: nil, for: Self.caller))
+        #expect(try await manager.groups.list(after: nil, limit: 9, for: Self.caller).map(\.limits.maxActive) == [nil])
         await manager.shutdown(.suspend)
     }
 
@@ -107,12 +107,12 @@ import XferTestSupport
         try await manager.start()
         let first = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("it runs") { try await Self.state(first, manager) == .running }
-        _ = try await manager.pauseGroup("g", of: nil, stopsRunning: false, for: Self.caller)
+        _ = try await manager.groups.pause("g", of: nil, stopsRunning: false, for: Self.caller)
         let held = try await fixture.add("/a", as: "b", to: manager) { $0.group = "g" }
         let joins = try await fixture.add("/a", as: "c", to: manager) { $0.group = "h" }
         try await eventually("it joined") { try await Self.state(joins, manager) == .running }
         #expect(try await Self.state(held, manager) == .queued)
-        _ = try await manager.resumeGroup("g", of: nil, for: Self.caller)
+        _ = try await manager.groups.resume("g", of: nil, for: Self.caller)
         try await eventually("it joined, too") { try await Self.state(held, manager) == .running }
         gate.open()
         for id in [first, held, joins] { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
@@ -127,23 +127,23 @@ import XferTestSupport
         let user = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         _ = try await fixture.add("/a", as: "a", to: manager, startsPaused: true) { $0.group = "g" }
         let theirs = try await fixture.add("/a", as: "b", to: manager, startsPaused: true, for: user) { $0.group = "g" }
-        _ = try await manager.pauseGroup("g", of: nil, stopsRunning: false, for: user)
-        #expect(try await manager.group("g", of: nil, for: Self.caller).isPaused == false)
-        #expect(try await manager.group("g", of: user.owner, for: Self.caller).isPaused)
-        #expect(try await manager.groups(after: nil, limit: 9, for: user).map(\.key.owner) == [user.owner])
-        #expect(try await manager.groups(after: nil, limit: 9, for: Self.caller).count == 2)
+        _ = try await manager.groups.pause("g", of: nil, stopsRunning: false, for: user)
+        #expect(try await manager.groups.get("g", of: nil, for: Self.caller).isPaused == false)
+        #expect(try await manager.groups.get("g", of: user.owner, for: Self.caller).isPaused)
+        #expect(try await manager.groups.list(after: nil, limit: 9, for: user).map(\.key.owner) == [user.owner])
+        #expect(try await manager.groups.list(after: nil, limit: 9, for: Self.caller).count == 2)
         await #expect(throws: ManagerError.groupNotFound("g")) {
-            try await manager.pauseGroup("g", of: Self.caller.owner, stopsRunning: true, for: user)
+            try await manager.groups.pause("g", of: Self.caller.owner, stopsRunning: true, for: user)
         }
         await #expect(throws: ManagerError.groupNotFound("none")) {
-            try await manager.group("none", of: nil, for: Self.caller)
+            try await manager.groups.get("none", of: nil, for: Self.caller)
         }
-        _ = try await manager.resumeGroup("g", of: user.owner, for: Self.caller)
+        _ = try await manager.groups.resume("g", of: user.owner, for: Self.caller)
         #expect(
-            try await manager.group("g", of: nil, for: user)
+            try await manager.groups.get("g", of: nil, for: user)
                 == TaskGroup(
                     key: GroupKey(owner: user.owner, name: "g"), counts: [.paused: 1]))
-        _ = try await manager.apply(.cancel, to: [theirs], for: user)
+        _ = try await manager.tasks.apply(.cancel, to: [theirs], for: user)
         await manager.shutdown(.suspend)
     }
 }

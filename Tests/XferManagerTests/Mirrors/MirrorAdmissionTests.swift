@@ -19,7 +19,7 @@ import XferTestSupport
                 startsPaused: true)
         }
         do {
-            _ = try await manager.add([draft], for: ManagerFixture.caller, path: { _ in "tasks[3]." })
+            _ = try await manager.tasks.add([draft], for: ManagerFixture.caller, path: { _ in "tasks[3]." })
             return nil
         } catch let error as ManagerError {
             return error
@@ -113,7 +113,7 @@ import XferTestSupport
         ids.append(try await mirrors.add(to: manager, as: "e") { $0.checksum = MirrorFixture.checksum })
         let all = ids
         try await eventually("bytes have come") {
-            let progress = await manager.progress(of: all)
+            let progress = await manager.queries.progress(of: all)
             return progress.count == all.count && progress.values.allSatisfy { $0.received >= Mirrors.cut }
         }
         #expect(mirrors.servers.map(\.requests.count) == [3, 1])

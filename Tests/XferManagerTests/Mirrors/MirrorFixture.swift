@@ -52,7 +52,7 @@ struct MirrorFixture {
             change(&specification)
             return specification
         }
-        return try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        return try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
     }
 
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {

@@ -224,7 +224,9 @@ import XferTestSupport
         mirrors.serve(1, faults: [[.stall(at: Mirrors.cut, until: gate)]])
         var manager = try await mirrors.open()
         let id = try await mirrors.add(to: manager)
-        try await eventually("bytes have come") { await manager.progress(of: [id])[id]?.received == Mirrors.cut }
+        try await eventually("bytes have come") {
+            await manager.queries.progress(of: [id])[id]?.received == Mirrors.cut
+        }
         await manager.shutdown(.suspend)
         gate.open()
         manager = try await mirrors.open()
@@ -243,16 +245,16 @@ import XferTestSupport
         let manager = try await mirrors.open()
         let id = try await mirrors.add(to: manager) { $0.checksum = MirrorFixture.checksum }
         try await eventually("the second one sends") {
-            await manager.progress(of: [id])[id]?.received == 2 * Mirrors.cut
+            await manager.queries.progress(of: [id])[id]?.received == 2 * Mirrors.cut
         }
-        _ = try await manager.apply(.pause, to: [id], for: ManagerFixture.caller)
-        try await eventually("the run is over") { await manager.runs[id] == nil }
+        _ = try await manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
+        try await eventually("the run is over") { await manager.scheduler.runs[id] == nil }
         gate.open()
-        let kept = try await manager.task(id, for: ManagerFixture.caller)
+        let kept = try await manager.queries.task(id, for: ManagerFixture.caller)
         #expect(kept.received == 2 * Mirrors.cut)
-        _ = try await manager.update(
+        _ = try await manager.tasks.update(
             id, .init(fieldRefusedWhileRunning: "checksum", path: "") { $0.checksum = nil }, for: ManagerFixture.caller)
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(try await mirrors.end(of: id, in: manager).state == .completed)
         #expect(try mirrors.holds(Self.right))
         #expect(mirrors.ranges(0) == [nil, nil])
@@ -280,15 +282,15 @@ import XferTestSupport
                 specification.request.timeouts.idle = 5
                 return specification
             }
-            tasks.append((try await manager.add([draft], for: ManagerFixture.caller)[0].id, liars))
+            tasks.append((try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id, liars))
         }
         var completed = 0
         for (index, task) in tasks.enumerated() {
             // Waits before further tries are cut short.
             let ended = try await eventually("task \(task.id) ends", within: Patience.long) {
-                let found = try await manager.task(task.id, for: ManagerFixture.caller)
+                let found = try await manager.queries.task(task.id, for: ManagerFixture.caller)
                 if found.state == .waiting {
-                    _ = try await manager.apply(.resume, to: [task.id], for: ManagerFixture.caller)
+                    _ = try await manager.tasks.apply(.resume, to: [task.id], for: ManagerFixture.caller)
                 }
                 return found.state.isTerminal ? found : nil
             }

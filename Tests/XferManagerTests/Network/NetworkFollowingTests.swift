@@ -23,7 +23,7 @@ import XferTestSupport
 
     private func states(_ manager: TransferManager) async throws -> [NetworkState] {
         guard
-            case .events(let events, _) = try await manager.events(
+            case .events(let events, _) = try await manager.queries.events(
                 since: 0, EventFilter(types: [.networkChanged]), limit: 100)
         else { return [] }
         return events.compactMap { if case .networkChanged(let state) = $0.payload { state } else { nil } }
@@ -33,13 +33,13 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: Self.metered)
         try await manager.start()
-        await manager.onFacts(Self.facts("eth0"))
-        try await eventually("unmetered") { await manager.networkState == .unmetered }
-        await manager.onFacts(Self.facts("wwan0"))
-        try await eventually("metered") { await manager.networkState == .metered }
-        await manager.onFacts(NetworkFacts())
-        try await eventually("offline") { await manager.networkState == .offline }
-        let report = await manager.networkReport()
+        await manager.network.onFacts(Self.facts("eth0"))
+        try await eventually("unmetered") { manager.network.state == .unmetered }
+        await manager.network.onFacts(Self.facts("wwan0"))
+        try await eventually("metered") { manager.network.state == .metered }
+        await manager.network.onFacts(NetworkFacts())
+        try await eventually("offline") { manager.network.state == .offline }
+        let report = manager.network.report()
         #expect(report.isMonitored && report.interfaces.isEmpty)
         try await eventually("all are told") {
             try await states(manager) == [.unknown, .unmetered, .metered, .offline]
@@ -54,7 +54,7 @@ import XferTestSupport
         fixture.server.serve("/f", source)
         let manager = try await fixture.open(change: Self.metered)
         try await manager.start()
-        await manager.onFacts(Self.facts("wwan0"))
+        await manager.network.onFacts(Self.facts("wwan0"))
         let drafts = (0..<1200).map { index in
             TaskDraft(url: fixture.server.url("/f")) { [downloads = fixture.downloads] request in
                 var request = request
@@ -64,17 +64,17 @@ import XferTestSupport
                     destination: Destination(directory: downloads, name: "\(index)"))
             }
         }
-        let added = try await manager.add(drafts, for: ManagerFixture.caller)
+        let added = try await manager.tasks.add(drafts, for: ManagerFixture.caller)
         // The last in line may start, however many before it may not.
         let last = try #require(added.last).id
         #expect(try await fixture.end(of: last, in: manager).state == .completed)
-        #expect(try await manager.counts()[.waiting] == 1199)
+        #expect(try await manager.queries.counts()[.waiting] == 1199)
         #expect(fixture.server.requests.count == 1)
-        await manager.onFacts(Self.facts("eth0"))
+        await manager.network.onFacts(Self.facts("eth0"))
         try await eventually("nobody is held back any more", within: Patience.long) {
-            try await manager.counts()[.waiting] ?? 0 == 0
+            try await manager.queries.counts()[.waiting] ?? 0 == 0
         }
-        #expect(try await manager.counts()[.failed] == nil)
+        #expect(try await manager.queries.counts()[.failed] == nil)
         await manager.shutdown(.cancel)
     }
 
@@ -86,11 +86,11 @@ import XferTestSupport
         try await manager.start()
         let id = try await fixture.add("/f", as: "f", to: manager)
         let wait = try await eventually("it backs off") {
-            try await manager.task(id, for: ManagerFixture.caller).wait?.until
+            try await manager.queries.task(id, for: ManagerFixture.caller).wait?.until
         }
         clock.step(by: .seconds(86_400))
-        await manager.onClockSet()
-        let task = try await manager.task(id, for: ManagerFixture.caller)
+        await manager.clockFollower.onClockSet()
+        let task = try await manager.queries.task(id, for: ManagerFixture.caller)
         // Unless it was tried meanwhile.
         if let moved = task.wait?.until, task.attempts == 1 {
             let length = wait.duration(to: moved)
@@ -99,7 +99,7 @@ import XferTestSupport
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         // A step back leaves nobody waiting for it.
         clock.step(by: .seconds(-200_000))
-        await manager.onClockSet()
+        await manager.clockFollower.onClockSet()
         fixture.server.serve("/g", SourceVersion.tagged(3, length: 10), faults: [[.status(503)]])
         let second = try await fixture.add("/g", as: "g", to: manager)
         #expect(try await fixture.end(of: second, in: manager).state == .completed)

@@ -23,18 +23,20 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let id = try await fixture.add("/f", as: "f", to: manager)
-        try await eventually("most of it came") { await manager.progress(of: [id])[id]?.received == 300_000 }
-        _ = try await manager.apply(.pause, to: [id], for: ManagerFixture.caller)
-        try await eventually("it has stopped") { await manager.runs[id] == nil }
+        try await eventually("most of it came") { await manager.queries.progress(of: [id])[id]?.received == 300_000 }
+        _ = try await manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
+        try await eventually("it has stopped") { await manager.scheduler.runs[id] == nil }
         stalled.open()
 
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         await held.arrived()
-        try await eventually("what is kept is known") { await manager.progress(of: [id])[id]?.received == 300_000 }
-        await manager.sampleProgress()
-        #expect(await manager.progress(of: [id])[id]?.rate == 0)
-        #expect(await manager.progress(of: [id])[id]?.eta == nil)
-        #expect(try await manager.stats(for: ManagerFixture.caller).receiveRate == 0)
+        try await eventually("what is kept is known") {
+            await manager.queries.progress(of: [id])[id]?.received == 300_000
+        }
+        await manager.scheduler.sampleProgress()
+        #expect(await manager.queries.progress(of: [id])[id]?.rate == 0)
+        #expect(await manager.queries.progress(of: [id])[id]?.eta == nil)
+        #expect(try await manager.queue.stats(for: ManagerFixture.caller).receiveRate == 0)
         held.open()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)
@@ -45,7 +47,7 @@ import XferTestSupport
         let ids = [try await stalled.add("a"), try await stalled.add("b")]
         try await stalled.halfWay(ids)
         let look = try await eventually("bytes were counted") {
-            let look = await stalled.manager.look()
+            let look = await stalled.manager.scheduler.look()
             return look.each.count == 2 && look.all.received > 0 ? look : nil
         }
         #expect(look.each.allSatisfy { $0 == look.all.received })
@@ -59,7 +61,7 @@ import XferTestSupport
         let stalled = try await CoalescingTests.Stalled()
         let id = try await stalled.add("a")
         try await stalled.halfWay([id])
-        let mover = try #require(await stalled.manager.runs[id]?.control.mover)
+        let mover = try #require(await stalled.manager.scheduler.runs[id]?.control.mover)
         let far = Clocks.monotonic().advanced(by: .seconds(60))
         _ = mover.measure(far)
         #expect(mover.measure(far) == Traffic())
@@ -71,7 +73,7 @@ import XferTestSupport
     }
 }
 
-extension TransferManager {
+extension RunScheduler {
     /// Both at one moment.
     fileprivate func look() -> (all: Traffic, each: [Int64]) {
         (rates(visibleTo: nil), progressOfAll(visibleTo: nil).map(\.rate))

@@ -43,7 +43,9 @@ import XferTestSupport
     }
 
     private func half(of id: TaskID, in manager: TransferManager) async throws {
-        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        try await eventually("half of it is there") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
     }
 
     @Test func aReloadStopsWhatRunsOverARemovedAuthority() async throws {
@@ -52,7 +54,7 @@ import XferTestSupport
         let id = try await add(to: manager)
         try await half(of: id, in: manager)
         try write(other.pem)
-        try await manager.reload(await manager.settings)
+        try await manager.reload(manager.settings)
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .failed && task.error?.reason == .trustRejected)
         #expect(fixture.server.requests.count == 1)
@@ -65,7 +67,7 @@ import XferTestSupport
         let id = try await add(to: manager)
         try await half(of: id, in: manager)
         try write(authority.pem)
-        try await manager.reload(await manager.settings)
+        try await manager.reload(manager.settings)
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed)
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
@@ -80,7 +82,7 @@ import XferTestSupport
         let id = try await add(to: manager)
         try await half(of: id, in: manager)
         try write("no certificates")
-        try await manager.reload(await manager.settings)
+        try await manager.reload(manager.settings)
         gate.open()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(fixture.server.requests.count == 1)
@@ -117,12 +119,12 @@ import XferTestSupport
         try await eventually("it is staged") {
             try await manager.store.read { try $0.task(id)?.state } == .staged
         }
-        let page = try await manager.read(id, offset: 0, length: 100, for: ManagerFixture.caller)
+        let page = try await manager.bytes.read(id, offset: 0, length: 100, for: ManagerFixture.caller)
         #expect(page.bytes.count == 100)
         try write(other.pem)
-        try await manager.reload(await manager.settings)
+        try await manager.reload(manager.settings)
         let error = await #expect(throws: ManagerError.self) {
-            try await manager.read(id, offset: 0, length: 100, for: ManagerFixture.caller)
+            try await manager.bytes.read(id, offset: 0, length: 100, for: ManagerFixture.caller)
         }
         guard case .noBytes = error else {
             Issue.record("\(String(describing: error))")
@@ -130,8 +132,8 @@ import XferTestSupport
         }
         #expect(try fixture.files().contains("a") == false)
         try write(authority.pem)
-        try await manager.reload(await manager.settings)
-        #expect(try await manager.read(id, offset: 0, length: 100, for: ManagerFixture.caller).bytes.count == 100)
+        try await manager.reload(manager.settings)
+        #expect(try await manager.bytes.read(id, offset: 0, length: 100, for: ManagerFixture.caller).bytes.count == 100)
         await manager.shutdown(.suspend)
     }
 }

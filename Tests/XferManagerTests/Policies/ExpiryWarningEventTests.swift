@@ -37,7 +37,9 @@ import XferTestSupport
 
     private func warnings(_ manager: TransferManager) async throws -> [Int] {
         let filter = EventFilter(types: [.policyExpiring])
-        guard case .events(let events, _) = try await manager.events(since: 0, filter, limit: 1000) else { return [] }
+        guard case .events(let events, _) = try await manager.queries.events(since: 0, filter, limit: 1000) else {
+            return []
+        }
         return events.compactMap { event in
             guard case .policyExpiring(let name, _, let expiresAt, let days) = event.payload else { return nil }
             #expect(name == "bank" && expiresAt == Self.expiry)
@@ -48,7 +50,7 @@ import XferTestSupport
     @Test func eachIsGivenOnceAlsoOverRestarts() async throws {
         let fixture = try await ManagerFixture()
         var manager = try await open(fixture)
-        _ = try await manager.setPolicy(policy())
+        _ = try await manager.policies.set(policy())
         #expect(try await warnings(manager) == [])
 
         // A running service: whatever makes it look finds the first one due, and finds it once.
@@ -83,7 +85,7 @@ import XferTestSupport
     @Test func aServiceThatSleptThroughThemTellsTheMostUrgentOnly() async throws {
         let fixture = try await ManagerFixture()
         var manager = try await open(fixture)
-        _ = try await manager.setPolicy(policy())
+        _ = try await manager.policies.set(policy())
         await manager.shutdown(.suspend)
         setClock(days: 1)
         manager = try await open(fixture)
@@ -97,7 +99,7 @@ import XferTestSupport
         // The timer is armed for some milliseconds, and looks again until the clock says that it is time.
         time.withLockedValue { $0 = $0.advanced(by: .milliseconds(-20)) }
         let manager = try await open(fixture)
-        _ = try await manager.setPolicy(policy())
+        _ = try await manager.policies.set(policy())
         #expect(try await warnings(manager) == [])
         setClock(days: 30)
         try await eventually("it is told") { try await warnings(manager) == [30] }
@@ -108,8 +110,8 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         setClock(days: 5)
         let manager = try await open(fixture)
-        _ = try await manager.setPolicy(policy())
-        _ = try await manager.setPolicy(policy())
+        _ = try await manager.policies.set(policy())
+        _ = try await manager.policies.set(policy())
         #expect(try await warnings(manager) == [7, 7])
         await manager.shutdown(.suspend)
     }

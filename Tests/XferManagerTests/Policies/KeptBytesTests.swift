@@ -68,20 +68,24 @@ import XferTestSupport
         let gate = Gate()
         fixture.server.serve("/a", Self.version, faults: [[.stall(at: 100_000, until: gate)]])
         let manager = try await open()
-        _ = try await manager.setPolicy(try pinning(leaf.keyPin))
+        _ = try await manager.policies.set(try pinning(leaf.keyPin))
         let id = try await add(to: manager)
-        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        try await eventually("half of it is there") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
         let disk = ThreadGate()
         // The threads that make files durable.
         Task { await disk.hold(manager.services.pool) }
         gate.open()
         try await eventually("the body is over") {
-            await manager.progress(of: [id])[id].map { [.verifying, .publishing].contains($0.phase) } ?? false
+            await manager.queries.progress(of: [id])[id].map { [.verifying, .publishing].contains($0.phase) } ?? false
         }
         // Every byte is here, and nothing but the disk is waited for.
         let next = isStillBelieved ? try pinning(Self.foreign, leaf.keyPin) : try pinning(Self.foreign)
-        let edit = Task { try await manager.setPolicy(next) }
-        try await eventually("it is asked to stop") { await manager.runs[id]?.control.isStopRequested ?? true }
+        let edit = Task { try await manager.policies.set(next) }
+        try await eventually("it is asked to stop") {
+            await manager.scheduler.runs[id]?.control.isStopRequested ?? true
+        }
         disk.open()
         _ = try await edit.value
         let task = try await fixture.end(of: id, in: manager)
@@ -139,10 +143,10 @@ import XferTestSupport
     func wholeBytesOfAnEarlierRunAreJudgedBeforeTheyArePublished(isRecorded: Bool) async throws {
         fixture.server.serve("/a", Self.version)
         var manager = try await open()
-        let version = try await manager.setPolicy(try lax).policy.version
+        let version = try await manager.policies.set(try lax).policy.version
         let id = try await interrupted(manager, by: isRecorded ? try TestCA.selfSigned() : nil, at: version)
         manager = try await reopen()
-        _ = try await manager.setPolicy(try pinning(leaf.keyPin))
+        _ = try await manager.policies.set(try pinning(leaf.keyPin))
         try await manager.start()
         let task = try await fixture.end(of: id, in: manager)
         await manager.shutdown(.drain)
@@ -165,9 +169,11 @@ import XferTestSupport
             try? Self.serve(stranger, backend: fixture.server, port: server.port)
         }
         var manager = try await open()
-        _ = try await manager.setPolicy(try lax)
+        _ = try await manager.policies.set(try lax)
         let id = try await add(to: manager)
-        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        try await eventually("half of it is there") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
         await manager.shutdown(.suspend)
         front.stop()
         front = try await eventually("the port is free") {
@@ -179,7 +185,7 @@ import XferTestSupport
         }
         #expect(kept?.resumeData.committedByteCount == 100_000)
         #expect(kept?.sources.map(\.chain) == [[stranger.der]])
-        _ = try await manager.setPolicy(try pinning(leaf.keyPin))
+        _ = try await manager.policies.set(try pinning(leaf.keyPin))
         try await manager.start()
         let task = try await fixture.end(of: id, in: manager)
         await manager.shutdown(.drain)
@@ -193,8 +199,10 @@ import XferTestSupport
         let manager = try await open()
         // Under the built-in default first: what the server showed is remembered when the run ends.
         let id = try await add(to: manager)
-        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
-        _ = try await manager.setPolicy(try pinning(leaf.keyPin))
+        try await eventually("half of it is there") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
+        _ = try await manager.policies.set(try pinning(leaf.keyPin))
         let task = try await fixture.end(of: id, in: manager)
         await manager.shutdown(.drain)
         #expect(task.state == .completed)
@@ -212,12 +220,14 @@ import XferTestSupport
         var policy = try lax
         // Long enough for half of the body to come before, on a busy machine too.
         policy.expiresAt = Clocks.wall().advanced(by: Patience.seconds(15))
-        _ = try await manager.setPolicy(policy)
+        _ = try await manager.policies.set(policy)
         // The silence lasts until the policy's end and does not end the attempt by itself.
         let id = try await fixture.add(url: "https://localhost:\(server.port)/a", as: "a", to: manager) {
             $0.request.timeouts.idle = 3600
         }
-        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        try await eventually("half of it is there") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
         // Nobody edits anything: its time passes while the body is on the way.
         let task = try await fixture.end(of: id, in: manager)
         await manager.shutdown(.drain)
@@ -240,9 +250,11 @@ import XferTestSupport
                 owner: ManagerFixture.caller.owner, request: request,
                 destination: Destination(directory: directory, name: "a"), policy: "bank")
         }
-        let id = try await manager.add([draft], for: ManagerFixture.caller)[0].id
-        try await eventually("half of it is there") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
-        var settings = await manager.settings
+        let id = try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
+        try await eventually("half of it is there") {
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
+        }
+        var settings = manager.settings
         settings.policies = []
         try await manager.reload(settings)
         let task = try await fixture.end(of: id, in: manager)
@@ -251,7 +263,7 @@ import XferTestSupport
         // It is back, and so was the server all the time.
         settings.policies = [bank]
         try await manager.reload(settings)
-        _ = try await manager.apply(.retry, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.retry, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.drain)
         #expect(try Self.version.equals(file: "\(fixture.downloads)/a"))

@@ -28,10 +28,10 @@ struct BlockReserveTests {
         try await manager.start()
         let id = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("blocks are reserved") { try self.blocks(fixture) >= Self.length }
-        _ = try await manager.apply(.pause, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
         try await eventually("they are given back") { try self.blocks(fixture) < 1 << 20 }
         gate.open()
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(FileTree.size("\(fixture.downloads)/a") == Self.length)
         await manager.shutdown(.suspend)

@@ -33,17 +33,17 @@ import XferTestSupport
             self.ids = ids
             let (manager, all) = (manager, ids)
             try await eventually("the first bytes came") {
-                let progress = await manager.progress(of: all)
+                let progress = await manager.queries.progress(of: all)
                 return progress.count == all.count
                     && progress.values.allSatisfy { $0.received == UnprovenResumeTests.cut }
             }
             try await apply(.pause)
-            for id in ids { try await eventually("it has stopped") { await manager.runs[id] == nil } }
+            for id in ids { try await eventually("it has stopped") { await manager.scheduler.runs[id] == nil } }
             gate.open()
         }
 
         func apply(_ verb: TaskVerb) async throws {
-            #expect(try await manager.apply(verb, to: ids, for: ManagerFixture.caller).changed == ids)
+            #expect(try await manager.tasks.apply(verb, to: ids, for: ManagerFixture.caller).changed == ids)
         }
 
         /// What was asked for, in order; nil is the whole.
@@ -62,7 +62,9 @@ import XferTestSupport
     @Test func aStrongDigestLetsItGoOn() async throws {
         let paused = try await Paused(["f": Self.old.checksum()])
         #expect(
-            try await paused.manager.resumability(of: [paused.manager.task(paused.ids[0], for: ManagerFixture.caller)])
+            try await paused.manager.queries.resumability(of: [
+                paused.manager.queries.task(paused.ids[0], for: ManagerFixture.caller)
+            ])
                 == [paused.ids[0]: true])
         paused.fixture.server.serve("/f", Self.old)
         try await paused.apply(.resume)
@@ -84,18 +86,18 @@ import XferTestSupport
         let paused = try await Paused(["f": Self.old.checksum()])
         let (manager, id, gate) = (paused.manager, paused.ids[0], Gate())
         func readable() async throws -> Int64 {
-            try await manager.read(id, offset: 0, length: 1, for: ManagerFixture.caller).length
+            try await manager.bytes.read(id, offset: 0, length: 1, for: ManagerFixture.caller).length
         }
         #expect(try await readable() == Self.cut)
         paused.fixture.server.serve("/f", Self.old).always(.stall(at: 100_000, until: gate))
         try await paused.apply(.resume)
         try await eventually("more is durable") {
-            try await manager.task(id, for: ManagerFixture.caller).received == 200_000
+            try await manager.queries.task(id, for: ManagerFixture.caller).received == 200_000
         }
         #expect(try await readable() == Self.cut)
         // Nor after a break, whatever follows then.
         try await paused.apply(.pause)
-        try await eventually("it has stopped") { await manager.runs[id] == nil }
+        try await eventually("it has stopped") { await manager.scheduler.runs[id] == nil }
         #expect(try await readable() == Self.cut)
         gate.open()
         paused.fixture.server.serve("/f", Self.old)
@@ -139,10 +141,10 @@ import XferTestSupport
         await gate.arrived()
         let id = paused.ids[0]
         try await eventually("bytes of the whole came") {
-            try await paused.manager.task(id, for: ManagerFixture.caller).received == 50_000
+            try await paused.manager.queries.task(id, for: ManagerFixture.caller).received == 50_000
         }
         try await paused.apply(.pause)
-        try await eventually("it has stopped") { await paused.manager.runs[id] == nil }
+        try await eventually("it has stopped") { await paused.manager.scheduler.runs[id] == nil }
         gate.open()
         try await paused.apply(.resume)
         try await paused.expectCompleted("f", as: Self.new)

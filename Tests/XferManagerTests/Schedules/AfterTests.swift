@@ -12,7 +12,7 @@ import XferTestSupport
     }
 
     private func task(_ id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        try await manager.task(id, for: ManagerFixture.caller)
+        try await manager.queries.task(id, for: ManagerFixture.caller)
     }
 
     private func fails(_ id: TaskID, in manager: TransferManager) async throws -> TransferError {
@@ -36,13 +36,13 @@ import XferTestSupport
         for name in ["a", "b", "c"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }
         let manager = try await fixture.open()
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
+        try await manager.queue.pause(stopsRunning: false)
         let a = try await add("a", after: [], to: manager, fixture)
         let b = try await add("b", after: [a], to: manager, fixture)
         let c = try await add("c", after: [a, b], to: manager, fixture)
         for id in [b, c] { #expect(try await task(id, in: manager).wait == Wait(.dependency)) }
-        #expect(try await manager.apply(.resume, to: [b], for: ManagerFixture.caller).changed.isEmpty)
-        try await manager.resumeQueue()
+        #expect(try await manager.tasks.apply(.resume, to: [b], for: ManagerFixture.caller).changed.isEmpty)
+        try await manager.queue.resume()
         #expect(try await fixture.end(of: c, in: manager).state == .completed)
         let ends = try await [a, b, c].asyncMap { try await task($0, in: manager) }
         #expect(ends.allSatisfy { $0.state == .completed })
@@ -60,7 +60,7 @@ import XferTestSupport
         let b = try await add("b", after: [a], to: manager, fixture)
         let c = try await add("c", after: [b], to: manager, fixture, startsPaused: true)
         let other = try await add("d", after: [], to: manager, fixture, startsPaused: true)
-        _ = try await manager.apply(verb ?? .resume, to: [a], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(verb ?? .resume, to: [a], for: ManagerFixture.caller)
         let error = try await fails(b, in: manager)
         #expect(error.reason == .dependencyFailed)
         #expect(
@@ -83,15 +83,15 @@ import XferTestSupport
         let b = try await add("b", after: [a], to: manager, fixture)
         _ = try await fails(b, in: manager)
         // While it has failed, another try fails, too.
-        _ = try await manager.apply(.retry, to: [b], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.retry, to: [b], for: ManagerFixture.caller)
         try await eventually("it failed twice") {
             try await fixture.events(of: b, in: manager).filter { $0 == .taskFailed }.count == 2
         }
         fixture.server.serve("/missing", .tagged(1, length: 1000))
-        try await manager.pauseQueue(stopsRunning: false)
-        _ = try await manager.apply(.retry, to: [a, b], for: ManagerFixture.caller)
+        try await manager.queue.pause(stopsRunning: false)
+        _ = try await manager.tasks.apply(.retry, to: [a, b], for: ManagerFixture.caller)
         try await eventually("it waits") { try await task(b, in: manager).wait == Wait(.dependency) }
-        try await manager.resumeQueue()
+        try await manager.queue.resume()
         #expect(try await fixture.end(of: b, in: manager).state == .completed)
         await manager.shutdown(.suspend)
     }
@@ -109,12 +109,12 @@ import XferTestSupport
         try await eventually("it was told") {
             try await manager.store.read { try $0.dependencies(of: c).openCount } == 1
         }
-        _ = try await manager.apply(.remove, to: [b], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.remove, to: [b], for: ManagerFixture.caller)
         await manager.shutdown(.suspend)
         manager = try await fixture.open()
         try await manager.start()
         #expect(try await task(c, in: manager).wait == Wait(.dependency))
-        _ = try await manager.apply(.resume, to: [a], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [a], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: c, in: manager).state == .completed)
         await manager.shutdown(.suspend)
     }
@@ -131,10 +131,10 @@ import XferTestSupport
             }
         }
         func update(_ id: TaskID, after: [TaskID]) async throws -> TransferTask {
-            let update = TransferManager.Update(fieldRefusedWhileRunning: "after", path: "changes.") {
+            let update = SpecificationChange(fieldRefusedWhileRunning: "after", path: "changes.") {
                 $0.schedule.after = after
             }
-            return try await manager.update(id, update, for: ManagerFixture.caller)
+            return try await manager.tasks.update(id, update, for: ManagerFixture.caller)
         }
         let second = try await add("d", after: [mine], to: manager, fixture)
         let third = try await add("e", after: [second], to: manager, fixture)
@@ -175,11 +175,11 @@ import XferTestSupport
                 }
             }
         }
-        let added = try await manager.add(drafts([[], [-1], [-1, -2]]), for: ManagerFixture.caller).map(\.id)
+        let added = try await manager.tasks.add(drafts([[], [-1], [-1, -2]]), for: ManagerFixture.caller).map(\.id)
         #expect(try await task(added[2], in: manager).specification.schedule.after == [added[1], added[0]])
         #expect(try await fixture.end(of: added[2], in: manager).state == .completed)
         let refusal = await #expect(throws: ManagerError.self) {
-            try await manager.add(drafts([[], [-2]]), for: ManagerFixture.caller, path: { "tasks[\($0)]." })
+            try await manager.tasks.add(drafts([[], [-2]]), for: ManagerFixture.caller, path: { "tasks[\($0)]." })
         }
         guard case .invalidField("tasks[1].after[0]", _, _) = refusal else {
             Issue.record("\(String(describing: refusal))")
@@ -203,9 +203,9 @@ import XferTestSupport
                 return specification
             }
         }
-        _ = try await manager.add(drafts, for: ManagerFixture.caller)
+        _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller)
         #expect(try await manager.store.read { try $0.counts() } == [.waiting: 3000, .paused: 1])
-        _ = try await manager.apply(.cancel, to: [first], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.cancel, to: [first], for: ManagerFixture.caller)
         try await eventually("all have failed", within: Patience.long) {
             try await manager.store.read { try $0.counts() } == [.failed: 3000, .cancelled: 1]
         }

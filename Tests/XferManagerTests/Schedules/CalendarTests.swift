@@ -15,12 +15,12 @@ import XferTestSupport
     private func update(
         _ id: TaskID, in manager: TransferManager, _ change: @escaping @Sendable (inout TaskSchedule) -> Void
     ) async throws -> TransferTask {
-        let update = TransferManager.Update(fieldRefusedWhileRunning: nil, path: "changes.") { change(&$0.schedule) }
-        return try await manager.update(id, update, for: ManagerFixture.caller)
+        let update = SpecificationChange(fieldRefusedWhileRunning: nil, path: "changes.") { change(&$0.schedule) }
+        return try await manager.tasks.update(id, update, for: ManagerFixture.caller)
     }
 
     private func task(_ id: TaskID, in manager: TransferManager) async throws -> TransferTask {
-        try await manager.task(id, for: ManagerFixture.caller)
+        try await manager.queries.task(id, for: ManagerFixture.caller)
     }
 
     @Test func aTaskWaitsForItsTime() async throws {
@@ -34,14 +34,14 @@ import XferTestSupport
         }
         #expect(try await task(id, in: manager).wait == Wait(.schedule, until: at("2026-01-05T13:00:00Z")))
         // Resuming changes nothing, and says nothing.
-        let resumed = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        let resumed = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(resumed.changed.isEmpty && resumed.unchanged.map(\.id) == [id])
         // Not so late that the timer, which runs by the real clock, would come first on a slow machine.
         clock.set("2026-01-05T12:30:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await task(id, in: manager).state == .waiting)
         clock.set("2026-01-05T13:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         let events = try await fixture.events(of: id, in: manager)
         #expect(events == [.taskAdded, .taskWaiting, .taskStarted, .taskResponse, .taskCompleted])
@@ -78,17 +78,17 @@ import XferTestSupport
         let window = try Self.night()
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.window = window }
         try await eventually("some bytes are there") {
-            await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000
+            await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
         }
         clock.set("2026-01-06T05:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         let waiting = try await task(id, in: manager)
         #expect(waiting.state == .waiting && waiting.wait == Wait(.schedule, until: at("2026-01-06T21:00:00Z")))
         #expect(waiting.attempts == 0)
         gate.open()
         try await eventually("its bytes are kept") { try await task(id, in: manager).received >= 100_000 }
         clock.set("2026-01-06T21:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(fixture.server.requests.last?.headers.contains { $0.name.lowercased() == "range" } == true)
         #expect(try await fixture.events(of: id, in: manager).filter { $0 == .taskWaiting }.count == 1)
@@ -113,19 +113,19 @@ import XferTestSupport
             $0.schedule.deadline = deadline
         }
         try await eventually("some bytes are there") {
-            await manager.progress(of: [running])[running]?.received ?? 0 >= 100_000
+            await manager.queries.progress(of: [running])[running]?.received ?? 0 >= 100_000
         }
         clock.set("2026-01-05T13:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         for id in [running, paused, waiting] {
             let failed = try await fixture.end(of: id, in: manager)
             #expect(failed.state == .failed && failed.error?.reason == .deadlineExceeded)
             #expect(try await fixture.events(of: id, in: manager).filter(\.isTerminal) == [.taskFailed])
         }
         gate.open()
-        try await eventually("the run has ended") { await manager.progress(of: [running]).isEmpty }
+        try await eventually("the run has ended") { await manager.queries.progress(of: [running]).isEmpty }
         // Tried again, it goes on from its bytes, and the deadline is forgotten.
-        _ = try await manager.apply(.retry, to: [running], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.retry, to: [running], for: ManagerFixture.caller)
         let retried = try await fixture.end(of: running, in: manager)
         #expect(retried.state == .completed && retried.specification.schedule.deadline == nil)
         await manager.shutdown(.suspend)
@@ -190,7 +190,7 @@ import XferTestSupport
         let manager = try await fixture.open(clock: clock.wall)
         try await manager.start()
         let id = try await fixture.add("/a", as: "a", to: manager)
-        try await eventually("it runs") { await manager.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
+        try await eventually("it runs") { await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
         let window = try Self.night()
         let held = try await update(id, in: manager) { $0.window = window }
         #expect(held.wait == Wait(.schedule, until: at("2026-01-05T21:00:00Z")))
@@ -216,10 +216,10 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.window = window }
         #expect(try await task(id, in: manager).wait?.until == at("2026-01-05T22:00:00Z"))
         clock.set("2025-06-01T12:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await task(id, in: manager).wait?.until == at("2025-06-01T22:00:00Z"))
         clock.set("2031-06-01T12:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await task(id, in: manager).wait?.until == at("2031-06-01T22:00:00Z"))
         await manager.shutdown(.suspend)
     }
@@ -264,13 +264,13 @@ import XferTestSupport
         FileTree.remove("\(zones)/Here")
         manager = try await fixture.open(clock: clock.wall) { $0.zoneDirectory = zones }
         try await manager.start()
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         try await eventually("it waits") {
             try await task(id, in: manager).wait == Wait(.schedule, until: at("2026-01-05T12:05:00Z"))
         }
         try FileTree.write(try FileTree.read("/usr/share/zoneinfo/Asia/Tokyo"), to: "\(zones)/Here")
         clock.set("2026-01-05T13:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)
     }
@@ -281,7 +281,7 @@ import XferTestSupport
         let clock = SettableClock("2026-01-05T12:00:00Z")
         let manager = try await fixture.open(clock: clock.wall)
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
+        try await manager.queue.pause(stopsRunning: false)
         let (url, directory) = (fixture.server.url("/a"), fixture.downloads)
         let drafts = TaskDrafts(count: 1200) { index in
             TaskDraft(url: url) { request in
@@ -292,14 +292,14 @@ import XferTestSupport
                 return specification
             }
         }
-        _ = try await manager.add(drafts, for: ManagerFixture.caller)
+        _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller)
         #expect(try await manager.store.read { try $0.counts() } == [.waiting: 1200])
         clock.set("2026-01-05T14:00:00Z")
-        try await manager.settleConditions()
-        await manager.schedule()
+        try await manager.scheduler.settleConditions()
+        await manager.scheduler.schedule()
         try await eventually("all are woken") { try await manager.store.read { try $0.counts() } == [.queued: 1200] }
         clock.set("2026-01-05T15:00:00Z")
-        try await manager.recomputeConditions()
+        await manager.clockFollower.recomputeConditions()
         #expect(try await manager.store.read { try $0.counts() } == [.failed: 1200])
         await manager.shutdown(.suspend)
     }

@@ -16,8 +16,8 @@ import XferTestSupport
         segmented.served.always(.stall(at: 1000, until: gate))
         let id = try await segmented.add(.exactly(8))
         await gate.arrived(8)
-        let transfer = try #require(await segmented.manager.runs[id]?.transfer)
-        let shared = try #require(await segmented.manager.transfers[transfer]?.shared)
+        let transfer = try #require(await segmented.manager.scheduler.runs[id]?.transfer)
+        let shared = try #require(await segmented.manager.scheduler.transfers[transfer]?.shared)
         // No checkpoint ends from now on.
         let checkpointing = await shared.checkpointing
         await checkpointing.enter()

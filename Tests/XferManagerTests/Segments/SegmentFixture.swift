@@ -46,9 +46,9 @@ struct SegmentFixture {
         served.always(.stall(at: 20_000, until: gate))
         let id = try await add(.exactly(4))
         await gate.arrived(4)
-        try await eventually("each has its part") { await manager.progress(of: [id])[id]?.received == 80_000 }
-        _ = try await manager.apply(.pause, to: [id], for: Self.caller)
-        try await eventually("it has stopped") { await manager.runs[id] == nil }
+        try await eventually("each has its part") { await manager.queries.progress(of: [id])[id]?.received == 80_000 }
+        _ = try await manager.tasks.apply(.pause, to: [id], for: Self.caller)
+        try await eventually("it has stopped") { await manager.scheduler.runs[id] == nil }
         return (id, gate)
     }
 
@@ -65,13 +65,14 @@ struct SegmentFixture {
 
     /// Whether ranges have come as they were asked for, or there will be but one lane.
     func isSettled(_ id: TaskID) async -> Bool {
-        guard let transfer = await manager.runs[id]?.transfer, let shared = await manager.transfers[transfer]?.shared,
+        guard let transfer = await manager.scheduler.runs[id]?.transfer,
+            let shared = await manager.scheduler.transfers[transfer]?.shared,
             let lanes = await shared.lanes, let plan = lanes.plan
         else { return false }
         return plan.isProven || lanes.live.count == 1 && plan.wantedLanes == 1 && plan.widening() == nil
     }
 
-    func task(_ id: TaskID) async throws -> TransferTask { try await manager.task(id, for: Self.caller) }
+    func task(_ id: TaskID) async throws -> TransferTask { try await manager.queries.task(id, for: Self.caller) }
 
     /// It completes with these bytes, and nothing is left lying about.
     @discardableResult

@@ -40,19 +40,19 @@ import XferTestSupport
         segmented.served.always(.stall(at: 20_000, until: gate))
         let id = try await segmented.add(.one)
         try await eventually("it brings bytes") {
-            await segmented.manager.progress(of: [id])[id]?.received == 20_000
+            await segmented.manager.queries.progress(of: [id])[id]?.received == 20_000
         }
-        let four = TransferManager.Update(fieldRefusedWhileRunning: "segments", path: "changes.") {
+        let four = SpecificationChange(fieldRefusedWhileRunning: "segments", path: "changes.") {
             $0.segments = .exactly(4)
         }
         await #expect(throws: ManagerError.self) {
-            try await segmented.manager.update(id, four, for: SegmentFixture.caller)
+            try await segmented.manager.tasks.update(id, four, for: SegmentFixture.caller)
         }
-        _ = try await segmented.manager.apply(.pause, to: [id], for: SegmentFixture.caller)
-        try await eventually("it has stopped") { await segmented.manager.runs[id] == nil }
-        let changed = try await segmented.manager.update(id, four, for: SegmentFixture.caller)
+        _ = try await segmented.manager.tasks.apply(.pause, to: [id], for: SegmentFixture.caller)
+        try await eventually("it has stopped") { await segmented.manager.scheduler.runs[id] == nil }
+        let changed = try await segmented.manager.tasks.update(id, four, for: SegmentFixture.caller)
         #expect(changed.specification.segments == .exactly(4))
-        _ = try await segmented.manager.apply(.resume, to: [id], for: SegmentFixture.caller)
+        _ = try await segmented.manager.tasks.apply(.resume, to: [id], for: SegmentFixture.caller)
         try await eventually("four more ask") { segmented.requests.count == 5 }
         #expect(segmented.asked.dropFirst().map(\.lowerBound).min() == 20_000)
         gate.open()
@@ -101,7 +101,7 @@ import XferTestSupport
         let (id, gate) = try await segmented.pausedWithGaps()
         let paused = try await segmented.task(id)
         #expect(paused.received == 80_000)
-        let segments = try await segmented.manager.segments(of: [paused])[id]
+        let segments = try await segmented.manager.queries.segments(of: [paused])[id]
         #expect(segments?.count == 4)
         #expect(segments?.allSatisfy { $0.committed - $0.start == 20_000 } == true)
 
@@ -111,7 +111,7 @@ import XferTestSupport
         let before = segmented.requests.count
         segmented.served.always()
         gate.open()
-        _ = try await manager.apply(.resume, to: [id], for: SegmentFixture.caller)
+        _ = try await manager.tasks.apply(.resume, to: [id], for: SegmentFixture.caller)
         #expect(try await segmented.fixture.end(of: id, in: manager).state == .completed)
         #expect(try segmented.source.equals(file: "\(segmented.fixture.downloads)/f"))
         // Nothing that was durable is asked for again.
@@ -126,7 +126,7 @@ import XferTestSupport
     @Test func aFileThatWasCutWhilePausedIsFetchedAgainAsAWhole() async throws {
         let segmented = try await SegmentFixture()
         let (id, gate) = try await segmented.pausedWithGaps()
-        let kept = try #require(try await segmented.manager.segments(of: [try await segmented.task(id)])[id])
+        let kept = try #require(try await segmented.manager.queries.segments(of: [try await segmented.task(id)])[id])
         let cut = kept[2].start + 10_000
         let name = try #require(try segmented.fixture.files().first { $0.hasSuffix(".part") })
         let path = "\(segmented.fixture.downloads)/\(name)"
@@ -134,7 +134,7 @@ import XferTestSupport
         let before = segmented.requests.count
         segmented.served.always()
         gate.open()
-        _ = try await segmented.manager.apply(.resume, to: [id], for: SegmentFixture.caller)
+        _ = try await segmented.manager.tasks.apply(.resume, to: [id], for: SegmentFixture.caller)
         try await segmented.completes(id)
         // Whoever cut it may have changed the rest, too.
         let asked = segmented.asked.dropFirst(before)
@@ -155,7 +155,7 @@ import XferTestSupport
         let task = try await segmented.fixture.end(of: id, in: segmented.manager)
         // Both broke: that is a try. Nothing is mixed up, whatever was kept.
         #expect(task.state == .failed || task.state == .completed)
-        _ = try? await segmented.manager.apply(.retry, to: [id], for: SegmentFixture.caller)
+        _ = try? await segmented.manager.tasks.apply(.retry, to: [id], for: SegmentFixture.caller)
         try await segmented.completes(id)
         await segmented.end()
     }

@@ -156,7 +156,7 @@ import XferTestSupport
         segmented.served.replace(with: Self.other)
         segmented.served.always()
         gate.open()
-        _ = try await segmented.manager.apply(.resume, to: [id], for: SegmentFixture.caller)
+        _ = try await segmented.manager.tasks.apply(.resume, to: [id], for: SegmentFixture.caller)
         try await segmented.completes(id, as: Self.other)
         let changes = try await segmented.fixture.events(of: id, in: segmented.manager).filter {
             $0 == .taskSourceChanged
@@ -171,7 +171,7 @@ import XferTestSupport
         let (id, gate) = try await segmented.pausedWithGaps()
         segmented.served.always(.ignoreRange)
         gate.open()
-        _ = try await segmented.manager.apply(.resume, to: [id], for: SegmentFixture.caller)
+        _ = try await segmented.manager.tasks.apply(.resume, to: [id], for: SegmentFixture.caller)
         try await segmented.completes(id)
         await segmented.end()
     }

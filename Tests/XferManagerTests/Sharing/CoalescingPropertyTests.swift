@@ -55,14 +55,14 @@ import XferTestSupport
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        _ = try await manager.apply(.resume, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
-        try await eventually("everybody is on the way") { try await manager.counts()[.queued] == nil }
+        _ = try await manager.tasks.apply(.resume, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
+        try await eventually("everybody is on the way") { try await manager.queries.counts()[.queued] == nil }
         gate.open()
         let seed = "episode \(episode)"
         var published: Set<String> = []
         for task in added {
             // Who waits for a retry tries now.
-            _ = try await manager.apply(.resume, to: [task.id], for: ManagerFixture.caller)
+            _ = try await manager.tasks.apply(.resume, to: [task.id], for: ManagerFixture.caller)
             let end = try await fixture.end(of: task.id, in: manager)
             let terminal = try await fixture.events(of: task.id, in: manager).filter(\.isTerminal)
             #expect(
@@ -80,7 +80,7 @@ import XferTestSupport
             let requests = fixture.server.requests(to: "/\(url)").count
             #expect(requests <= begun[url], "\(seed): \(requests) requests for \(begun[url]) transfers")
         }
-        try await eventually("nothing lives") { await manager.isAtRest }
+        try await eventually("nothing lives") { await manager.scheduler.isAtRest }
         await manager.shutdown(.suspend)
     }
 
@@ -99,7 +99,7 @@ import XferTestSupport
                 default: nil
                 }
             if let verb, let task = mine.randomElement(using: &random) {
-                _ = try await manager.apply(verb, to: [task.id], for: caller)
+                _ = try await manager.tasks.apply(verb, to: [task.id], for: caller)
             } else {
                 let url = Int.random(in: 0..<urls, using: &random)
                 let name = "c\(client)-\(round)"
@@ -121,7 +121,8 @@ import XferTestSupport
         var begun = [Int](repeating: 0, count: urls)
         var seq: Int64 = 0
         while true {
-            guard case .events(let events, _) = try await manager.events(since: seq, EventFilter(), limit: 1000),
+            guard
+                case .events(let events, _) = try await manager.queries.events(since: seq, EventFilter(), limit: 1000),
                 let last = events.last
             else { return begun }
             seq = last.seq
@@ -163,32 +164,32 @@ import XferTestSupport
                 return specification
             }
         }
-        if standing == .queued { try await manager.pauseQueue(stopsRunning: false) }
+        if standing == .queued { try await manager.queue.pause(stopsRunning: false) }
         let disk = ThreadGate()
         if standing == .verifying { Task { await disk.hold(manager.services.digests) } }
         try await manager.start()
-        let ids = try await manager.add(drafts, for: ManagerFixture.caller).map(\.id)
+        let ids = try await manager.tasks.add(drafts, for: ManagerFixture.caller).map(\.id)
         try await eventually("they stand as they should", within: Patience.long) {
             switch standing {
-            case .queued: return try await manager.counts()[.queued] == Int64(count)
-            case .paused: return try await manager.counts()[.paused] == Int64(count)
-            case .waiting: return try await manager.counts()[.waiting] == Int64(count)
+            case .queued: return try await manager.queries.counts()[.queued] == Int64(count)
+            case .paused: return try await manager.queries.counts()[.paused] == Int64(count)
+            case .waiting: return try await manager.queries.counts()[.waiting] == Int64(count)
             case .running:
-                let progress = await manager.progress(of: ids)
+                let progress = await manager.queries.progress(of: ids)
                 return progress.count == count && progress.values.allSatisfy { $0.received >= 100_000 }
             case .verifying:
-                return await manager.progress(of: ids).values.contains { $0.phase == .verifying }
+                return await manager.queries.progress(of: ids).values.contains { $0.phase == .verifying }
             }
         }
-        let outcome = try await manager.apply(.cancel, to: ids, for: ManagerFixture.caller)
+        let outcome = try await manager.tasks.apply(.cancel, to: ids, for: ManagerFixture.caller)
         #expect(outcome.changed == ids)
         disk.open()
         gate.open()
-        try await eventually("no run is left", within: Patience.long) { await manager.runs.isEmpty }
-        #expect(try await manager.counts() == [.cancelled: Int64(count)])
+        try await eventually("no run is left", within: Patience.long) { await manager.scheduler.runs.isEmpty }
+        #expect(try await manager.queries.counts() == [.cancelled: Int64(count)])
         var ended: [TaskID] = []
         var seq: Int64 = 0
-        while case .events(let events, _) = try await manager.events(
+        while case .events(let events, _) = try await manager.queries.events(
             since: seq, EventFilter(types: [.taskCancelled, .taskCompleted, .taskFailed]), limit: 1000),
             let last = events.last
         {
@@ -202,14 +203,14 @@ import XferTestSupport
         try await eventually("no transfer is left", within: Patience.long) {
             try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
         }
-        try await eventually("nothing lives") { await manager.isAtRest }
+        try await eventually("nothing lives") { await manager.scheduler.isAtRest }
         await manager.shutdown(.suspend)
     }
 }
 
-extension TransferManager {
+extension RunScheduler {
     fileprivate var isAtRest: Bool {
-        runs.isEmpty && transfers.isEmpty && stopsBeforeLaunch.isEmpty && scheduler.activeCount == 0
-            && scheduler.runningCount == 0
+        runs.isEmpty && transfers.isEmpty && passes.stops.isEmpty && machine.activeCount == 0
+            && machine.runningCount == 0
     }
 }

@@ -33,23 +33,23 @@ import XferTestSupport
         }
 
         func apply(_ verb: TaskVerb, _ ids: TaskID...) async throws {
-            #expect(try await manager.apply(verb, to: ids, for: CoalescingTests.caller).changed == ids)
+            #expect(try await manager.tasks.apply(verb, to: ids, for: CoalescingTests.caller).changed == ids)
         }
 
         func task(_ id: TaskID) async throws -> TransferTask {
-            try await manager.task(id, for: CoalescingTests.caller)
+            try await manager.queries.task(id, for: CoalescingTests.caller)
         }
 
         /// All these have what came so far.
         func halfWay(_ ids: [TaskID]) async throws {
             try await eventually("bytes have come") {
-                let progress = await manager.progress(of: ids)
+                let progress = await manager.queries.progress(of: ids)
                 return progress.count == ids.count && progress.values.allSatisfy { $0.received >= 100_000 }
             }
         }
 
         func runsEnded(_ ids: TaskID...) async throws {
-            for id in ids { try await eventually("the run is over") { await manager.runs[id] == nil } }
+            for id in ids { try await eventually("the run is over") { await manager.scheduler.runs[id] == nil } }
         }
 
         func completed(_ ids: [TaskID], names: [String]) async throws {
@@ -72,8 +72,8 @@ import XferTestSupport
             try await eventually("no transfer is left") {
                 try await manager.store.read { try $0.orphanedTransfers(limit: 10) }.isEmpty
             }
-            try await eventually("no run is left") { await manager.runs.isEmpty }
-            try await eventually("nothing lives") { await manager.transfers.isEmpty }
+            try await eventually("no run is left") { await manager.scheduler.runs.isEmpty }
+            try await eventually("nothing lives") { await manager.scheduler.transfers.isEmpty }
             await manager.shutdown(.suspend)
         }
     }
@@ -173,7 +173,7 @@ import XferTestSupport
         #expect(stalled.fixture.server.openConnectionCount == 1)
         try await stalled.apply(.pause, ids[2])
         try await stalled.runsEnded(ids[2])
-        try await eventually("the transfer is over") { await stalled.manager.transfers.isEmpty }
+        try await eventually("the transfer is over") { await stalled.manager.scheduler.transfers.isEmpty }
         // The bytes stay with those who are paused, and one of them is enough.
         try await stalled.apply(.cancel, ids[1])
         stalled.gate.open()
@@ -244,7 +244,7 @@ import XferTestSupport
         var ids: [TaskID] = []
         for (index, change) in changes.enumerated() { ids.append(try await stalled.add("f\(index)", change)) }
         // The sixth slot.
-        _ = try await stalled.manager.apply(.cancel, to: [ids.removeLast()], for: Self.caller)
+        _ = try await stalled.manager.tasks.apply(.cancel, to: [ids.removeLast()], for: Self.caller)
         let theirs = try await stalled.add("theirs", for: other)
         stalled.gate.open()
         for id in ids + [theirs] {
@@ -276,7 +276,7 @@ import XferTestSupport
         for index in 10..<20 { ids.append(try await stalled.add("f\(index)")) }
         try await stalled.halfWay(ids)
         #expect(try await stalled.task(other).state == .queued)
-        #expect(await stalled.manager.scheduler.activeCount == 1)
+        #expect(await stalled.manager.scheduler.machine.activeCount == 1)
         stalled.gate.open()
         try await stalled.completed(ids, names: (0..<20).map { "f\($0)" })
         #expect(try await stalled.fixture.end(of: other, in: stalled.manager).state == .completed)
@@ -308,18 +308,18 @@ import XferTestSupport
         fixture.server.serve("/a", Self.version, faults: [[.drop(after: 100_000)]])
         let manager = try await fixture.open()
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
+        try await manager.queue.pause(stopsRunning: false)
         let impatient = try await fixture.add("/a", as: "impatient", to: manager) {
             $0.retry = RetryLimits(maxRetries: 0, retryFor: 0)
         }
         let patient = try await fixture.add("/a", as: "patient", to: manager)
-        try await manager.resumeQueue()
+        try await manager.queue.resume()
         #expect(try await fixture.end(of: patient, in: manager).state == .completed)
         let failed = try await fixture.end(of: impatient, in: manager)
         #expect(failed.state == .failed)
         #expect(fixture.server.requests.map { $0.header("Range") != nil } == [false, true])
         // It kept what it had: all of it, by now.
-        _ = try await manager.apply(.retry, to: [impatient], for: Self.caller)
+        _ = try await manager.tasks.apply(.retry, to: [impatient], for: Self.caller)
         #expect(try await fixture.end(of: impatient, in: manager).state == .completed)
         #expect(try Self.version.equals(file: fixture.downloads + "/impatient"))
         #expect(fixture.server.requests.count == 2)
@@ -350,7 +350,7 @@ import XferTestSupport
         try await stalled.halfWay(ids)
         for id in ids { try await stalled.apply(.pause, id) }
         try await stalled.runsEnded(ids[0], ids[1])
-        let changed = try await stalled.manager.update(
+        let changed = try await stalled.manager.tasks.update(
             ids[0],
             .init(fieldRefusedWhileRunning: "headers", path: "") {
                 $0.request.headers = [HeaderField(name: "X-A", value: "b")]
@@ -372,11 +372,13 @@ import XferTestSupport
         try await stalled.halfWay([fast])
         let slow = try await stalled.add("slow") { $0.maxReceiveRate = 1000 }
         try await stalled.halfWay([slow])
-        func rate() async -> Int64? { await stalled.manager.transfers.values.first?.shared?.course.maxRates.receive }
+        func rate() async -> Int64? {
+            await stalled.manager.scheduler.transfers.values.first?.shared?.course.maxRates.receive
+        }
         #expect(await rate() == 0)
         try await stalled.apply(.cancel, fast)
         try await eventually("the limit holds") { await rate() == 1000 }
-        _ = try await stalled.manager.update(
+        _ = try await stalled.manager.tasks.update(
             slow, .init(fieldRefusedWhileRunning: nil, path: "") { $0.maxReceiveRate = 0 }, for: Self.caller)
         #expect(await rate() == 0)
         stalled.gate.open()

@@ -16,7 +16,7 @@ import XferTestSupport
     private static func list(_ manager: TransferManager, _ caller: Principal = ManagerFixture.caller) async throws
         -> [FailedURL]
     {
-        try await manager.failedURLs(ascending: true, limit: 100, cursor: nil, for: caller).page.entries
+        try await manager.failedURLs.list(ascending: true, limit: 100, cursor: nil, for: caller).page.entries
     }
 
     @Test func theSecondAddMakesNoRequestAlsoAfterARestart() async throws {
@@ -30,7 +30,7 @@ import XferTestSupport
 
         for round in 0..<2 {
             let blocked = try await fixture.add("/gone?key=s3cret", as: "a", to: manager, startsPaused: round == 1)
-            let task = try await manager.task(blocked, for: ManagerFixture.caller)
+            let task = try await manager.queries.task(blocked, for: ManagerFixture.caller)
             #expect(task.state == .failed && task.error?.reason == .blockedURL && task.error?.httpStatus == 404)
             #expect(task.finishedAt != nil && task.startedAt == nil && task.transferID == nil)
             #expect(try await fixture.events(of: blocked, in: manager) == [.taskAdded, .taskFailed])
@@ -59,7 +59,7 @@ import XferTestSupport
 
         fixture.server.serve("/a", .tagged(1, length: 1000))
         // A retry insists, too.
-        #expect(try await manager.apply(.retry, to: [blocked], for: ManagerFixture.caller).changed == [blocked])
+        #expect(try await manager.tasks.apply(.retry, to: [blocked], for: ManagerFixture.caller).changed == [blocked])
         #expect(try await fixture.end(of: blocked, in: manager).state == .completed)
         #expect(try await Self.list(manager) == [])
         let last = try await fixture.add("/a", as: "b", to: manager)
@@ -101,7 +101,7 @@ import XferTestSupport
             $0.request.timeouts.idle = 0.2
         }
         let cancelled = try await fixture.add("/slow", as: "c", to: manager)
-        _ = try await manager.apply(.cancel, to: [cancelled], for: ManagerFixture.caller)
+        _ = try await manager.tasks.apply(.cancel, to: [cancelled], for: ManagerFixture.caller)
         #expect(try await fixture.end(of: refused, in: manager).error?.reason == .connectFailed)
         #expect(try await fixture.end(of: late, in: manager).error?.reason == .idleTimeout)
         #expect(try await Self.list(manager) == [])
@@ -140,7 +140,7 @@ import XferTestSupport
             #expect(fixture.server.requests.count == 1)
         }
         // Its row goes, too, when the past is tidied.
-        try await manager.trimFailedURLs(at: manager.clock())
+        try await manager.trimmer.trimFailedURLs(at: manager.clock())
         #expect(try await manager.store.read { try $0.hasFailedURLs() } == false)
         let free = try await fixture.end(of: try await fixture.add("/a", as: "a", to: manager), in: manager)
         #expect(free.error?.reason == .httpStatus)
@@ -178,13 +178,13 @@ import XferTestSupport
         #expect(try await Self.list(manager, bob).map(\.owner.rawValue) == [1002])
         let everybodys = try await Self.list(manager).map(\.id)
         #expect(everybodys.count == 3)
-        #expect(try await manager.removeFailedURLs(.ids(everybodys), for: bob).count == 1)
-        #expect(try await manager.removeFailedURLs(.url(fixture.server.url("/a")), for: bob) == [])
-        #expect(try await manager.clearFailedURLs(for: bob) == 0)
-        #expect(try await manager.removeFailedURLs(.url(fixture.server.url("/a")), for: ada).count == 2)
+        #expect(try await manager.failedURLs.remove(.ids(everybodys), for: bob).count == 1)
+        #expect(try await manager.failedURLs.remove(.url(fixture.server.url("/a")), for: bob) == [])
+        #expect(try await manager.failedURLs.clear(for: bob) == 0)
+        #expect(try await manager.failedURLs.remove(.url(fixture.server.url("/a")), for: ada).count == 2)
         let free = try await fixture.add("/a", as: "a", to: manager, for: ada)
         #expect(try await fixture.end(of: free, in: manager).error?.reason == .httpStatus)
-        #expect(try await manager.clearFailedURLs(for: ManagerFixture.caller) == 1)
+        #expect(try await manager.failedURLs.clear(for: ManagerFixture.caller) == 1)
         await manager.shutdown(.suspend)
     }
 

@@ -19,13 +19,13 @@ import XferTestSupport
             change(&specification)
             return specification
         }
-        return try await manager.add([draft], for: caller)[0].id
+        return try await manager.tasks.add([draft], for: caller)[0].id
     }
 
     private func bytes(of id: TaskID, _ manager: TransferManager) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
-            let page = try await manager.result(of: id, offset: Int64(bytes.count), length: 1 << 20, for: caller)
+            let page = try await manager.bytes.result(of: id, offset: Int64(bytes.count), length: 1 << 20, for: caller)
             bytes += page.bytes
             if page.isLast { return bytes }
         }
@@ -48,10 +48,10 @@ import XferTestSupport
         let file = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("bytes have come") {
             let all = ids + [picky, cancelled, file]
-            let progress = await manager.progress(of: all)
+            let progress = await manager.queries.progress(of: all)
             return progress.count == all.count && progress.values.allSatisfy { $0.received >= 100_000 }
         }
-        _ = try await manager.apply(.cancel, to: [ids.removeFirst(), cancelled], for: caller)
+        _ = try await manager.tasks.apply(.cancel, to: [ids.removeFirst(), cancelled], for: caller)
         gate.open()
         for id in ids {
             let task = try await fixture.end(of: id, in: manager)
@@ -64,7 +64,7 @@ import XferTestSupport
         #expect(try await fixture.end(of: picky, in: manager).error?.reason == .unacceptableType)
         #expect(try await fixture.end(of: file, in: manager).state == .completed)
         #expect(fixture.server.requests.count == 2)
-        try await eventually("nothing lives") { await manager.transfers.isEmpty }
+        try await eventually("nothing lives") { await manager.scheduler.transfers.isEmpty }
         await manager.shutdown(.suspend)
     }
 
@@ -73,12 +73,12 @@ import XferTestSupport
         fixture.server.serve("/a", .tagged(3, length: 1000), faults: [[.drop(after: 500)]])
         let manager = try await fixture.open()
         try await manager.start()
-        try await manager.pauseQueue(stopsRunning: false)
+        try await manager.queue.pause(stopsRunning: false)
         let impatient = try await add("/a", to: manager, fixture) {
             $0.retry = RetryLimits(maxRetries: 0, retryFor: 0)
         }
         let patient = try await add("/a", to: manager, fixture)
-        try await manager.resumeQueue()
+        try await manager.queue.resume()
         #expect(try await fixture.end(of: impatient, in: manager).state == .failed)
         #expect(try await fixture.end(of: patient, in: manager).state == .completed)
         let events = try await (fixture.events(of: impatient, in: manager), fixture.events(of: patient, in: manager))

@@ -27,32 +27,32 @@ import XferTestSupport
         fixture.server.on("/busy") { _ in Reply.failure(503, retryAfter: "3000") }
         let manager = try await fixture.open()
         try await manager.start()
-        if standing == .queued { try await manager.pauseQueue(stopsRunning: false) }
+        if standing == .queued { try await manager.queue.pause(stopsRunning: false) }
         let path = standing == .waiting ? "/busy" : "/a"
         let old = try await fixture.add(path, as: "a", to: manager, startsPaused: standing == .paused) { $0.slot = "s" }
         try await eventually("the old task stands as it should") {
-            let task = try await manager.task(old, for: ManagerFixture.caller)
+            let task = try await manager.queries.task(old, for: ManagerFixture.caller)
             switch standing {
             case .queued: return task.state == .queued
             case .paused: return task.state == .paused
             case .waiting: return task.state == .waiting
-            case .running: return await manager.progress(of: [old])[old]?.received ?? 0 >= 100_000
+            case .running: return await manager.queries.progress(of: [old])[old]?.received ?? 0 >= 100_000
             }
         }
         if standing == .waiting {
             try await manager.store.write { try $0.setCooldown(host: "127.0.0.1:\(fixture.server.port)", until: nil) }
         }
         let new = try await fixture.add("/b", as: "b", to: manager) { $0.slot = "s" }
-        #expect(try await manager.task(inSlot: "s", for: ManagerFixture.caller)?.id == new)
-        let superseded = try await manager.task(old, for: ManagerFixture.caller)
+        #expect(try await manager.slots.task(in: "s", for: ManagerFixture.caller)?.id == new)
+        let superseded = try await manager.queries.task(old, for: ManagerFixture.caller)
         #expect(superseded.state == .cancelled && superseded.finishedAt != nil)
-        if standing == .queued { try await manager.resumeQueue() }
+        if standing == .queued { try await manager.queue.resume() }
         #expect(try await fixture.end(of: new, in: manager).state == .completed)
         #expect(try await Self.terminal(old, fixture, manager) == [.taskSuperseded])
 
         // In one commit, and the new one came before the old one went.
         guard
-            case .events(let events, _) = try await manager.events(since: 0, EventFilter(), limit: 1000),
+            case .events(let events, _) = try await manager.queries.events(since: 0, EventFilter(), limit: 1000),
             let joined = events.firstIndex(where: { $0.taskID == new && $0.type == .taskAdded })
         else {
             Issue.record("no events")
@@ -61,7 +61,7 @@ import XferTestSupport
         #expect(events[joined + 1].payload == .taskSuperseded(by: new) && events[joined + 1].taskID == old)
         #expect(events[joined].time == events[joined + 1].time)
         // What has ended has left.
-        #expect(try await manager.task(inSlot: "s", for: ManagerFixture.caller) == nil)
+        #expect(try await manager.slots.task(in: "s", for: ManagerFixture.caller) == nil)
         gate.open()
         try await eventually("the old one's bytes are gone") { try fixture.files() == ["b"] }
         #expect(try await fixture.events(of: old, in: manager).last == .taskSuperseded)
@@ -84,15 +84,15 @@ import XferTestSupport
                     slot: index == 3 ? "other" : "s")
             }
         }
-        let ids = try await manager.add(drafts, for: ManagerFixture.caller).map(\.id)
+        let ids = try await manager.tasks.add(drafts, for: ManagerFixture.caller).map(\.id)
         var states: [TaskState] = []
-        for id in ids { states.append(try await manager.task(id, for: ManagerFixture.caller).state) }
+        for id in ids { states.append(try await manager.queries.task(id, for: ManagerFixture.caller).state) }
         #expect(states == [.cancelled, .cancelled, .cancelled, .paused, .paused])
         for id in ids[..<3] {
             #expect(try await fixture.events(of: id, in: manager) == [.taskAdded, .taskSuperseded])
         }
-        #expect(try await manager.task(inSlot: "s", for: ManagerFixture.caller)?.id == ids[4])
-        #expect(try await manager.task(inSlot: "s", for: Self.user(1001))?.id == theirs)
+        #expect(try await manager.slots.task(in: "s", for: ManagerFixture.caller)?.id == ids[4])
+        #expect(try await manager.slots.task(in: "s", for: Self.user(1001))?.id == theirs)
         await manager.shutdown(.suspend)
     }
 
@@ -104,15 +104,15 @@ import XferTestSupport
         func add() async throws -> TaskID {
             try await fixture.add("/a", as: "a", to: manager, startsPaused: true) { $0.slot = "s" }
         }
-        #expect(try await manager.detach(fromSlot: "s", for: caller) == nil)
-        #expect(try await manager.cancel(inSlot: "s", for: caller) == nil)
+        #expect(try await manager.slots.detach(from: "s", for: caller) == nil)
+        #expect(try await manager.slots.cancel(in: "s", for: caller) == nil)
         let detached = try await add()
-        #expect(try await manager.detach(fromSlot: "s", for: Self.user(1001)) == nil)
-        #expect(try await manager.detach(fromSlot: "s", for: caller)?.id == detached)
-        #expect(try await manager.task(inSlot: "s", for: caller) == nil)
+        #expect(try await manager.slots.detach(from: "s", for: Self.user(1001)) == nil)
+        #expect(try await manager.slots.detach(from: "s", for: caller)?.id == detached)
+        #expect(try await manager.slots.task(in: "s", for: caller) == nil)
         let cancelled = try await add()
-        #expect(try await manager.task(detached, for: caller).state == .paused)
-        let answer = try await manager.cancel(inSlot: "s", for: caller)
+        #expect(try await manager.queries.task(detached, for: caller).state == .paused)
+        let answer = try await manager.slots.cancel(in: "s", for: caller)
         #expect(answer?.id == cancelled && answer?.state == .cancelled)
         #expect(try await Self.terminal(cancelled, fixture, manager) == [.taskCancelled])
         #expect(try await Self.terminal(detached, fixture, manager) == [])
@@ -130,8 +130,8 @@ import XferTestSupport
         let next = try await fixture.add("/a", as: "b", to: manager, startsPaused: true) { $0.slot = "s" }
         #expect(try await Self.terminal(failed, fixture, manager) == [.taskFailed])
         fixture.server.serve("/gone", .tagged(1, length: 1000))
-        #expect(try await manager.apply(.retry, to: [failed], for: caller).changed == [failed])
-        #expect(try await manager.task(next, for: caller).state == .cancelled)
+        #expect(try await manager.tasks.apply(.retry, to: [failed], for: caller).changed == [failed])
+        #expect(try await manager.queries.task(next, for: caller).state == .cancelled)
         #expect(try await Self.terminal(next, fixture, manager) == [.taskSuperseded])
         #expect(try await fixture.end(of: failed, in: manager).state == .completed)
         // One terminal event for each run.
@@ -152,13 +152,13 @@ import XferTestSupport
             ($0.slot, $0.clientKey) = ("s", "k")
         }
         #expect(again == keyed)
-        #expect(try await manager.task(inSlot: "s", for: caller)?.id == holder)
+        #expect(try await manager.slots.task(in: "s", for: caller)?.id == holder)
 
         _ = try await fixture.end(of: try await fixture.add("/gone", as: "g", to: manager), in: manager)
         let blocked = try await fixture.add("/gone", as: "g", to: manager) { $0.slot = "s" }
-        #expect(try await manager.task(blocked, for: caller).error?.reason == .blockedURL)
+        #expect(try await manager.queries.task(blocked, for: caller).error?.reason == .blockedURL)
         #expect(try await Self.terminal(holder, fixture, manager) == [.taskSuperseded])
-        #expect(try await manager.task(inSlot: "s", for: caller) == nil)
+        #expect(try await manager.slots.task(in: "s", for: caller) == nil)
         await manager.shutdown(.suspend)
     }
 
@@ -172,13 +172,13 @@ import XferTestSupport
         for name in ["a", "b"] {
             _ = try await fixture.add("/a", as: name, to: manager, startsPaused: true, for: user) { $0.slot = "s" }
         }
-        let held = try await manager.task(inSlot: "s", for: user)
+        let held = try await manager.slots.task(in: "s", for: user)
         for slot in [nil, "t"] as [String?] {
             await #expect(throws: ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: 1)) {
                 try await fixture.add("/a", as: "c", to: manager, startsPaused: true, for: user) { $0.slot = slot }
             }
         }
-        #expect(try await manager.task(inSlot: "s", for: user) == held)
+        #expect(try await manager.slots.task(in: "s", for: user) == held)
         await manager.shutdown(.suspend)
     }
 
@@ -197,12 +197,12 @@ import XferTestSupport
                     for round in 0..<40 {
                         let slot = "slot\(Int.random(in: 0..<3, using: &random))"
                         switch Int.random(in: 0..<8, using: &random) {
-                        case 0: _ = try await manager.cancel(inSlot: slot, for: caller)
-                        case 1: _ = try await manager.detach(fromSlot: slot, for: caller)
+                        case 0: _ = try await manager.slots.cancel(in: slot, for: caller)
+                        case 1: _ = try await manager.slots.detach(from: slot, for: caller)
                         case 2 where !mine.isEmpty:
                             let id = mine[Int.random(in: 0..<mine.count, using: &random)]
-                            _ = try await manager.apply(.pause, to: [id], for: caller)
-                            _ = try await manager.apply(.resume, to: [id], for: caller)
+                            _ = try await manager.tasks.apply(.pause, to: [id], for: caller)
+                            _ = try await manager.tasks.apply(.resume, to: [id], for: caller)
                         default:
                             mine.append(
                                 try await fixture.add(

@@ -38,9 +38,9 @@ import XferTestSupport
             change(&specification)
             return specification
         }
-        let id = try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        let id = try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
         await gate.arrived()
-        #expect(try await manager.apply(.cancel, to: [id], for: ManagerFixture.caller).changed == [id])
+        #expect(try await manager.tasks.apply(.cancel, to: [id], for: ManagerFixture.caller).changed == [id])
         gate.open()
         return id
     }

@@ -30,7 +30,7 @@ import XferTestSupport
             change(&specification)
             return specification
         }
-        return try await manager.add([draft], for: ManagerFixture.caller)[0].id
+        return try await manager.tasks.add([draft], for: ManagerFixture.caller)[0].id
     }
 
     /// A server that speaks just enough of tus, and of plain HTTP; every answer has these fields and this body.
@@ -78,7 +78,7 @@ import XferTestSupport
         let id = try await add(kind, to: manager, fixture)
         await gate.arrived()
         try await eventually("the server is noted") {
-            await manager.runs[id]?.trust.unrecordedSources(isLast: true)?.count == 1
+            await manager.scheduler.runs[id]?.trust.unrecordedSources(isLast: true)?.count == 1
         }
         gate.open()
         _ = try await fixture.end(of: id, in: manager)
@@ -107,13 +107,13 @@ import XferTestSupport
             }
         }
         await isHeld.wait()
-        _ = try await manager.apply(.resume, to: [id], for: ManagerFixture.caller)
-        try await eventually("the run is there") { await manager.runs[id] != nil }
-        let unlimited = TransferManager.Update(fieldRefusedWhileRunning: nil, path: "") {
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
+        try await eventually("the run is there") { await manager.scheduler.runs[id] != nil }
+        let unlimited = SpecificationChange(fieldRefusedWhileRunning: nil, path: "") {
             $0.maxReceiveRate = 0
             $0.maxSendRate = 0
         }
-        _ = try await manager.update(id, unlimited, for: ManagerFixture.caller)
+        _ = try await manager.tasks.update(id, unlimited, for: ManagerFixture.caller)
         door.lock()
         door.unlock(withValue: true)
         try await holding

@@ -1,0 +1,207 @@
+import Logging
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// Pauses the queue and sets its limits. Limits set over RPC take precedence over the configuration.
+public actor QueueControl: ManagerPart {
+    nonisolated let context: ManagerContext
+    private let scheduler: RunScheduler
+    private let tasks: TaskCommands
+    /// Limits set by an operator over RPC. They take precedence over the configuration until set to nil.
+    private var overrides = LimitOverrides()
+    /// Wakes at the next change in the timetable.
+    private var rateTimer = WakeTimer()
+
+    init(context: ManagerContext, scheduler: RunScheduler, tasks: TaskCommands) {
+        self.context = context
+        self.scheduler = scheduler
+        self.tasks = tasks
+    }
+
+    /// Pauses the queue, over restarts too. With `stopsRunning` running tasks are paused, too.
+    public func pause(stopsRunning: Bool) async throws {
+        await scheduler.hold(.pausedByOperator)
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.queuePaused, "true") }
+        }
+        if stopsRunning { _ = try await tasks.apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
+    }
+
+    public func resume() async throws {
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }
+        }
+        await scheduler.release(.pausedByOperator)
+        await scheduler.schedule()
+    }
+
+    /// Sets limits that take precedence over the configuration until set to nil. They survive a restart.
+    public func setLimits(_ change: @Sendable (inout LimitOverrides) -> Void) async throws {
+        var changed = overrides
+        change(&changed)
+        let stored = changed
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                try tx.setSetting(StoredSetting.maxActive, stored.maxActive.map(String.init))
+                try tx.setSetting(StoredSetting.maxActivePerHost, stored.maxActivePerHost.map(String.init))
+                try tx.setSetting(StoredSetting.order, stored.order?.rawValue)
+                try tx.setSetting(StoredSetting.maxReceiveRate, stored.maxReceiveRate.map(String.init))
+                try tx.setSetting(StoredSetting.maxSendRate, stored.maxSendRate.map(String.init))
+            }
+        }
+        overrides = changed
+        await applyLimits()
+        await scheduler.schedule()
+    }
+
+    /// The queue's counts, rates and limits.
+    public func stats(for principal: Principal) async throws -> QueueStats {
+        let owner = principal.visibleOwner
+        let counts = try await store.read { try $0.counts(owner: owner) }
+        let moving = await scheduler.rates(visibleTo: owner)
+        let activity = await scheduler.activity
+        return QueueStats(
+            counts: counts, receiveRate: moving.received, sendRate: moving.sent,
+            activeCount: activity.activeCount, maxActive: activity.limits.maxActive,
+            maxActivePerHost: activity.limits.maxActivePerHost, order: activity.limits.order,
+            rates: rateLimits, isPaused: activity.isPaused)
+    }
+
+    /// Loads what was set over RPC in an earlier daemon.
+    func loadOverrides() async throws {
+        let (isPaused, loaded) = try await store.read { reader in
+            func number<Number: LosslessStringConvertible>(_ key: String) throws -> Number? {
+                try reader.setting(key).flatMap { Number($0) }
+            }
+            return (
+                try reader.setting(StoredSetting.queuePaused) != nil,
+                LimitOverrides(
+                    maxActive: try number(StoredSetting.maxActive),
+                    maxActivePerHost: try number(StoredSetting.maxActivePerHost),
+                    order: try reader.setting(StoredSetting.order).flatMap(QueueOrder.init),
+                    maxReceiveRate: try number(StoredSetting.maxReceiveRate),
+                    maxSendRate: try number(StoredSetting.maxSendRate))
+            )
+        }
+        overrides = loaded
+        if isPaused { await scheduler.hold(.pausedByOperator) }
+        await applyLimits()
+    }
+
+    /// Applies the limits in force: of the queue, and those shared by transfers.
+    func applyLimits() async {
+        let settings = settings
+        var limits = settings.scheduler
+        limits.maxActive = overrides.maxActive ?? limits.maxActive
+        limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
+        limits.order = overrides.order ?? limits.order
+        await scheduler.setLimits(limits)
+        await applySharedLimits()
+    }
+
+    // MARK: Rates
+
+    /// Bytes per second over all transfers now: as set over RPC, else by the timetable, else by the configuration.
+    var rateLimits: BandwidthLimits {
+        let settings = settings
+        var limits = settings.bandwidth
+        if let zone = zones.rules(named: nil), let entry = settings.timetable.limits(at: clock(), in: zone) {
+            limits = entry
+        }
+        limits.receive = overrides.maxReceiveRate ?? limits.receive
+        limits.send = overrides.maxSendRate ?? limits.send
+        return limits
+    }
+
+    /// Applies the shared limits of the service, of groups and of profiles, and arms the timer for the next change in
+    /// the timetable.
+    func applySharedLimits() async {
+        var limits = RateLimits()
+        var maxActive: [String: Int] = [:]
+        do {
+            let profiles: [Profile]
+            (limits, profiles) = try await store.read { reader in
+                (try reader.groupRates(), try reader.profiles().map(\.profile))
+            }
+            for profile in profiles {
+                limits.receive[.profile(profile.name)] = profile.maxReceiveRate
+                limits.send[.profile(profile.name)] = profile.maxSendRate
+                maxActive[profile.name] = profile.maxActive
+            }
+        } catch {
+            logger.report("the limits of groups and profiles cannot be read", error)
+        }
+        await scheduler.setMaxActive(byProfile: maxActive)
+        let service = rateLimits
+        limits.receive[.service] = service.receive
+        limits.send[.service] = service.send
+        await services.engine.setRateLimits(limits)
+        let now = clock()
+        let change = zones.rules(named: nil).flatMap { settings.timetable.nextChange(after: now, in: $0) }
+        rateTimer.arm(for: change, now: now) { [weak self] _ in await self?.onRateTimer() }
+    }
+
+    private func onRateTimer() async {
+        rateTimer.onFired()
+        await applySharedLimits()
+    }
+
+    /// The wall clock was set: the timetable's entry and the time until the next change are determined again.
+    func onClockSet() async {
+        rateTimer.disarm()
+        await applySharedLimits()
+    }
+
+    func stopTimers() { rateTimer.disarm() }
+}
+
+/// The queue's counts, rates and limits; see `QueueControl.stats`.
+public struct QueueStats: Sendable {
+    public var counts: [TaskState: Int64]
+    /// Bytes per second over all running tasks. A shared transfer counts once.
+    public var receiveRate: Int64
+    public var sendRate: Int64
+    /// Transfers whose bodies are on the way.
+    public var activeCount: Int
+    /// Limits in force, including those set over RPC.
+    public var maxActive: Int
+    public var maxActivePerHost: Int
+    public var order: QueueOrder
+    /// Over all transfers, as the timetable sets them now.
+    public var rates: BandwidthLimits
+    public var isPaused: Bool
+}
+
+/// Limits set over RPC; nil means the configuration's.
+public struct LimitOverrides: Hashable, Sendable {
+    public var maxActive: Int?
+    public var maxActivePerHost: Int?
+    public var order: QueueOrder?
+    /// Bytes per second over all transfers, 0 is unlimited; takes precedence over the timetable.
+    public var maxReceiveRate: Int64?
+    /// Bytes of content per second over all transfers, 0 is unlimited; takes precedence over the timetable.
+    public var maxSendRate: Int64?
+
+    public init(
+        maxActive: Int? = nil, maxActivePerHost: Int? = nil, order: QueueOrder? = nil, maxReceiveRate: Int64? = nil,
+        maxSendRate: Int64? = nil
+    ) {
+        self.maxActive = maxActive
+        self.maxActivePerHost = maxActivePerHost
+        self.order = order
+        self.maxReceiveRate = maxReceiveRate
+        self.maxSendRate = maxSendRate
+    }
+}
+
+/// The keys of settings made over RPC in the store.
+private enum StoredSetting {
+    static let queuePaused = "queue.paused"
+    static let maxActive = "queue.max_active"
+    static let maxActivePerHost = "queue.max_active_per_host"
+    static let order = "queue.order"
+    static let maxReceiveRate = "queue.max_recv_rate"
+    static let maxSendRate = "queue.max_send_rate"
+}

@@ -1,0 +1,170 @@
+import XferCore
+import XferFiles
+public import XferModel
+import XferStore
+
+/// `batch.*`: many tasks in one transaction, as a group with its own concurrency, counted together. Class of origin:
+/// SDWebImagePrefetcher.
+public struct BatchCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+    let scheduler: RunScheduler
+    let tasks: TaskCommands
+
+    /// Options for adding a batch.
+    public struct Options: Sendable {
+        /// The batch's own concurrency limit, at least 1.
+        public var maxActive: Int
+        /// Whether one refused entry refuses the whole batch.
+        public var isAtomic: Bool
+        /// Makes the add safe to repeat. Unique among its owner's batches as long as the batch exists.
+        public var clientKey: String?
+        /// The whole request as text. It distinguishes a repeated add from another one with the same key.
+        public var asked: String
+
+        public init(maxActive: Int, isAtomic: Bool = false, clientKey: String? = nil, asked: String = "") {
+            self.maxActive = maxActive
+            self.isAtomic = isAtomic
+            self.clientKey = clientKey
+            self.asked = asked
+        }
+    }
+
+    /// The result of adding a batch.
+    public struct Added: Sendable {
+        public var batch: Batch
+        /// Its members in the order of their drafts; for an existing batch those that still exist.
+        public var ids: [TaskID]
+        /// The text that `wording` made of the refusals, now or at the first add.
+        public var refused: String?
+        /// Whether its `client_key` belongs to the batch of an earlier add.
+        public var isExisting = false
+    }
+
+    /// Adds a batch in one transaction. When this returns, it survives a power failure.
+    ///
+    /// - Parameters:
+    ///   - path: the prefix of field names in errors, by the draft's index.
+    ///   - wording: converts the refused drafts, by index, to the text that is stored for the caller; nil for none.
+    /// - Throws: `ManagerError`; for a draft only if the batch is atomic.
+    public func add(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: Options,
+        for principal: Principal, path: @escaping @Sendable (Int) -> String,
+        wording: @escaping @Sendable ([Int: ManagerError]) -> String?
+    ) async throws -> Added {
+        guard !isShuttingDown else { throw ManagerError.shuttingDown }
+        guard drafts.count <= TaskCommands.largestAdd else {
+            throw ManagerError.limitExceeded(reason: "tasks in one add", limit: TaskCommands.largestAdd)
+        }
+        let owner = principal.owner
+        if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
+        let (admitted, refusals) = try await admit(drafts, options, for: principal, path: path)
+        let rules = tasks.addRules(for: principal)
+        let added: (answer: Added, effects: [Effect])
+        do {
+            added = try await translatingStoreErrors {
+                try await store.write(.rows(admitted.count)) { tx in
+                    if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
+                    var aftermath = AddAftermath()
+                    let answer = try tx.insert(
+                        admitted, refusals, options, rules, wording: wording, followedBy: &aftermath)
+                    if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
+                    try tx.requireRoom(of: principal)
+                    return (answer, aftermath.effects)
+                }
+            }
+        } catch {
+            services.removeSpoolFiles(admitted.flatMap(\.files).map(\.name))
+            throw error
+        }
+        await services.removeUnwanted(admitted.flatMap(\.files))
+        if !added.effects.isEmpty { await scheduler.perform(added.effects) }
+        await scheduler.schedule()
+        return added.answer
+    }
+
+    /// A batch, if it exists and the caller may see it.
+    public func get(_ id: BatchID, for principal: Principal) async throws -> Batch {
+        guard let batch = try await store.read({ try $0.batch(id) }),
+            principal.isOperator || batch.owner == principal.owner
+        else { throw ManagerError.batchNotFound(id) }
+        return batch
+    }
+
+    // MARK: Steps
+
+    private func admit(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: Options,
+        for principal: Principal, path: @escaping @Sendable (Int) -> String
+    ) async throws -> (admitted: [AdmittedEntry], refusals: [Int: ManagerError]) {
+        let judged = try await admission(for: principal).admitEach(drafts, path: path)
+        var admitted: [AdmittedEntry] = []
+        var refusals: [Int: ManagerError] = [:]
+        do {
+            for (index, verdict) in judged.enumerated() {
+                do {
+                    let (tasks, files) = try await services.spoolSources(
+                        of: [try verdict.get()], path: { _ in path(index) })
+                    admitted += tasks.map { AdmittedEntry(index: index, task: $0, files: files) }
+                } catch let error as ManagerError where !options.isAtomic {
+                    refusals[index] = error
+                }
+            }
+        } catch {
+            services.removeSpoolFiles(admitted.flatMap(\.files).map(\.name))
+            throw error
+        }
+        return (admitted, refusals)
+    }
+}
+
+/// An accepted entry, with the copies that were made for it.
+private struct AdmittedEntry: Sendable {
+    var index: Int
+    var task: AdmittedTask
+    var files: [SpoolFile]
+}
+
+extension StoreTransaction {
+    fileprivate func insert(
+        _ admitted: [AdmittedEntry], _ refused: [Int: ManagerError], _ options: BatchCommands.Options,
+        _ rules: AddRules, wording: ([Int: ManagerError]) -> String?,
+        followedBy aftermath: inout AddAftermath
+    ) throws -> BatchCommands.Added {
+        let (id, group) = try insertBatch(
+            owner: rules.principal.owner, maxActive: options.maxActive, clientKey: options.clientKey,
+            asked: options.asked, at: rules.now)
+        var refusals = refused
+        var ids: [TaskID] = []
+        var tasks = admitted.map(\.task)
+        for index in tasks.indices { tasks[index].insertion = try tasks[index].insertion.moved(toGroup: group) }
+        for run in tasks.runs {
+            do {
+                ids += try add(tasks[run], to: id, rules, followedBy: &aftermath).map(\.id)
+            } catch let error as ManagerError where !options.isAtomic {
+                // The error was thrown before any row of the task was written, for example because a policy was just
+                // removed. Only a run of a single task can be refused here.
+                refusals[admitted[run.lowerBound].index] = error
+            }
+        }
+        let words = wording(refusals)
+        try seal(id, total: ids.count, refused: words)
+        guard let batch = try batch(id) else { throw ManagerError.batchNotFound(id) }
+        return BatchCommands.Added(batch: batch, ids: ids, refused: words)
+    }
+}
+
+extension StoreReader {
+    /// The batch that an earlier add with this key created.
+    fileprivate func existingBatch(
+        _ options: BatchCommands.Options, of owner: Owner
+    ) throws -> BatchCommands.Added? {
+        guard let key = options.clientKey,
+            let earlier = try earlierBatch(owner: owner, clientKey: key, asked: options.asked)
+        else { return nil }
+        guard earlier.askedForTheSame else { throw ManagerError.batchKeyReused(existing: earlier.id) }
+        guard let batch = try batch(earlier.id) else { return nil }
+        return BatchCommands.Added(
+            batch: batch, ids: try members(of: earlier.id, limit: TaskCommands.largestAdd),
+            refused: earlier.refused, isExisting: true)
+    }
+}

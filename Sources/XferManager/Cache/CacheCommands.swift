@@ -1,0 +1,97 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// `cache.*`: an owner sees and removes its own entries; an operator all owners'.
+public struct CacheCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+
+    /// The entries to remove.
+    public enum Selection: Sendable {
+        case ids([CacheEntryID])
+        /// All entries that were requested under this URL, as a client writes it, or that came from it.
+        case url(String)
+    }
+
+    /// The contents and the limits of the cache.
+    public struct Stats: Hashable, Sendable {
+        public var totals: CacheTotals
+        public var maxBytes: Int64
+        /// Seconds since the last use.
+        public var maxAge: Int64
+    }
+
+    public func stats(for principal: Principal) async throws -> Stats {
+        let totals = try await store.read { try $0.cacheTotals(of: principal.visibleOwner) }
+        return Stats(totals: totals, maxBytes: settings.cacheMaxBytes, maxAge: settings.cacheMaxAge)
+    }
+
+    /// One page of the entries, by id.
+    public func list(
+        ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+    ) async throws -> CachePage {
+        do {
+            return try await store.read {
+                try $0.cacheEntries(of: principal.visibleOwner, ascending: ascending, limit: limit, cursor: cursor)
+            }
+        } catch StoreError.invalidCursor {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it does not belong to this list and order",
+                expected: "next_cursor of an answer to the same caller and order")
+        }
+    }
+
+    /// - Throws: `cacheEntryNotFound`, also for other owners' entries.
+    public func get(_ id: CacheEntryID, for principal: Principal) async throws -> CacheEntry {
+        guard let entry = try await store.read({ try $0.cacheEntry(id, of: principal.visibleOwner) }) else {
+            throw ManagerError.cacheEntryNotFound(id)
+        }
+        return entry
+    }
+
+    /// Until when an entry is used without asking the server; nil if it has to be validated now.
+    public func freshUntil(_ entry: CacheEntry) -> Timestamp? {
+        let now = clock()
+        let freshness = Freshness(of: entry.response, at: now)
+        guard freshness.isFresh, let age = freshness.age, !CacheDirectives(entry.response.fields).has("no-cache") else {
+            return nil
+        }
+        return now.advanced(by: freshness.lifetime - age)
+    }
+
+    /// Removes entries, so that their responses are fetched again. Returns the ids that were found.
+    public func remove(
+        _ selection: Selection, for principal: Principal
+    ) async throws -> [CacheEntryID] {
+        let owner = principal.visibleOwner
+        let removed: [CachedBlob]
+        switch selection {
+        case .ids(let ids):
+            removed = try await translatingStoreErrors {
+                try await store.write { try $0.removeCacheEntries(ids, of: owner) }
+            }
+        case .url(let text):
+            let url = try admission(for: principal).resolve(text, against: nil, path: "").url
+            guard let urlDigest = CoalesceKey.digest(of: url, context.digest) else { return [] }
+            removed = try await translatingStoreErrors {
+                try await store.write { try $0.removeCacheEntries(urlDigest: urlDigest, of: owner) }
+            }
+        }
+        services.cache.forget(removed)
+        return removed.map(\.id)
+    }
+
+    /// Empties the cache in small steps; for operators. Returns how much was removed.
+    public func clear() async throws -> CacheTotals {
+        try await translatingStoreErrors { try await services.cache.clear(of: nil) }
+    }
+
+    /// Trims the cache now, to its limits or to narrower ones; for operators. Returns how much was removed.
+    public func trim(maxBytes: Int64?, maxAge: Int64?) async throws -> CacheTotals {
+        var limits = settings.cacheLimits
+        limits.maxBytes = min(limits.maxBytes, maxBytes ?? limits.maxBytes)
+        limits.maxAge = min(limits.maxAge, maxAge ?? limits.maxAge)
+        return try await translatingStoreErrors { [limits] in try await services.cache.trim(to: limits) }
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Keeps a task that crashes the daemon from crashing it again and again.
+final class CrashFollower: ManagerPart, Sendable {
+    let context: ManagerContext
+    /// Where a fatal signal is recorded; open as long as the process lives.
+    private let file = NIOLockedValueBox(CrashFile?.none)
+
+    /// The number of crashes without progress in between after which a task waits as a suspect.
+    static let maxCrashes: Int64 = 2
+
+    /// The key of the setting that names the last record that was counted.
+    private static let countedRecord = "crash.counted"
+
+    init(context: ManagerContext) { self.context = context }
+
+    /// Reads the record of the last process if a fatal signal ended it, makes suspects wait, and in a daemon starts
+    /// recording. An error here does not prevent the start.
+    func start() async {
+        let length = CrashRecord.byteCount(tasks: InFlightTasks.capacity)
+        do {
+            let file = try CrashFile(in: context.stateDirectory)
+            self.file.withLockedValue { $0 = file }
+            let record = CrashRecord(try file.read(limit: length))
+            try await count(record)
+            try file.clear(length: length)
+            guard context.settings.withLockedValue(\.recordsCrashes) else { return }
+            if let code = context.inFlight.record(to: file.descriptor) {
+                logger.warning(
+                    "fatal signals cannot be recorded", metadata: ["error": "\(String(cString: strerror(code)))"])
+            }
+        } catch {
+            logger.warning("what a crash leaves cannot be read or recorded", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Counts the crash once for each task that was in flight. A task with `maxCrashes` crashes without progress in
+    /// between waits as a suspect.
+    private func count(_ record: CrashRecord?) async throws {
+        let now = clock()
+        let suspects = try await store.write { tx -> [TaskID] in
+            try tx.forgetCrashesOfEndedTasks()
+            guard let record, try tx.setting(Self.countedRecord) != record.token else { return [] }
+            try tx.setSetting(Self.countedRecord, record.token)
+            var suspects: [TaskID] = []
+            for id in record.tasks.sorted() {
+                guard let task = try tx.task(id), !task.state.isTerminal, task.state != .staged else { continue }
+                let crashes = try tx.countCrash(of: task)
+                guard crashes >= Self.maxCrashes else { continue }
+                let transition = try tx.transition(task, at: now) { $0.onSuspect(record.failure(crashes: crashes)) }
+                if transition.isChange { suspects.append(id) }
+            }
+            return suspects
+        }
+        guard let record else { return }
+        logger.error(
+            "the last process was ended by a fatal signal",
+            metadata: [
+                "signal": "\(record.signalName)", "pid": "\(record.pid)",
+                "tasks": "\(record.tasks.sorted().prefix(50).map(\.rawValue))",
+                "suspects": "\(suspects.map(\.rawValue))",
+            ])
+    }
+}
+
+extension CrashRecord {
+    /// The signal's name for people.
+    var signalName: String {
+        switch signal {
+        case SIGILL: "SIGILL"
+        case SIGTRAP: "SIGTRAP"
+        case SIGSEGV: "SIGSEGV"
+        case SIGBUS: "SIGBUS"
+        case SIGABRT: "SIGABRT"
+        default: "signal \(signal)"
+        }
+    }
+
+    /// The `error` of a suspect.
+    fileprivate func failure(crashes: Int64) -> TransferError {
+        TransferError(
+            .internalError,
+            "xferd crashed \(crashes) times while this task was in flight, the last time with \(signalName); resume the task to try it again",
+            isRetriable: true)
+    }
+}

@@ -1,0 +1,108 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// `group.*`: tasks that are paused, limited and counted together. Every owner has its own groups.
+///
+/// A group exists as long as it has tasks or settings. The settings are one row, so that nothing here costs more for a
+/// group of 100,000 tasks.
+public struct GroupCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+    let scheduler: RunScheduler
+    let queue: QueueControl
+
+    /// Groups by owner and name, after this one. An operator sees those of all owners.
+    public func list(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
+        try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
+    }
+
+    /// - Parameter owner: the group's owner; nil is the caller.
+    public func get(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
+        let key = try groupKey(name, of: owner, for: principal)
+        guard let group = try await store.read({ try $0.group(key) }) else { throw ManagerError.groupNotFound(name) }
+        return group
+    }
+
+    /// Changes the group's own limits. Live runs above a lower number continue; rates apply at once.
+    public func setLimits(
+        ofGroup name: String, of owner: Owner?, for principal: Principal,
+        _ change: @escaping @Sendable (inout GroupLimits) -> Void
+    ) async throws -> TaskGroup {
+        let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
+            try tx.setLimits(of: key, change)
+        }
+        await queue.applySharedLimits()
+        return group
+    }
+
+    /// Pauses the group until `resume`, over restarts too.
+    ///
+    /// - Parameter stopsRunning: also checkpoints live runs and requeues their tasks, except those that cannot be
+    ///   stopped: requests that must not be repeated, and files that get their name.
+    public func pause(
+        _ name: String, of owner: Owner?, stopsRunning: Bool, for principal: Principal
+    ) async throws -> TaskGroup {
+        let group = try await changeGroup(name, of: owner, for: principal) { tx, key in
+            try tx.setPaused(true, group: key)
+        }
+        if stopsRunning { try await stopRuns(of: group.key) }
+        return group
+    }
+
+    public func resume(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
+        try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setPaused(false, group: key) }
+    }
+
+    /// Removes the group's settings; its tasks stay. Returns whether there was such a group.
+    public func reset(_ name: String, of owner: Owner?, for principal: Principal) async throws -> Bool {
+        let key = try groupKey(name, of: owner, for: principal)
+        let existed = try await translatingStoreErrors {
+            try await store.write { tx in
+                guard try tx.group(key) != nil else { return false }
+                try tx.resetGroup(key)
+                return true
+            }
+        }
+        await queue.applySharedLimits()
+        await scheduler.schedule()
+        return existed
+    }
+
+    // MARK: Steps
+
+    private func changeGroup(
+        _ name: String, of owner: Owner?, for principal: Principal,
+        _ change: @escaping @Sendable (StoreTransaction, GroupKey) throws -> Void
+    ) async throws -> TaskGroup {
+        let key = try groupKey(name, of: owner, for: principal)
+        let group = try await translatingStoreErrors {
+            try await store.write { tx in
+                try change(tx, key)
+                // A group without tasks and settings has no row.
+                return try tx.group(key) ?? TaskGroup(key: key)
+            }
+        }
+        await scheduler.schedule()
+        return group
+    }
+
+    /// Only an operator may name another owner's group.
+    private func groupKey(_ name: String, of owner: Owner?, for principal: Principal) throws -> GroupKey {
+        if let owner, owner != principal.owner, !principal.isOperator { throw ManagerError.groupNotFound(name) }
+        return GroupKey(owner: owner ?? principal.owner, name: name)
+    }
+
+    private func stopRuns(of key: GroupKey) async throws {
+        let query = TaskQuery(states: [.running], groups: [key.name], owners: [key.owner])
+        let ids = try await store.read { reader -> [TaskID] in
+            guard let last = try reader.maxTaskID() else { return [] }
+            let ids = try reader.ids(matching: query, upTo: last, limit: 100_000)
+            return try ids.filter { id in
+                guard let task = try reader.task(id) else { return false }
+                let isBound = try reader.isPublishing(task) || reader.mayHaveBegun(task)
+                return !isBound && RepetitionRules.mayRepeat(task.specification)
+            }
+        }
+        for id in ids { await scheduler.stopRun(of: id, discarding: nil) }
+    }
+}

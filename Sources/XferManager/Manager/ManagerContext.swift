@@ -1,0 +1,80 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// What the parts of the manager share. It decides nothing: its members are constants, or guard themselves.
+struct ManagerContext: Sendable {
+    let services: RunServices
+    let hub: EventHub
+    let metrics: ServiceMetrics
+    let zones: TimeZones
+    /// The tasks that a crash would be attributed to.
+    let inFlight = InFlightTasks()
+    let directories: DirectoryAdmission
+    /// Threads for reading servers' certificates and key files, which may block.
+    let inspections = BlockingPool("xferd-inspect", threadCount: 2)
+    /// Holds the lock that allows one daemon per state directory.
+    let stateDirectory: StateDirectory
+    /// The digest of this database; see `CoalesceKey`.
+    let digest: KeyedDigest
+    /// The operator's settings in force. `TransferManager.reload` replaces them.
+    let settings: NIOLockedValueBox<ManagerSettings>
+    /// Set by `TransferManager.beginShutdown`: from then on no task starts and nothing is added.
+    let isShuttingDown = NIOLockedValueBox(false)
+}
+
+/// A part of the manager. It reaches what all parts share by short names.
+protocol ManagerPart {
+    nonisolated var context: ManagerContext { get }
+}
+
+extension ManagerPart {
+    nonisolated var services: RunServices { context.services }
+    nonisolated var store: TaskStore { context.services.store }
+    nonisolated var logger: Logger { context.services.logger }
+    nonisolated var clock: WallClock { context.services.clock }
+    nonisolated var zones: TimeZones { context.zones }
+    nonisolated var settings: ManagerSettings { context.settings.withLockedValue(\.self) }
+    nonisolated var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
+
+    /// Makes the keys by which tasks share transfers.
+    nonisolated var coalesceKeys: CoalesceKeys {
+        CoalesceKeys(
+            digest: context.digest,
+            isSharedBetweenOwners: context.settings.withLockedValue(\.sharesBetweenOwners))
+    }
+
+    nonisolated var failedURLs: FailedURLList {
+        context.settings.withLockedValue {
+            FailedURLList(
+                digest: context.digest, isSharedBetweenOwners: $0.sharesBetweenOwners, timeToLive: $0.negativeTTL)
+        }
+    }
+
+    /// Checks the tasks that this caller adds or changes.
+    nonisolated func admission(for principal: Principal) -> TaskAdmission {
+        TaskAdmission(
+            principal: principal, settings: settings, pool: services.pool, directories: context.directories,
+            rights: services.rights,
+            policies: services.policies.withLockedValue(\.resolver),
+            requests: RequestAdmission(
+                rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
+            content: ContentAdmission(principal: principal, rights: services.rights, pool: services.pool),
+            zones: zones,
+            coalesceKeys: coalesceKeys, now: clock())
+    }
+
+    /// Converts errors of a store that cannot be used now to `storageUnavailable`.
+    nonisolated func translatingStoreErrors<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch StoreError.degraded(let reason) {
+            throw ManagerError.storageUnavailable(reason: reason)
+        } catch StoreError.closed {
+            throw ManagerError.storageUnavailable(reason: StoreError.closed.description)
+        }
+    }
+}

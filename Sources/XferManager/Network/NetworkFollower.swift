@@ -1,0 +1,211 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+public import XferModel
+import XferNetwork
+import XferStore
+
+/// Follows the network: publishes changes, and carries out what follows from them.
+public actor NetworkFollower: ManagerPart {
+    nonisolated let context: ManagerContext
+    private let scheduler: RunScheduler
+    /// What is known of links, addresses and routes. This actor writes it, others read it.
+    private let reachability: NIOLockedValueBox<Reachability>
+    /// Nil while the network is not monitored.
+    private var monitor: NetworkMonitor?
+    /// Receives the monitor's reports.
+    private var listener: Task<Void, Never>?
+    /// Waits until changes have settled.
+    private var settling: Task<Void, Never>?
+    /// Whether tasks that wait for the network have still to be woken.
+    private var isWakeDue = false
+    private var waking: Task<Void, Never>?
+    /// Whether a change could not be recorded.
+    private var isUnrecorded = false
+    /// Detects connections that are dead without an error.
+    private var stallWatch: Task<Void, Never>?
+
+    init(context: ManagerContext, scheduler: RunScheduler, reachability: NIOLockedValueBox<Reachability>) {
+        self.context = context
+        self.scheduler = scheduler
+        self.reachability = reachability
+    }
+
+    /// The state that the last `network.changed` reported.
+    public nonisolated var state: NetworkState { reachability.withLockedValue(\.told) }
+
+    /// The current state of the network.
+    public nonisolated func report() -> NetworkReport { NetworkReport(reachability.withLockedValue(\.self)) }
+
+    // MARK: Looking
+
+    /// Starts the monitor and returns the first state.
+    func begin() -> NetworkState {
+        let facts = startMonitor()
+        let known = Reachability(facts: facts, metered: context.settings.withLockedValue(\.meteredInterfaces))
+        reachability.withLockedValue { $0 = known }
+        return state
+    }
+
+    func end() {
+        stopMonitor()
+        for task in [settling, waking, stallWatch] { task?.cancel() }
+    }
+
+    /// Applies changed settings of the network.
+    func applySettings() {
+        if context.settings.withLockedValue(\.monitorsNetwork) != (monitor != nil) {
+            stopMonitor()
+            onFacts(startMonitor())
+        }
+        let metered = context.settings.withLockedValue(\.meteredInterfaces)
+        settle(at: reachability.withLockedValue { $0.onMetered(metered, at: Clocks.monotonic()) })
+    }
+
+    private func startMonitor() -> NetworkFacts? {
+        guard context.settings.withLockedValue(\.monitorsNetwork) else { return nil }
+        let (facts, continuation) = AsyncStream.makeStream(of: NetworkFacts?.self)
+        do throws(NetworkMonitorError) {
+            let monitor = try NetworkMonitor { continuation.yield($0) }
+            self.monitor = monitor
+            listener = Task { [weak self] in
+                for await facts in facts { await self?.onNews(facts) }
+            }
+            return monitor.initial
+        } catch {
+            logger.report("the network cannot be watched and counts as there", error)
+            return nil
+        }
+    }
+
+    private func stopMonitor() {
+        listener?.cancel()
+        listener = nil
+        monitor?.stop()
+        monitor = nil
+    }
+
+    /// Called by a monitor, which may have been stopped meanwhile.
+    private func onNews(_ facts: NetworkFacts?) {
+        guard !Task.isCancelled else { return }
+        onFacts(facts)
+    }
+
+    /// Handles new facts about the network; nil if they are unknown.
+    func onFacts(_ facts: NetworkFacts?) {
+        settle(at: reachability.withLockedValue { $0.onFacts(facts, at: Clocks.monotonic()) })
+    }
+
+    private func settle(at due: MonotonicInstant?) {
+        guard let due, !isShuttingDown else { return }
+        settling?.cancel()
+        let length = max(.zero, Clocks.monotonic().duration(to: due))
+        settling = Task { [weak self] in
+            guard (try? await Task.sleep(for: length, clock: .continuous)) != nil else { return }
+            await self?.onSettled()
+        }
+    }
+
+    private func onSettled() async {
+        guard let change = reachability.withLockedValue({ $0.onTimer(at: Clocks.monotonic()) }), !isShuttingDown
+        else { return }
+        if let state = change.state {
+            logger.notice("the network has changed", metadata: ["state": "\(state.rawValue)"])
+            isUnrecorded = true
+            await recordState()
+        }
+        if change.hasLost { await doubtConnections() }
+        if reachability.withLockedValue(\.isMetered) { await scheduler.leaveMeteredLinks() }
+        if change.wakes { scheduleWake() }
+    }
+
+    /// Publishes changes in order. If one could not be recorded, the newest is published later instead.
+    private func recordState() async {
+        guard isUnrecorded else { return }
+        isUnrecorded = false
+        let state = state
+        let now = clock()
+        do {
+            try await store.write { try $0.append(.networkChanged(state: state), at: now) }
+        } catch {
+            isUnrecorded = true
+        }
+    }
+
+    /// Called when the database can be written again.
+    func catchUp() async {
+        await recordState()
+        if isWakeDue { scheduleWake() }
+    }
+
+    // MARK: Waking
+
+    /// Each machine waits a random time up to this, because many machines notice at once that their network is back.
+    private static let longestJitter = Duration.seconds(2)
+
+    /// Wakes the tasks that wait for the network, all at one moment and in the order of the queue, whose limits spread
+    /// them.
+    nonisolated func wakeWaiting() { Task { await scheduleWake() } }
+
+    private func scheduleWake() {
+        isWakeDue = true
+        guard waking == nil else { return }
+        let jitter = Duration.microseconds(Int64.random(in: 0...Self.longestJitter.wholeMicroseconds))
+        waking = Task { [weak self] in
+            guard (try? await Task.sleep(for: jitter, clock: .continuous)) != nil else { return }
+            await self?.wake()
+        }
+    }
+
+    private func wake() async {
+        guard !isShuttingDown else { return }
+        isWakeDue = false
+        // Tasks that start meanwhile would overtake those not woken yet.
+        await scheduler.hold(.waking)
+        let isMetered = reachability.withLockedValue(\.isMetered)
+        let now = clock()
+        var after: TaskID?
+        do {
+            repeat {
+                after = try await store.write(.bulky) { [after] tx in
+                    let page = try tx.waiting(for: .network, after: after, limit: StoreTransaction.largestStep)
+                    for task in page where !isMetered || task.specification.request.allowsMetered {
+                        try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
+                    }
+                    return page.last?.id
+                }
+            } while after != nil
+        } catch {
+            // Repeated when the database can be written again.
+            isWakeDue = true
+            logger.report("waking tasks that wait for the network failed", error)
+        }
+        await scheduler.release(.waking)
+        waking = nil
+        if isWakeDue, store.degradation == nil { scheduleWake() }
+        await scheduler.schedule()
+    }
+
+    // MARK: Dead connections
+
+    /// How long a transfer may move no byte after its link or address was lost.
+    private static let patience = Duration.seconds(5)
+
+    /// Called when a link or an address was lost. New requests use no older connections. Transfers on them that move no
+    /// byte from now on are started again, unless that would lose their bytes.
+    private func doubtConnections() async {
+        await services.engine.retireSessions { _ in true }
+        let standings = await scheduler.standings
+        guard stallWatch == nil, !standings.isEmpty else { return }
+        stallWatch = Task { [weak self] in
+            guard (try? await Task.sleep(for: Self.patience, clock: .continuous)) != nil else { return }
+            await self?.restartStalled(standings)
+        }
+    }
+
+    private func restartStalled(_ standings: [TaskID: RunScheduler.Standing]) async {
+        stallWatch = nil
+        await scheduler.restartStalled(since: standings)
+    }
+}

@@ -1,0 +1,142 @@
+import Logging
+import XferCore
+import XferCurl
+import XferFiles
+public import XferModel
+import XferStore
+
+/// Reads and changes profiles. Existing tasks keep the values they were added with; the credential, the client
+/// certificate and the cookies are looked up by the profile's name at every attempt.
+public struct ProfileCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+    let queue: QueueControl
+
+    /// All profiles by name.
+    ///
+    /// - Throws: `ManagerError`.
+    public func list() async throws -> [ProfileEntry] {
+        try await translatingStoreErrors { try await store.read { try $0.profiles() } }.map { ProfileEntry($0) }
+    }
+
+    /// - Throws: `ManagerError.profileNotFound`.
+    public func get(_ name: String) async throws -> ProfileEntry {
+        guard let found = try await list().first(where: { $0.profile.name == name }) else {
+            throw ManagerError.profileNotFound(name)
+        }
+        return found
+    }
+
+    /// Writes a profile, replacing the one of that name.
+    ///
+    /// - Parameter path: the prefix of field names in errors.
+    /// - Throws: `ManagerError`; nothing is stored then.
+    public func set(_ profile: Profile, path: String = "") async throws -> ProfileEntry {
+        do throws(RequestFault) {
+            try ProfileRules.check(profile)
+        } catch {
+            throw ManagerError(error, path: path)
+        }
+        if let files = profile.clientCertificate { try await checkCertificate(files, path: path + "client_cert") }
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                try tx.requireOwn(profile.name)
+                try tx.setProfile(profile, isConfigured: false)
+            }
+        }
+        await queue.applySharedLimits()
+        return ProfileEntry(profile: profile, isConfigured: false)
+    }
+
+    /// Removes a profile and its cookies. Tasks that use its credential fail at their next attempt.
+    ///
+    /// - Throws: `ManagerError`.
+    public func remove(_ name: String) async throws {
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                guard try tx.requireOwn(name) else { throw ManagerError.profileNotFound(name) }
+                try tx.removeProfile(named: name)
+            }
+        }
+        await services.cookies.forget(name)
+        await queue.applySharedLimits()
+    }
+
+    /// Applies the configuration file's profiles.
+    func applyConfigured() async {
+        let configured = settings.profiles
+        do {
+            let removed = try await store.write { tx in try ConfiguredProfiles.apply(configured, in: tx) }
+            for name in removed { await services.cookies.forget(name) }
+        } catch {
+            logger.report("the profiles are not taken over", error, at: .error)
+        }
+    }
+
+    /// Whether certificate and key can be read and fit each other.
+    private func checkCertificate(_ files: ClientCertificateFiles, path: String) async throws {
+        do {
+            try await context.inspections.run { () throws(PolicyReadingError) in try PolicyReading.check(files) }
+        } catch {
+            throw ManagerError.invalidField(
+                path: path, reason: error.description,
+                expected: "a PEM certificate and its private key, which only its owner can read")
+        }
+    }
+}
+
+/// A profile and its origin.
+public struct ProfileEntry: Hashable, Sendable {
+    public var profile: Profile
+    /// Whether it is written in the configuration file and can be changed there only.
+    public var isConfigured: Bool
+
+    init(profile: Profile, isConfigured: Bool) {
+        self.profile = profile
+        self.isConfigured = isConfigured
+    }
+
+    init(_ stored: StoredProfile) {
+        self.init(profile: stored.profile, isConfigured: stored.isConfigured)
+    }
+}
+
+/// The configuration file's profiles. They take precedence over those of operators with the same names.
+enum ConfiguredProfiles {
+    /// Writes the profiles of the file. Returns the names of those that are no longer in it.
+    @discardableResult
+    static func apply(_ configured: [Profile], in tx: StoreTransaction) throws(StoreError) -> [String] {
+        let earlier = try tx.profiles()
+        for profile in configured
+        where !earlier.contains(StoredProfile(profile: profile, isConfigured: true)) {
+            try tx.setProfile(profile, isConfigured: true)
+        }
+        let gone = earlier.filter { old in
+            old.isConfigured && !configured.contains { $0.name == old.profile.name }
+        }.map(\.profile.name)
+        for name in gone { try tx.removeProfile(named: name) }
+        return gone
+    }
+}
+
+extension StoreTransaction {
+    /// Returns whether there is such a profile.
+    ///
+    /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
+    @discardableResult
+    fileprivate func requireOwn(_ name: String) throws -> Bool {
+        guard let found = try profiles().first(where: { $0.profile.name == name }) else { return false }
+        if found.isConfigured { throw ManagerError.profileIsConfigured(name) }
+        return true
+    }
+}
+
+extension ManagerError {
+    /// - Parameter path: the prefix of field names.
+    init(_ fault: RequestFault, path: String) {
+        if let expected = fault.expected {
+            self = .invalidField(path: path + fault.field, reason: fault.reason, expected: expected)
+        } else {
+            self = .permissionDenied(path: path + fault.field, reason: fault.reason)
+        }
+    }
+}

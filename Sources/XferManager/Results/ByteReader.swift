@@ -1,0 +1,207 @@
+import XferFiles
+public import XferModel
+import XferStore
+
+/// A range of a task's bytes.
+public struct BytePage: Hashable, Sendable {
+    public var bytes: [UInt8]
+    /// The offset of the first byte.
+    public var offset: Int64
+    /// The number of bytes that can be read now.
+    public var length: Int64
+    /// Whether no bytes will follow these.
+    public var isLast: Bool
+    public var state: TaskState
+    /// Identifies the version of the source: pages of different versions belong to different files. Nil for a kept
+    /// response, which never changes.
+    public var version: String?
+}
+
+/// `task.read`: reads bytes while they arrive and afterwards.
+public struct ByteReader: ManagerPart, Sendable {
+    let context: ManagerContext
+
+    /// Returns up to `length` bytes of a task from `offset` on, as far as they are reliable: a download's committed
+    /// bytes, the staged file, the published file, or the kept response. None at the end of these or beyond.
+    ///
+    /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or not any more.
+    public func read(
+        _ id: TaskID, offset: Int64, length: Int, for principal: Principal
+    ) async throws -> BytePage {
+        let wanted = min(length, Self.largestResultPage)
+        for _ in 0..<Self.maxReadings {
+            let source = try await byteSource(of: id, for: principal)
+            guard source.task.specification.kind == .download else {
+                return try await response(of: source.task, offset: offset, length: wanted, for: principal)
+            }
+            let bytes: [UInt8]
+            do {
+                bytes = try await read(source, offset: offset, length: wanted)
+            } catch FileError.missing(let path) {
+                // The file may just have got its final name.
+                guard try await byteSource(of: id, for: principal).isSame(as: source) else { continue }
+                guard source.task.state == .running else {
+                    throw ManagerError.noBytes(id, source.task.state, reason: "\(path) is gone")
+                }
+                // The completion is not committed yet.
+                bytes = []
+            }
+            // The bytes read are valid only if they were not dropped meanwhile. Dropping is committed before a byte is
+            // overwritten.
+            guard
+                try await byteSource(of: id, for: principal).isWhole(
+                    source, upTo: offset.addingSaturated(Int64(bytes.count)))
+            else {
+                continue
+            }
+            let hasEnded = source.task.state.isTerminal || source.task.state == .staged
+            return BytePage(
+                bytes: bytes, offset: offset, length: source.length,
+                isLast: hasEnded && offset.addingSaturated(Int64(bytes.count)) >= source.length,
+                state: source.task.state,
+                version: source.version)
+        }
+        // The bytes change faster than they can be read, so none are returned.
+        let source = try await byteSource(of: id, for: principal)
+        return BytePage(
+            bytes: [], offset: offset, length: source.length, isLast: false, state: source.task.state,
+            version: source.version)
+    }
+
+    private static var maxReadings: Int { 8 }
+
+    private func response(
+        of task: TransferTask, offset: Int64, length: Int, for principal: Principal
+    ) async throws -> BytePage {
+        guard task.state.isTerminal else {
+            return BytePage(bytes: [], offset: offset, length: 0, isLast: false, state: task.state)
+        }
+        let page = try await result(of: task.id, offset: offset, length: length, for: principal)
+        return BytePage(
+            bytes: page.bytes, offset: page.offset, length: page.length, isLast: page.isLast, state: task.state)
+    }
+
+    // MARK: Byte sources
+
+    /// Where a task's bytes are, according to one read of the database.
+    private struct ByteSource: Sendable {
+        let task: TransferTask
+        var transfer: Transfer?
+        /// Nil for a published file.
+        var name: String?
+        var published: PublishedFile?
+        var length: Int64 = 0
+        var version = ""
+
+        func isSame(as other: ByteSource) -> Bool {
+            task.state == other.task.state && name == other.name && version == other.version
+        }
+
+        /// Whether the bytes of `earlier` are still valid up to `end`.
+        func isWhole(_ earlier: ByteSource, upTo end: Int64) -> Bool {
+            version == earlier.version && length >= min(end, earlier.length)
+        }
+    }
+
+    private func byteSource(of id: TaskID, for principal: Principal) async throws -> ByteSource {
+        try await store.read { reader in
+            guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+            var source = ByteSource(task: task)
+            switch task.state {
+            case .cancelled:
+                if task.specification.kind == .download {
+                    throw ManagerError.noBytes(id, task.state, reason: "its bytes are deleted")
+                }
+            case .completed:
+                guard task.specification.kind == .download else { break }
+                guard let published = try reader.publishedFile(of: id) else {
+                    throw ManagerError.noBytes(id, task.state, reason: "it published no file of its own")
+                }
+                source.published = published
+                source.length = published.length
+                source.version = published.version
+            case .staged:
+                guard let transferID = task.transferID, let ready = try reader.readyFile(of: id),
+                    let facts = ready.facts
+                else { throw ManagerError.noBytes(id, task.state, reason: "its file is not known any more") }
+                source.transfer = try reader.transfer(transferID)
+                source.name = ready.name
+                source.length = facts.length
+                source.version = try reader.byteVersion(of: transferID) + (ready.isProcessed ? "p" : "")
+            case .queued, .waiting, .running, .paused, .failed:
+                guard let transferID = task.transferID, let transfer = try reader.transfer(transferID) else { break }
+                source.transfer = transfer
+                source.name = transfer.partialName
+                // Bytes that only a digest can verify are not reliable before it has been checked.
+                source.length = min(transfer.resumeData.committedPrefix, transfer.sourceUse.unprovenFrom ?? .max)
+                source.version = try reader.byteVersion(of: transferID)
+            }
+            return source
+        }
+    }
+
+    private func read(_ source: ByteSource, offset: Int64, length: Int) async throws -> [UInt8] {
+        let count = min(length, Int(clamping: max(0, source.length.subtractingSaturated(offset))))
+        guard count > 0 else { return [] }
+        let (id, state) = (source.task.id, source.task.state)
+        do {
+            // A run stops itself when its policies change.
+            if let transfer = source.transfer, state != .running {
+                try await services.requireTrusted(
+                    source.task, transfer, authoritiesFile: settings.authoritiesFile)
+            }
+            if let transfer = source.transfer, let name = source.name {
+                let directory = try await DestinationDirectory.open(
+                    transfer, for: source.task.specification, settings, services, .reading)
+                let (mark, isPart) = (transfer.resumeData.part?.mark, name == transfer.partialName)
+                return try await services.pool.run {
+                    let file = try ReadableFile(in: directory, named: name)
+                    // If a part was replaced, the file under its name may be one that the caller may not read.
+                    if isPart, let mark, mark.isCertain, try !mark.isSame(as: file.facts().mark) {
+                        throw FileError.missing(path: directory.path(of: name))
+                    }
+                    return try file.read(at: offset, upTo: count)
+                }
+            }
+            guard let published = source.published, let path = source.task.outcome.finalPath else { return [] }
+            return try await read(published, at: path, of: source.task, offset: offset, count: count)
+        } catch let error as TransferError {
+            throw ManagerError.noBytes(id, state, reason: error.message)
+        } catch let error as FileError {
+            if case .missing = error { throw error }
+            throw ManagerError.noBytes(id, state, reason: error.description)
+        }
+    }
+
+    private func read(
+        _ published: PublishedFile, at path: String, of task: TransferTask, offset: Int64, count: Int
+    ) async throws -> [UInt8] {
+        let place = path.split(separator: "/", omittingEmptySubsequences: false)
+        let (parent, name) = (place.dropLast().joined(separator: "/"), String(place.last ?? ""))
+        let owner = task.owner
+        return try await services.pool.run { [rights = services.rights] in
+            let directory = try rights.roots(of: owner).open(
+                directory: parent.isEmpty ? "/" : parent, for: .reading)
+            let file = try ReadableFile(in: directory, named: name)
+            let facts = try file.facts()
+            guard published.isStill(facts), facts.identity.device == directory.identity.device else {
+                throw TransferError(
+                    .fileMoveFailed, "\(path) is not the file it published any more: it was replaced or changed")
+            }
+            return try file.read(at: offset, upTo: count)
+        }
+    }
+}
+
+extension ResumeData {
+    /// The length of the durable bytes from the beginning without a gap.
+    fileprivate var committedPrefix: Int64 {
+        var end: Int64 = 0
+        for segment in segments.sorted(by: { $0.start < $1.start }) {
+            guard segment.start <= end else { break }
+            end = max(end, segment.committed)
+            if let segmentEnd = segment.end, segment.committed < segmentEnd { break }
+        }
+        return end
+    }
+}

@@ -1,0 +1,68 @@
+import Logging
+import XferFiles
+import XferStore
+
+/// Checks and repairs the database: on request while no daemon runs, and at the start after an unclean stop.
+public enum DatabaseMaintenance {
+    /// Checks the whole database of a state directory that no daemon uses.
+    ///
+    /// - Throws: `FileError` if a daemon uses it, `StoreError.damaged` with the findings.
+    public static func check(stateDirectory path: String) throws {
+        let directory = try StateDirectory(path: path)
+        try TaskStore.check(at: directory.databasePath, thoroughly: true)
+    }
+
+    /// Moves a damaged database aside and copies what can be read into a new one. Returns a report as text.
+    public static func recover(stateDirectory path: String) throws -> String {
+        let directory = try StateDirectory(path: path)
+        directory.noteHolder()
+        let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
+        let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
+        let losses = report.losses.map { "  lost: \($0)" }
+        let left = losses.isEmpty ? [] : ["What is lost lies in the damaged database still."]
+        return (["The damaged database lies in \(report.setAside); a new one holds:"] + salvaged + losses + left)
+            .joined(separator: "\n")
+    }
+}
+
+extension TransferManager {
+    /// Whether an error at start means that a person has to repair the database.
+    public static func isDamage(_ error: any Error) -> Bool {
+        (error as? StoreError)?.isDamage ?? false
+    }
+
+    /// Advice for an error at start that comes from damage; nil for other errors.
+    public static func advice(for error: any Error) -> String? {
+        switch error as? StoreError {
+        case .damaged, .unreadable, .sqlite:
+            "xferd --check-database says what is damaged, xferd --recover keeps what can be read"
+        default: nil
+        }
+    }
+
+    /// After a crash or power cut, checks the database on a connection of its own; true when it is damaged.
+    public func findsDamageAfterUncleanStop() async -> Bool {
+        guard store.wasStoppedUncleanly else { return false }
+        do {
+            try await services.pool.run { [store] in try store.check(thoroughly: false) }
+            return false
+        } catch {
+            guard Self.isDamage(error) else { return false }
+            logger.critical(
+                "the database is damaged: stop and run xferd --check-database, then xferd --recover",
+                metadata: ["error": "\(error)"])
+            return true
+        }
+    }
+
+    /// Whether manager and database respond; used by the watchdog.
+    public func isAlive() async -> Bool {
+        (try? await store.read { try $0.lastSeq() }) != nil
+    }
+}
+
+extension StateDirectory {
+    var databasePath: String { Self.databasePath(in: path) }
+
+    static func databasePath(in directory: String) -> String { "\(directory)/xferd.sqlite" }
+}

@@ -1,0 +1,281 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Deletes bytes that no task holds any more.
+///
+/// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that does not
+/// change. `RunScheduler.beginDeleting` makes that hold from the read of its holders to the deletion of its row.
+final class TransferDiscarder: ManagerPart, Sendable {
+    let context: ManagerContext
+    private let scheduler: RunScheduler
+    private let remoteUploads: RemoteUploadCleanup
+    private let state = NIOLockedValueBox(State())
+
+    private struct State {
+        /// Transfers that may have no task any more, and whether their published files are to be deleted.
+        var unwanted: [TransferID: Bool] = [:]
+        /// Whether orphans of the last daemon have still to be searched for.
+        var seeksOrphans = false
+        /// Whether the service is shutting down and has two seconds. The next start deletes the rest.
+        var isEnding = false
+        /// Deletes; nil while there is nothing to delete.
+        var task: Task<Void, Never>?
+
+        var hasWork: Bool { seeksOrphans || !unwanted.isEmpty && !isEnding }
+    }
+
+    /// Transfers whose rows and files are deleted in one step.
+    private static let maxTransfersPerStep = 200
+
+    init(context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup) {
+        self.context = context
+        self.scheduler = scheduler
+        self.remoteUploads = remoteUploads
+    }
+
+    /// Deletes the bytes of those transfers that no task holds, then their rows. It does not wait for that.
+    ///
+    /// - Parameter undoing: whether the task may have been cancelled or removed while the file got its final name. Then
+    ///   that file is deleted too, if it is verified to be the published one.
+    func discard(_ ids: [TransferID], undoing: Bool = false) {
+        guard !ids.isEmpty else { return }
+        state.withLockedValue { state in
+            for id in ids { state.unwanted[id] = state.unwanted[id] ?? false || undoing }
+            start(&state)
+        }
+    }
+
+    /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names.
+    /// This runs in the background, because every transfer is checked.
+    func discardOrphans() {
+        state.withLockedValue { state in
+            state.seeksOrphans = true
+            start(&state)
+        }
+    }
+
+    /// Waits until nothing is being deleted.
+    func ended() async {
+        while let task = state.withLockedValue(\.task) { await task.value }
+    }
+
+    /// Ends after the current step; the next start deletes the rest.
+    func shutdown() async {
+        state.withLockedValue { $0.isEnding = true }
+        await ended()
+    }
+
+    private func start(_ state: inout State) {
+        guard state.task == nil, state.hasWork else { return }
+        state.task = Task { await discardAll() }
+    }
+
+    private func discardAll() async {
+        while true {
+            let (seeksOrphans, step) = state.withLockedValue { state -> (Bool, [TransferID: Bool]) in
+                guard state.hasWork else {
+                    state.task = nil
+                    return (false, [:])
+                }
+                let seeksOrphans = state.seeksOrphans
+                state.seeksOrphans = false
+                guard !state.isEnding else { return (seeksOrphans, [:]) }
+                let step = Dictionary(uniqueKeysWithValues: Array(state.unwanted.prefix(Self.maxTransfersPerStep)))
+                for id in step.keys { state.unwanted[id] = nil }
+                return (seeksOrphans, step)
+            }
+            guard seeksOrphans || !step.isEmpty else { return }
+            if seeksOrphans { await discardLeftovers() }
+            if !step.isEmpty { await discard(step) }
+        }
+    }
+
+    private func discardLeftovers() async {
+        do {
+            try await findOrphans()
+            try await sweepParts()
+        } catch {
+            logger.report("looking for bytes that no task holds failed", error)
+        }
+    }
+
+    private func discard(_ step: [TransferID: Bool]) async {
+        let idle = await scheduler.beginDeleting(Set(step.keys))
+        do {
+            try await discardIdle(step.filter { idle.contains($0.key) })
+        } catch {
+            logger.report("bytes could not be deleted; they are at the next start", error)
+        }
+        await scheduler.endDeleting()
+    }
+
+    private func findOrphans() async throws {
+        var after: TransferID?
+        while !isShuttingDown {
+            let page = try await store.read { [after] in try $0.orphanedTransfers(after: after, limit: 500) }
+            guard let last = page.last else { return }
+            discard(page.map(\.id))
+            after = last.id
+        }
+    }
+
+    /// What is to be deleted of a transfer.
+    private struct Discarded: Sendable {
+        let transfer: Transfer
+        let readyNames: [String]
+        /// Whether its task was cancelled, which also undoes a publish.
+        let isUndone: Bool
+        /// The guest that owns the directory; nil for an operator's, or if no task is left to name the owner.
+        let guest: Owner?
+    }
+
+    /// Deletes the files durably before the rows: a file that reappears after a power failure still has a row.
+    private func discardIdle(_ step: [TransferID: Bool]) async throws {
+        let found = try await store.read { [settings] reader in
+            try step.compactMap { id, undoing -> Discarded? in
+                guard try !reader.isHeld(id), let transfer = try reader.transfer(id) else { return nil }
+                let tasks = try reader.tasks(subscribingTo: id)
+                let isUndone =
+                    transfer.publishIntent != nil && (undoing || tasks.contains { $0.state == .cancelled })
+                return Discarded(
+                    transfer: transfer, readyNames: try reader.readyFileNames(of: id), isUndone: isUndone,
+                    guest: (tasks.first?.owner).flatMap { settings.isOperator($0) ? nil : $0 })
+            }
+        }
+        await scheduler.narrowDeleting(to: Set(found.map(\.transfer.id)))
+        var gone: [TransferID] = []
+        for (place, all) in Dictionary(grouping: found, by: Place.init) {
+            do {
+                try await services.pool.run { [rights = services.rights] in try Self.remove(all, in: place, rights) }
+                gone += all.map(\.transfer.id)
+            } catch {
+                logger.warning(
+                    "bytes could not be deleted; they are at the next start",
+                    metadata: ["directory": "\(place.partial.directory)", "error": "\(error)"])
+            }
+        }
+        guard !gone.isEmpty else { return }
+        let (ids, now) = (gone, clock())
+        let isUpload = try await store.write(.gathered) { tx in
+            var isUpload = false
+            for id in ids {
+                let cancelled = try tx.tasks(subscribingTo: id).filter { $0.state == .cancelled }
+                // The server may have created the upload after the cancellation.
+                for task in cancelled { try tx.abandonUpload(of: task, at: now) }
+                try tx.deleteTransfer(id)
+                isUpload = isUpload || cancelled.contains { $0.specification.kind == .upload }
+            }
+            return isUpload
+        }
+        if isUpload { remoteUploads.wake() }
+    }
+
+    /// A directory that is opened once for all deletions in it.
+    private struct Place: Hashable, Sendable {
+        let partial: PartialLocation
+        let guest: Owner?
+
+        init(_ discarded: Discarded) { (partial, guest) = (discarded.transfer.partial, discarded.guest) }
+
+        /// Opens the directory; nil if it is missing or another one. Its inode must be the one that was admitted; its
+        /// device number may differ, since a reboot may change that.
+        func open(_ rights: OwnerRights) throws(FileError) -> DirectoryHandle? {
+            do throws(FileError) {
+                let found =
+                    if let guest {
+                        try rights.roots(of: guest).open(directory: partial.directory)
+                    } else {
+                        try DirectoryHandle(ofService: partial.directory)
+                    }
+                return found.identity.inode == partial.identity.inode ? found : nil
+            } catch {
+                guard case .missing = error else { throw error }
+                return nil
+            }
+        }
+    }
+
+    private static func remove(
+        _ all: [Discarded], in place: Place, _ rights: OwnerRights
+    ) throws(FileError) {
+        guard let directory = try place.open(rights) else { return }
+        var hasChanged = false
+        for discarded in all {
+            let transfer = discarded.transfer
+            if try directory.remove(transfer.partialName) { hasChanged = true }
+            for name in discarded.readyNames where name != transfer.partialName {
+                // A hook's copy, and the files the hook made beside it.
+                if try directory.remove(beginningWith: name) > 0 { hasChanged = true }
+            }
+            // Another file with the final name is never deleted, even if it has the same inode number.
+            guard discarded.isUndone, let intent = transfer.publishIntent else { continue }
+            if try Publisher(directory: directory).isPublished(intent) {
+                hasChanged = try directory.remove(intent.finalName) || hasChanged
+            }
+        }
+        if hasChanged { try directory.sync() }
+    }
+
+    // MARK: Files without rows
+
+    /// Deletes partial files and hooks' copies of this store that no row names. They remain after a crash, reappear
+    /// after a power failure, or were made by a hook beside its copy. Files of other stores have another tag in their
+    /// names.
+    private func sweepParts() async throws {
+        let tag = try await store.read { try $0.partTag() }
+        guard !tag.isEmpty else { return }
+        // A partial file is created after its row, so a higher number is not from an earlier daemon.
+        let last = try await store.read { try $0.lastTransferID() }
+        var directories: Set<String> = [settings.downloadDirectory]
+        var after: TaskID?
+        while !isShuttingDown {
+            let page = try await store.read { [after] in try $0.directories(after: after, limit: 2000) }
+            directories.formUnion(page.directories)
+            guard let newest = page.last else { break }
+            after = newest
+        }
+        for path in directories.sorted() where !isShuttingDown {
+            do {
+                try await sweepParts(in: path, tag: tag, upTo: last)
+            } catch {
+                logger.warning(
+                    "a directory could not be swept", metadata: ["directory": "\(path)", "error": "\(error)"])
+            }
+        }
+    }
+
+    private func sweepParts(in path: String, tag: String, upTo last: TransferID) async throws {
+        let prefix = Transfer.namePrefix(tag)
+        let names = try await services.pool.run { () throws(FileError) -> [String] in
+            do throws(FileError) {
+                return try DirectoryHandle(ofService: path).names(beginningWith: prefix)
+            } catch {
+                // The directory's disk is not mounted, or the directory was removed.
+                switch error {
+                case .missing, .notADirectory: return []
+                default: throw error
+                }
+            }
+        }
+        let strays = try await store.read { reader in
+            try names.filter { name in
+                guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
+                guard let transfer = try reader.transfer(id) else { return true }
+                if name == transfer.partialName { return false }
+                return try !reader.readyFileNames(of: id).contains { name.hasPrefix($0) }
+            }
+        }
+        guard !strays.isEmpty else { return }
+        logger.notice(
+            "files that no transfer names are deleted", metadata: ["directory": "\(path)", "count": "\(strays.count)"])
+        try await services.pool.run {
+            let directory = try DirectoryHandle(ofService: path)
+            for name in strays { try directory.remove(name) }
+            try directory.sync()
+        }
+    }
+}

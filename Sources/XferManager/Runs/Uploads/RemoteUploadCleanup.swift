@@ -1,0 +1,141 @@
+import Logging
+import XferCore
+import XferModel
+import XferStore
+
+/// Tells servers that a partial upload they keep will not be continued.
+///
+/// The cancellation commits that this is to be done, so that it survives a crash. It is best effort for a day, and the
+/// cancellation does not wait for it.
+actor RemoteUploadCleanup: ManagerPart {
+    nonisolated let context: ManagerContext
+    private let scheduler: RunScheduler
+    private var isWanted = false
+    private var task: Task<Void, Never>?
+    private var timer = WakeTimer()
+    /// Requests that are live.
+    private var runs: [Int64: RemoteUploadCleanupRun] = [:]
+
+    init(context: ManagerContext, scheduler: RunScheduler) {
+        self.context = context
+        self.scheduler = scheduler
+    }
+
+    /// The highest number of requests at a time.
+    private static let maxAbandonments = 4
+
+    /// Sends the requests that are due. A server that cannot be reached is tried again later. Without such uploads
+    /// there is no timer.
+    nonisolated func wake() { Task { await begin(asOf: clock()) } }
+
+    private func begin(asOf now: Timestamp) {
+        isWanted = true
+        guard task == nil else { return }
+        task = Task {
+            var now = now
+            while isWanted, maySend {
+                isWanted = false
+                do {
+                    try await abandonDue(now)
+                } catch {
+                    logger.report("giving up uploads failed", error)
+                }
+                now = max(now, clock())
+            }
+            task = nil
+        }
+    }
+
+    /// Stops the requests that these policies and rules would judge otherwise; they are tried again under them.
+    func stopStale(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async {
+        for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
+    }
+
+    /// The wall clock was set: the time until the next request is computed again.
+    func onClockSet() {
+        timer.disarm()
+        begin(asOf: clock())
+    }
+
+    /// Ends with the requests under way. The engine has to be shut down before.
+    func shutdown() async {
+        timer.disarm()
+        await task?.value
+    }
+
+    private var maySend: Bool { !isShuttingDown && store.degradation == nil }
+
+    private func abandonDue(_ now: Timestamp) async throws {
+        var seen: Set<Int64> = []
+        while maySend {
+            // A run that has not ended yet may still send to the upload. When it ends, the discard of its bytes calls `wake` again.
+            let found = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
+            let inUse = await scheduler.tasksInUse(among: found.map(\.taskID))
+            let due = found.filter { !inUse.contains($0.taskID) && !seen.contains($0.id) }
+                .prefix(Self.maxAbandonments)
+            if due.isEmpty { break }
+            seen.formUnion(due.map(\.id))
+            await withDiscardingTaskGroup { group in
+                for upload in due { group.addTask { await self.abandon(upload) } }
+            }
+        }
+        guard maySend else { return }
+        let next = try await store.read { try $0.nextAbandonedUpload(after: now) }
+        timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
+    }
+
+    /// `target` counts as now when the wall clock was set back.
+    private func onTimer(_ target: Timestamp) {
+        timer.onFired()
+        begin(asOf: max(clock(), target))
+    }
+
+    private func abandon(_ upload: AbandonedUpload) async {
+        let run = RemoteUploadCleanupRun(upload, services: services, settings: settings)
+        runs[upload.id] = run
+        let answer: Result<ResponseHead, any Error>
+        do {
+            answer = .success(try await run.run())
+        } catch {
+            answer = .failure(error)
+        }
+        runs[upload.id] = nil
+        // The next start retries a request that the shutdown interrupted.
+        if case .failure = answer, isShuttingDown { return }
+        do {
+            try await settle(upload, answer)
+        } catch {
+            logger.report(
+                "an upload that was given up could not be recorded so", error, ["task": "\(upload.taskID)"])
+        }
+    }
+
+    private func settle(_ upload: AbandonedUpload, _ answer: Result<ResponseHead, any Error>) async throws {
+        let head = try? answer.get()
+        let now = clock()
+        var random = SystemRandomNumberGenerator()
+        let decision = RemoteUploadCleanupRules.decide(
+            status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
+            tries: upload.attempts + 1,
+            // While the clock was changed, the age of the cancellation is unknown.
+            abandonedAt: services.ages.isTrusted ? upload.abandonedAt : now, at: now, using: &random)
+        switch decision {
+        case .tryAgain(let next):
+            try await store.write { try $0.postponeAbandonedUpload(upload.id, until: next) }
+        case .giveUp:
+            let reason = head.map { "status \($0.status)" } ?? answer.failureText
+            logger.notice(
+                "a server keeps an upload that was cancelled",
+                metadata: ["task": "\(upload.taskID)", "url": "\(upload.url)", "reason": "\(reason)"])
+            fallthrough
+        case .done:
+            try await store.write { try $0.forgetAbandonedUpload(upload.id) }
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failureText: String {
+        if case .failure(let error) = self { "\(error)" } else { "" }
+    }
+}

@@ -1,0 +1,104 @@
+import Logging
+import XferCore
+import XferModel
+import XferStore
+
+/// Handles changes of the wall clock.
+///
+/// Timers run on a clock that is never set (CLOCK_BOOTTIME). The end of a wait is stored in wall-clock time, which
+/// users understand and which is valid after a restart.
+public actor ClockFollower: ManagerPart {
+    nonisolated let context: ManagerContext
+    private let scheduler: RunScheduler
+    private let queue: QueueControl
+    private let policies: TrustPolicies
+    private let remoteUploads: RemoteUploadCleanup
+    /// The difference between the wall clock and the monotonic clock at the last check.
+    private var offset: Duration
+
+    init(
+        context: ManagerContext, scheduler: RunScheduler, queue: QueueControl, policies: TrustPolicies,
+        remoteUploads: RemoteUploadCleanup
+    ) {
+        self.context = context
+        self.scheduler = scheduler
+        self.queue = queue
+        self.policies = policies
+        self.remoteUploads = remoteUploads
+        offset = Self.offset(of: context.services.clock())
+    }
+
+    /// Called when the wall clock may have been set: waits keep their remaining length, and what depends on the time of
+    /// day is computed again.
+    public func onClockSet() async {
+        let now = clock()
+        let current = Self.offset(of: now)
+        let step = current - offset
+        if ClockStep.isNoticed(step) {
+            offset = current
+            logger.notice("the wall clock was set", metadata: ["seconds": "\(step.components.seconds)"])
+            do {
+                try await store.write(.bulky) { [services] tx in
+                    try tx.shiftWaits(by: step, now: now)
+                    try services.ages.record(in: tx)
+                }
+            } catch {
+                logger.report("waits keep the times of the former clock", error)
+            }
+        }
+        guard !isShuttingDown else { return }
+        await scheduler.onClockSet()
+        await queue.onClockSet()
+        await recomputeConditions()
+        await remoteUploads.onClockSet()
+        await policies.onClockSet()
+    }
+
+    /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error, which
+    /// is logged, the conditions are evaluated when they are due.
+    public func recomputeConditions() async {
+        zones.lookAgain()
+        var after: TaskID?
+        do {
+            while true {
+                let now = clock()
+                let (last, effects) = try await store.write(.bulky) {
+                    [after, zones, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
+                    let tasks = try tx.tasksWithConditions(after: after, limit: StoreTransaction.largestStep)
+                    return (tasks.last?.id, try tx.applyConditions(to: tasks, zones, inFlight, at: now))
+                }
+                await scheduler.perform(effects)
+                guard let last else { break }
+                after = last
+            }
+        } catch {
+            logger.report("computing the conditions anew failed", error)
+        }
+        await scheduler.schedule()
+    }
+
+    private static func offset(of wall: Timestamp) -> Duration {
+        .microseconds(wall.rawValue) - .nanoseconds(Clocks.monotonic().nanoseconds)
+    }
+}
+
+/// A step of the wall clock.
+enum ClockStep {
+    /// Shorter changes are left to the next one: waits need not be exact to the second.
+    private static let least = Duration.seconds(1)
+
+    static func isNoticed(_ step: Duration) -> Bool { step >= least || step <= .zero - least }
+}
+
+extension StoreTransaction {
+    /// As `ClockFollower.onClockSet`, for a clock that was set while the machine ran and the service did not. The change
+    /// and the new clock readings are committed in one transaction, so that no wait is moved twice.
+    func followClock(_ ages: RetentionAges, at now: Timestamp) throws {
+        if let step = ages.stepBeforeStart, ClockStep.isNoticed(step) {
+            try shiftWaits(by: step, now: now)
+        } else {
+            try capWaits(at: now)
+        }
+        try ages.record(in: self)
+    }
+}

@@ -1,0 +1,143 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferStore
+
+/// Launches the runs of started tasks, and lets tasks join and leave live transfers.
+extension RunScheduler {
+    /// Makes and starts the run of a start that is committed. Nothing here suspends: the requests that came after the
+    /// commit are in `passes`, later ones find the run.
+    func launch(_ start: SchedulingPass.Start) {
+        let transfer = start.transfer
+        var task = start.task
+        let id = task.id
+        if let rates = passes.rates.removeValue(forKey: id) {
+            (task.specification.maxReceiveRate, task.specification.maxSendRate) = rates
+        }
+        let control = RunControl(kind: task.specification.kind)
+        let isStale = isStale(transfer.id)
+        let live = join(task, transfer, isNew: start.isNew)
+        let run = makeRun(of: task, transfer, control: control, live)
+        machine.onStart(id, of: transfer.id, from: task.lane, descriptors: start.descriptors)
+        context.inFlight.launch(id)
+        runs[id] = LiveRun(
+            run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
+            progressInterval: .seconds(task.specification.progressInterval),
+            mayStop: RepetitionRules.mayRepeat(task.specification), reevaluatesTrust: isStale,
+            allowsMetered: task.specification.request.allowsMetered)
+        // The stop was requested between the start's commit and this point: the run ends before its first byte.
+        let isStopped = passes.stops.removeValue(forKey: id) != nil || isKeptOffMetered(id)
+        if isStopped || isStale || isShuttingDown { _ = control.requestStop() }
+        startTicker()
+        delegate?.onRunningCount(machine.runningCount)
+        Task {
+            let result = await run.execute()
+            await self.onRunEnd(id, result)
+        }
+    }
+
+    /// Whether the transfer runs under policies that are no longer in force. It stops; a task that joins it starts
+    /// again afterwards.
+    private func isStale(_ id: TransferID) -> Bool {
+        transfers[id]?.trust.isStale(
+            under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self), at: clock())
+            ?? false
+    }
+
+    /// Creates the run for this kind of task.
+    private func makeRun(
+        of task: TransferTask, _ transfer: Transfer, control: RunControl, _ live: LiveTransfer
+    ) -> any TaskRun {
+        let context = runContext(of: task, transfer.id, control, live.trust)
+        let state = RunState(task, transfer)
+        if task.specification.kind == .download, let shared = live.shared {
+            return DownloadRun(context, state, shared)
+        }
+        return switch task.specification.kind {
+        case .upload where task.specification.upload.uploadProtocol != .plain: UploadRun(context, state)
+        case .download, .data, .upload: ExchangeRun(context, state, live.shared)
+        }
+    }
+
+    // MARK: Joining and leaving transfers
+
+    /// The live transfers, as a scheduling pass sees them.
+    var liveTransfers: [TransferID: SchedulingPass.Live] {
+        transfers.mapValues { SchedulingPass.Live(key: $0.key, owner: $0.owner) }
+    }
+
+    /// Adds a task to a transfer.
+    ///
+    /// - Parameter isNew: whether no task has used the transfer before.
+    private func join(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
+        var live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew)
+        live.wasShared = live.wasShared || !live.tasks.isEmpty
+        live.tasks.insert(task.id)
+        live.shared?.expect(task)
+        transfers[transfer.id] = live
+        return live
+    }
+
+    private func makeLive(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
+        let trust = RunTrust(
+            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
+            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
+        let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
+        let kind = task.specification.kind
+        guard kind == .download || kind == .data && key != nil else {
+            return LiveTransfer(shared: nil, trust: trust, key: key, owner: task.owner)
+        }
+        let context = runContext(of: task, transfer.id, RunControl(kind: kind), trust)
+        let shared = SharedTransfer(context, transfer, isNew: isNew)
+        return LiveTransfer(shared: shared, trust: trust, key: key, owner: task.owner)
+    }
+
+    private func runContext(
+        of task: TransferTask, _ transfer: TransferID, _ control: RunControl, _ trust: RunTrust
+    ) -> RunContext {
+        RunContext(
+            taskID: task.id, specification: task.specification, services: services, settings: settings,
+            control: control, trust: trust, tries: task.attempts,
+            onBodyEnd: { [weak self] in await self?.onBodyEnd(transfer) })
+    }
+
+    /// Called when the last byte has arrived: frees the slot and closes the transfer to further tasks. When this
+    /// returns, no task joins any more.
+    private func onBodyEnd(_ id: TransferID) async {
+        machine.onBodyEnd(id)
+        let mayBeJoined = transfers[id]?.key != nil
+        transfers[id]?.key = nil
+        let isPassing = passes.isRunning
+        schedule()
+        if mayBeJoined, isPassing { await passEnded() }
+    }
+
+    /// Removes a task from a transfer. Returns the transfer if it may have no task any more.
+    func leave(_ id: TransferID, _ task: TaskID) -> [TransferID] {
+        transfers[id]?.tasks.remove(task)
+        transfers[id]?.shared?.failedFor.withLockedValue { _ = $0.remove(task) }
+        guard let live = transfers[id], live.tasks.isEmpty else { return [] }
+        transfers[id] = nil
+        if let shared = live.shared { context.metrics.onTraffic(shared.control.measure(Clocks.monotonic())) }
+        return live.wasShared ? [id] : []
+    }
+
+    // MARK: Deleting transfers
+
+    /// From now on no pass starts a task on those of these transfers that have no live run now. Returns them, once the
+    /// starts of the pass under way are launched: what the database then says about who holds them does not change any
+    /// more. A transfer that is live now is discarded again when its last run leaves it. Ended by `endDeleting`.
+    func beginDeleting(_ ids: Set<TransferID>) async -> Set<TransferID> {
+        // The order matters. A pass knows what was live and what was being deleted when it began. So a transfer has to be
+        // idle before it counts as being deleted: otherwise a pass that still saw it live could start a task on it after
+        // its last run has left, and the task would stay `running` on a transfer without a row.
+        transfersBeingDeleted = ids.filter { transfers[$0] == nil }
+        await passEnded()
+        return transfersBeingDeleted.filter { transfers[$0] == nil }
+    }
+
+    /// Only these transfers are deleted; the others can be used again.
+    func narrowDeleting(to ids: Set<TransferID>) { transfersBeingDeleted = ids }
+
+    func endDeleting() { transfersBeingDeleted = [] }
+}

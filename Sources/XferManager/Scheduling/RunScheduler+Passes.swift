@@ -1,0 +1,153 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Passes over the queue. Each picks and starts tasks in one transaction and then launches their runs.
+extension RunScheduler {
+    /// Starts every task that may start now.
+    ///
+    /// - Parameter unlessHeld: whether nothing has to be looked at while nothing may start.
+    func schedule(unlessHeld: Bool = false) {
+        if unlessHeld, isHeld { return }
+        passes.isWanted = true
+        guard !passes.isRunning else { return }
+        passes.isRunning = true
+        Task { await scheduleUntilSettled() }
+    }
+
+    private func scheduleUntilSettled() async {
+        while passes.isWanted {
+            passes.isWanted = false
+            passes.count += 1
+            do {
+                let (started, wakeUp) = try await startTasks()
+                for start in started { launch(start) }
+                endPass()
+                timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
+            } catch {
+                if TransferManager.isDamage(error) {
+                    logger.critical(
+                        "the database is damaged and nothing can start: stop, then run xferd --recover",
+                        metadata: ["error": "\(error)"])
+                } else {
+                    logger.report("scheduling failed", error)
+                }
+            }
+            endPass()
+            context.inFlight.endPass()
+            discardUnlaunched()
+        }
+        passes.isRunning = false
+    }
+
+    private func endPass() {
+        let count = passes.count
+        let due = passes.waiters.filter { $0.pass <= count }
+        passes.waiters.removeAll { $0.pass <= count }
+        for waiter in due { waiter.continuation.resume() }
+    }
+
+    /// Waits until every start decided on before this call has been launched.
+    func passEnded() async {
+        guard passes.isRunning else { return }
+        await withCheckedContinuation { passes.waiters.append((passes.count, $0)) }
+    }
+
+    /// Starts every task that may start now, and waits for that. A pass under way may have read the queue too early, so
+    /// the next one counts.
+    func scheduleNow() async {
+        schedule()
+        await withCheckedContinuation { passes.waiters.append((passes.count + 1, $0)) }
+    }
+
+    /// Deletes bytes of cancelled tasks whose stop found neither a run nor a start.
+    private func discardUnlaunched() {
+        let orphans = passes.stops.values.compactMap(\.self)
+        passes.stops = [:]
+        passes.rates = [:]
+        delegate?.discard(orphans, undoing: false)
+    }
+
+    /// Picks and starts tasks in one transaction, so that a task's row and transfer exist before its first request.
+    /// Also returns the next wake-up, from the same transaction.
+    private func startTasks() async throws -> (started: [SchedulingPass.Start], wakeUp: Timestamp?) {
+        // While the database cannot be written, no task can be woken either.
+        guard !machine.holds.contains(.degraded) else { return ([], nil) }
+        guard !isHeld else { return ([], try await store.read { try $0.nextWakeUp() }) }
+        let settings = settings
+        machine.limits.maxDescriptors = DescriptorRules.budget(
+            limit: Descriptors.limit, clients: settings.maxClients)
+        var pass = SchedulingPass(
+            scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
+            zones: zones, inFlight: context.inFlight, isMetered: isMetered,
+            segments: settings.segments, now: clock())
+        pass.beingDeleted = transfersBeingDeleted
+        let (starts, wakeUp) = try await store.write { [pass] tx in
+            var pass = pass
+            try pass.startAll(in: tx)
+            return (pass.starts, try tx.nextWakeUp())
+        }
+        if starts.isIncomplete { passes.isWanted = true }
+        // The network became unmetered during the pass, after the other waiting tasks had been woken.
+        if starts.hasHeldOffMetered, !isMetered { delegate?.wakeWaitingForNetwork() }
+        delegate?.discard(starts.abandoned, undoing: false)
+        return (starts.tasks, wakeUp)
+    }
+
+    var isMetered: Bool { reachability.withLockedValue(\.isMetered) }
+
+    // MARK: Waking up
+
+    /// Requeues tasks whose wait is over. `target` counts as now if the wall clock was set back.
+    private func onTimer(_ target: Timestamp) async {
+        timer.onFired()
+        let now = max(clock(), target)
+        do {
+            try await settleConditions()
+            try await store.write(.bulky) { tx in
+                for task in try tx.dueWaits(now: now, limit: StoreTransaction.largestStep) {
+                    try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
+                }
+                for host in try tx.expiredCooldowns(now: now, limit: StoreTransaction.largestStep) {
+                    try tx.setCooldown(host: host, until: nil)
+                }
+            }
+        } catch {
+            logger.report("waking waiting tasks failed", error)
+        }
+        schedule()
+    }
+
+    /// Evaluates due conditions and notifies dependents of ended tasks, one step of each. The timer fires again at once
+    /// for the rest.
+    func settleConditions() async throws {
+        let now = clock()
+        let effects = try await store.write(.bulky) { [zones, inFlight = context.inFlight] tx in
+            let due = try tx.dueConditions(now: now, limit: StoreTransaction.largestStep)
+            let effects = try tx.applyConditions(to: due, zones, inFlight, at: now)
+            try tx.notifyDependents(zones, at: now)
+            return effects
+        }
+        await perform(effects)
+    }
+
+    /// The wall clock was set: the time left until the next wake-up is computed again.
+    func onClockSet() { timer.disarm() }
+
+    /// No timer fires any more.
+    func stopTimers() {
+        ticker?.cancel()
+        timer.disarm()
+    }
+}
+
+extension StoreReader {
+    /// When the first wait or cooldown ends or a condition is due; in the past if dependents have to be notified.
+    fileprivate func nextWakeUp() throws -> Timestamp? {
+        if try nextEndedTarget() != nil { return Timestamp(seconds: 0) }
+        return [try earliestWaitUntil(), try earliestCooldown(), try earliestCondition()].compactMap(\.self).min()
+    }
+}

@@ -1,0 +1,77 @@
+import XferCore
+import XferModel
+
+/// Live counters: sampled while tasks run, never stored.
+extension RunScheduler {
+    private static var tick: Duration { .milliseconds(250) }
+
+    /// Counters of the running ones among these tasks.
+    func progress(of ids: [TaskID]) -> [TaskID: ProgressSnapshot] {
+        Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
+    }
+
+    /// Counters of every running task that this owner may see, or of all tasks (nil), ascending by id.
+    func progressOfAll(visibleTo owner: Owner?) -> [ProgressSnapshot] {
+        runs.filter { owner == nil || $0.value.owner == owner }.map(snapshot).sorted { $0.taskID < $1.taskID }
+    }
+
+    private func snapshot(_ id: TaskID, _ live: LiveRun) -> ProgressSnapshot {
+        let progress = live.control.progress
+        return ProgressSnapshot(
+            taskID: id, owner: live.owner, kind: progress.kind, phase: progress.phase, received: progress.received,
+            sent: progress.sent, total: progress.total, rate: live.control.rate)
+    }
+
+    /// Samples rates and publishes progress while runs live. It ends with the last run, so that an idle daemon sleeps.
+    func startTicker() {
+        guard ticker == nil else { return }
+        ticker = Task {
+            while !Task.isCancelled, !runs.isEmpty {
+                sampleProgress()
+                try? await Task.sleep(for: Self.tick, clock: .continuous)
+            }
+            ticker = nil
+        }
+    }
+
+    /// Bytes per second over all tasks that this owner may see, or over all tasks (nil). A shared transfer counts once.
+    func rates(visibleTo owner: Owner?) -> Traffic {
+        var seen: Set<ObjectIdentifier> = []
+        return runs.values.reduce(into: Traffic()) { sum, live in
+            let mover = live.control.mover
+            guard owner == nil || live.owner == owner, seen.insert(ObjectIdentifier(mover)).inserted else { return }
+            sum += mover.rates
+        }
+    }
+
+    /// Whether kept bytes of the running ones among these tasks can be continued; nil where that is unknown.
+    func resumability(of ids: [TaskID]) -> [TaskID: Bool?] {
+        ids.reduce(into: [:]) { known, id in if let live = runs[id] { known[id] = .some(live.control.isResumable) } }
+    }
+
+    /// Transfers whose bodies are on the way, and the limits in force.
+    var activity: (activeCount: Int, limits: SchedulerLimits, isPaused: Bool) {
+        (machine.activeCount, machine.limits, machine.holds.contains(.pausedByOperator))
+    }
+
+    func sampleProgress() {
+        let now = Clocks.monotonic()
+        for live in transfers.values {
+            if let shared = live.shared { context.metrics.onTraffic(shared.control.measure(now)) }
+        }
+        let isWanted = context.hub.hasProgressSubscribers
+        var due: [ProgressSnapshot] = []
+        for id in Array(runs.keys) {
+            guard var live = runs[id] else { continue }
+            context.metrics.onTraffic(live.control.measure(now))
+            let isDue = live.lastProgress.map { $0.duration(to: now) >= live.progressInterval - Self.tick / 2 } ?? true
+            // A stopped task may have published its terminal event, which no event may follow.
+            if isWanted, isDue, !live.isEnding, !live.control.isStopRequested {
+                live.lastProgress = now
+                due.append(snapshot(id, live))
+            }
+            runs[id] = live
+        }
+        if !due.isEmpty { context.hub.publish(due.sorted { $0.taskID < $1.taskID }) }
+    }
+}

@@ -1,0 +1,74 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferStore
+
+/// Ends of runs: the result is committed, then the run is forgotten and those who wait for it go on.
+extension RunScheduler {
+    func onRunEnd(_ id: TaskID, _ result: RunResult) async {
+        runs[id]?.isEnding = true
+        var unwanted: [TransferID] = []
+        let facts = reachability.withLockedValue(\.facts)
+        do {
+            let reevaluatesTrust = reevaluatesTrust(id, result)
+            let aftermath = try await commitEnd(of: id, result, reevaluatesTrust: reevaluatesTrust)
+            if aftermath.discardsBytes { unwanted.append(result.transferID) }
+            services.removeSpoolFiles(aftermath.spoolFiles)
+        } catch {
+            logger.report(
+                "a run's end could not be recorded; it goes on from its last checkpoint", error, ["task": "\(id)"])
+        }
+        // The task may now wait for a network change that has happened meanwhile.
+        if facts != reachability.withLockedValue(\.facts) { delegate?.wakeWaitingForNetwork() }
+        machine.onEnd(id)
+        context.inFlight.leave(id)
+        if let live = runs.removeValue(forKey: id) {
+            context.metrics.onTraffic(live.control.measure(Clocks.monotonic()))
+            unwanted += leave(live.transfer, id)
+            // The task has moved to a transfer of its own.
+            if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }
+        }
+        delegate?.discard(unwanted, undoing: result.isPublished)
+        for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
+        delegate?.onRunningCount(machine.runningCount)
+        resumeDrainWaiters()
+        schedule()
+        delegate?.onRunEnded()
+    }
+
+    private func resumeDrainWaiters() {
+        guard runs.isEmpty else { return }
+        for waiter in drainWaiters { waiter.resume() }
+        drainWaiters = []
+    }
+
+    /// Whether the run ended because its policies or lists have changed.
+    private func reevaluatesTrust(_ id: TaskID, _ result: RunResult) -> Bool {
+        guard let live = runs[id] else { return false }
+        switch result.end {
+        case .stopped:
+            return live.reevaluatesTrust
+        case .failed(let error)
+        where [.trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .rejectedByPolicy].contains(
+            error.reason):
+            return live.trust.isStale(
+                under: services.policies.withLockedValue(\.self), services.admission.withLockedValue(\.self),
+                at: clock())
+        case .completed, .staged, .failed, .again, .storageFailed, .overtaken:
+            return false
+        }
+    }
+
+    private func commitEnd(
+        of id: TaskID, _ result: RunResult, reevaluatesTrust: Bool
+    ) async throws -> RunAftermath {
+        let begunAt = runs[id]?.begunAt ?? Clocks.monotonic()
+        let rules = RunEndRules(
+            reevaluatesTrust: reevaluatesTrust, isShuttingDown: isShuttingDown,
+            retry: context.settings.withLockedValue(\.retry),
+            network: reachability.withLockedValue { $0.condition(since: begunAt) }, failedURLs: failedURLs,
+            seed: random.next(), now: clock())
+        return try await store.write(.gathered) { try $0.end(id, result, rules) }
+    }
+}

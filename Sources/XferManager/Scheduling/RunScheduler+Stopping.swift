@@ -1,0 +1,184 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferStore
+
+/// Stops runs, and carries out what committed transitions ask for.
+extension RunScheduler {
+    /// Runs what committed transitions ask for.
+    func perform(_ effects: [Effect]) async {
+        var orphans: [TransferID] = []
+        for effect in effects {
+            switch effect.action {
+            case .stopAttempt:
+                await stopRun(of: effect.task, discarding: nil)
+            case .stopAttemptAndDiscardBytes:
+                if await !stopRun(of: effect.task, discarding: effect.transfer), let transfer = effect.transfer {
+                    orphans.append(transfer)
+                }
+            case .discardBytes, .forget:
+                if let transfer = effect.transfer, !isInUse(effect.task) { orphans.append(transfer) }
+            case .none, .schedule, .startAttempt:
+                break
+            }
+        }
+        delegate?.discard(orphans, undoing: false)
+        services.removeSpoolFiles(effects.flatMap(\.spoolFiles))
+        if !effects.isEmpty { schedule() }
+    }
+
+    /// Asks a task's run to stop; a run that was committed but is not launched yet stops when it is. False when there
+    /// is neither.
+    ///
+    /// - Parameter transfer: discarded if it turns out that no start was committed.
+    @discardableResult
+    func stopRun(of id: TaskID, discarding transfer: TransferID?) async -> Bool {
+        if let live = runs[id] {
+            await letOthersJoin(live)
+            await live.stop()
+            return true
+        }
+        guard passes.isRunning else { return false }
+        passes.stops[id] = .some(transfer)
+        return true
+    }
+
+    /// Stops every run at its next safe point.
+    func stopAll() async { for live in runs.values { await live.stop() } }
+
+    /// Whether a run or a publish still works on the task's bytes: what it leaves behind is discarded when it has ended,
+    /// because it would create again what is deleted before.
+    func isInUse(_ id: TaskID) -> Bool {
+        runs[id] != nil || passes.stops[id] != nil || beingPublished.withLockedValue { $0.contains(id) }
+    }
+
+    /// Those of these tasks that `isInUse`.
+    func tasksInUse(among ids: [TaskID]) -> Set<TaskID> { Set(ids.filter(isInUse)) }
+
+    /// Waits until the task has no run.
+    func runEnded(_ id: TaskID) async {
+        guard runs[id] != nil else { return }
+        await withCheckedContinuation { endWaiters[id, default: []].append($0) }
+    }
+
+    /// Waits until no task has a run, those included whose start is committed and not launched yet.
+    func allRunsEnded() async {
+        await passEnded()
+        guard !runs.isEmpty else { return }
+        await withCheckedContinuation { drainWaiters.append($0) }
+    }
+
+    /// Before the last member leaves a transfer, lets queued tasks join it, so that the transfer continues.
+    private func letOthersJoin(_ live: LiveRun) async {
+        guard isLast(live) else { return }
+        // A pass may have started a task on it that is not launched yet.
+        await passEnded()
+        guard isLast(live), let key = transfers[live.transfer]?.key, !isHeld,
+            let found = try? await store.read({ try $0.queued(coalescing: key, limit: 1) }), !found.isEmpty
+        else { return }
+        await scheduleNow()
+    }
+
+    /// Whether all other tasks on its transfer were asked to stop, and the transfer can still be joined.
+    private func isLast(_ live: LiveRun) -> Bool {
+        guard let transfer = transfers[live.transfer], transfer.key != nil else { return false }
+        return transfer.tasks.allSatisfy { $0 == live.run.taskID || runs[$0]?.control.isStopRequested ?? true }
+    }
+
+    // MARK: Changed tasks
+
+    /// Applies what a committed change of a task means for its run.
+    ///
+    /// - Parameter earlier: the specification before.
+    func onUpdate(_ task: TransferTask, from earlier: TaskSpecification) async {
+        let (id, changed) = (task.id, task.specification)
+        machine.onRegroup(id, group: task.group)
+        if changed.maxReceiveRate != earlier.maxReceiveRate || changed.maxSendRate != earlier.maxSendRate {
+            if let live = runs[id] {
+                await live.run.setMaxRates(receive: changed.maxReceiveRate, send: changed.maxSendRate)
+            } else if passes.isRunning {
+                passes.rates[id] = (receive: changed.maxReceiveRate, send: changed.maxSendRate)
+            }
+        }
+        await keepOffMetered(id, allowsMetered: changed.request.allowsMetered)
+        schedule()
+    }
+
+    // MARK: Metered networks
+
+    /// Whether this run must not continue over the current, metered network.
+    func isKeptOffMetered(_ id: TaskID) -> Bool {
+        guard isMetered, let live = runs[id], !live.allowsMetered, live.mayStop else { return false }
+        return live.isTransferring
+    }
+
+    /// Stops runs that may not use a metered network at their next checkpoint. Their tasks return to the queue and wait
+    /// there.
+    func leaveMeteredLinks() async {
+        for (id, live) in runs where isKeptOffMetered(id) { await live.stop() }
+    }
+
+    private func keepOffMetered(_ id: TaskID, allowsMetered: Bool) async {
+        if runs[id] != nil {
+            runs[id]?.allowsMetered = allowsMetered
+            if isKeptOffMetered(id), let live = runs[id] { await live.stop() }
+        } else if passes.isRunning, isMetered, !allowsMetered, passes.stops[id] == nil {
+            passes.stops[id] = .some(nil)
+        }
+    }
+
+    // MARK: Dead connections
+
+    /// What a run had moved at some moment.
+    struct Standing: Sendable {
+        let begunAt: MonotonicInstant
+        let bytes: Int64
+    }
+
+    var standings: [TaskID: Standing] {
+        runs.mapValues { Standing(begunAt: $0.begunAt, bytes: $0.byteCount) }
+    }
+
+    /// Restarts runs that have moved no byte since then, unless that would lose their bytes.
+    func restartStalled(since earlier: [TaskID: Standing]) async {
+        for (id, live) in runs {
+            guard let known = earlier[id], known.begunAt == live.begunAt, known.bytes == live.byteCount,
+                live.mayStop, live.isTransferring, known.bytes == 0 || live.control.isResumable == true
+            else { continue }
+            await live.stop()
+        }
+    }
+
+    // MARK: Trust
+
+    /// Stops the runs that these policies and rules would judge otherwise; they are judged again. Returns those that can
+    /// no longer be stopped, because their files are getting their names.
+    func reevaluateTrust(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async -> [TaskID] {
+        // No task joins a transfer under the old judgement.
+        for (id, transfer) in transfers where transfer.trust.isStale(under: policies, rules, at: now) {
+            transfers[id]?.key = nil
+        }
+        var tooLate: [TaskID] = []
+        var seen: Set<TaskID> = []
+        // A request that must not be repeated was judged when it was sent, and stopping it has no use. A run that
+        // starts meanwhile is stopped, too.
+        while let (id, live) = runs.first(where: {
+            $1.mayStop && !seen.contains($0) && $1.trust.isStale(under: policies, rules, at: now)
+        }) {
+            seen.insert(id)
+            runs[id]?.reevaluatesTrust = true
+            await live.stop()
+            if live.control.isPublishing { tooLate.append(id) }
+        }
+        return tooLate
+    }
+}
+
+/// What is to be done for a task once its transition is committed.
+struct Effect: Sendable {
+    var task: TaskID
+    var transfer: TransferID?
+    var action: TaskAction
+    /// Files of the spool directory that no row names any more.
+    var spoolFiles: [String] = []
+}

@@ -1,0 +1,208 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// One scheduling pass within a transaction: it decides which tasks start, and on which transfer.
+struct SchedulingPass: Sendable {
+    /// A transfer that is running.
+    struct Live: Sendable {
+        /// The key of tasks that may join; nil if none may.
+        var key: [UInt8]?
+        var owner: Owner
+    }
+
+    /// A task that starts, and its transfer.
+    struct Start: Sendable {
+        var task: TransferTask
+        var transfer: Transfer
+        /// Whether no task used the transfer before.
+        var isNew: Bool
+        /// The file descriptors that the task may need at once.
+        var descriptors: Int
+    }
+
+    /// The decisions to carry out after the commit.
+    struct Starts: Sendable {
+        var tasks: [Start] = []
+        /// Transfers that tasks left for another one. They may have no task any more.
+        var abandoned: [TransferID] = []
+        /// Whether there is more to do than one pass may change.
+        var isIncomplete = false
+        /// Whether tasks wait for an unmetered network.
+        var hasHeldOffMetered = false
+    }
+
+    var scheduler: SchedulerStateMachine
+    /// By transfer.
+    var live: [TransferID: Live]
+    /// Transfers whose files and then rows are being deleted. No task is started on them.
+    var beingDeleted: Set<TransferID> = []
+    let isSharedBetweenOwners: Bool
+    let zones: TimeZones
+    let inFlight: InFlightTasks
+    let isMetered: Bool
+    /// For downloads that do not set `segments`.
+    let segments: SegmentCount
+    let now: Timestamp
+    private(set) var starts = Starts()
+    /// Tasks that got a slot.
+    private var picked = 0
+    /// Tasks that were made to wait.
+    private var held = 0
+
+    /// The highest number of tasks that join one transfer in one pass. A task left to the next pass may come too late
+    /// and make a request of its own.
+    private static let maxJoins = 1000
+
+    /// The highest number of kept transfers checked for bytes that a task can continue.
+    private static let maxKept = 16
+
+    init(
+        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
+        inFlight: InFlightTasks, isMetered: Bool, segments: SegmentCount, now: Timestamp
+    ) {
+        self.scheduler = scheduler
+        self.live = live
+        self.isSharedBetweenOwners = isSharedBetweenOwners
+        self.zones = zones
+        self.inFlight = inFlight
+        self.isMetered = isMetered
+        self.segments = segments
+        self.now = now
+    }
+
+    /// Starts tasks until no slot is free. A task that can join a live transfer needs no slot.
+    mutating func startAll(in tx: StoreTransaction) throws {
+        for (id, transfer) in live.sorted(by: { $0.key < $1.key }) {
+            if isFull { break }
+            try joinAll(id, transfer, in: tx)
+        }
+        while !isFull, let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+            // A run that ends returns descriptors and triggers another pass.
+            guard scheduler.affords(descriptors: DescriptorRules.need(of: task.specification, segments: segments))
+            else { return }
+            guard try mayStart(task, in: tx) else { continue }
+            // The task could have joined earlier, but the limit of joins was reached.
+            if try joinOne(task, in: tx) { return starts.isIncomplete = true }
+            let (transfer, isNew) = try transfer(of: task, in: tx)
+            try start(task, transfer, isNew: isNew, in: tx)
+            picked += 1
+            try tx.markServed(task.lane)
+            guard live[transfer.id] == nil else { continue }
+            let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
+            let started = Live(key: key, owner: task.owner)
+            live[transfer.id] = started
+            try joinAll(transfer.id, started, in: tx)
+        }
+        if isFull { starts.isIncomplete = true }
+    }
+
+    /// Whether the pass has changed as many tasks as one transaction may, not counting those that joined.
+    private var isFull: Bool { picked + held >= StoreTransaction.largestStep }
+
+    private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        guard let key = task.coalesceKey else { return false }
+        let found = live.filter { $0.value.key == key && mayShare(task, with: $0.value) }.keys.min()
+        guard let found, let transfer = try tx.transfer(found), try mayLeaveItsTransfer(task, in: tx) else {
+            return false
+        }
+        try start(task, transfer, in: tx)
+        return true
+    }
+
+    private mutating func joinAll(_ id: TransferID, _ joined: Live, in tx: StoreTransaction) throws {
+        guard let key = joined.key else { return }
+        let waiting = try tx.queued(coalescing: key, limit: Self.maxJoins)
+        guard !waiting.isEmpty, let transfer = try tx.transfer(id) else { return }
+        for task in waiting where !scheduler.isRunning(task.id) && mayShare(task, with: joined) {
+            guard try mayLeaveItsTransfer(task, in: tx) else { continue }
+            guard scheduler.affords(descriptors: DescriptorRules.needOfJoining) else { return }
+            if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
+        }
+        if waiting.count == Self.maxJoins { starts.isIncomplete = true }
+    }
+
+    /// Whether the task's own conditions let it start; otherwise it has been made to wait, or has ended.
+    private mutating func mayStart(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        inFlight.consider(task.id)
+        if isMetered, !task.specification.request.allowsMetered {
+            try tx.transition(task, at: now) { $0.onHold(Wait(.network)) }
+            starts.hasHeldOffMetered = true
+        } else if try tx.mayStart(task, zones, at: now) {
+            return true
+        }
+        inFlight.leave(task.id)
+        held += 1
+        return false
+    }
+
+    /// False for a task whose file may have its final name already: only its own transfer knows that it did. Under another
+    /// one it would publish a second file.
+    private func mayLeaveItsTransfer(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        guard let id = task.transferID else { return true }
+        return try tx.transfer(id)?.publishIntent == nil
+    }
+
+    /// A key made while owners shared transfers may outlive that setting.
+    private func mayShare(_ task: TransferTask, with other: Live) -> Bool {
+        isSharedBetweenOwners || task.owner == other.owner
+    }
+
+    private mutating func start(
+        _ task: TransferTask, _ transfer: Transfer, isNew: Bool = false, in tx: StoreTransaction
+    ) throws {
+        var machine = TaskStateMachine(task)
+        if task.transferID != transfer.id {
+            if let left = task.transferID { starts.abandoned.append(left) }
+            machine.onJoin(received: transfer.resumeData.committedByteCount, total: transfer.resumeData.totalLength)
+        }
+        let transition = machine.onStart(at: now)
+        machine.subscribe(to: transfer.id)
+        try tx.write(machine, transition, from: task, at: now)
+        let isFirst = live[transfer.id] == nil
+        let need =
+            isFirst
+            ? DescriptorRules.need(of: task.specification, segments: segments) : DescriptorRules.needOfJoining
+        scheduler.onStart(task.id, of: transfer.id, from: task.lane, descriptors: need)
+        starts.tasks.append(Start(task: machine.task, transfer: transfer, isNew: isNew, descriptors: need))
+    }
+
+    /// The task's own transfer, else one with kept bytes that it can continue, else a new one.
+    private func transfer(
+        of task: TransferTask, in tx: StoreTransaction
+    ) throws -> (transfer: Transfer, isNew: Bool) {
+        // The task holds it, so it is not deleted.
+        if let id = task.transferID, let transfer = try tx.transfer(id) { return (transfer, false) }
+        let destination = task.specification.destination
+        if let key = task.coalesceKey {
+            for transfer in try tx.transfers(keptUnder: key, limit: Self.maxKept)
+            where live[transfer.id] == nil && !beingDeleted.contains(transfer.id) {
+                guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
+                let holders = try tx.tasks(subscribingTo: transfer.id)
+                if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {
+                    return (transfer, false)
+                }
+            }
+        }
+        let partial = PartialLocation(
+            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        return (try tx.insertTransfer(partial: partial, at: now), true)
+    }
+}
+
+/// The stored queue, as the scheduler reads it.
+private struct StoredQueue: QueueIndex {
+    let tx: StoreTransaction
+
+    init(_ tx: StoreTransaction) { self.tx = tx }
+
+    func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
+
+    func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane? {
+        try tx.nextLane(priority: priority, without: excluded)
+    }
+
+    func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
+        try tx.heads(of: lane, order: order, limit: limit)
+    }
+}

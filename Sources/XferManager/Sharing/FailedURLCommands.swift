@@ -1,0 +1,75 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// `failed_url.*`: an owner sees and removes its own entries; an operator all owners'.
+public struct FailedURLCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+
+    /// The entries to remove.
+    public enum Selection: Sendable {
+        case ids([FailedURLID])
+        /// All entries about this URL, as a client writes it.
+        case url(String)
+    }
+
+    /// One page of the entries in force, and for how many seconds each still is.
+    public func list(
+        ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+    ) async throws -> (page: FailedURLPage, timeToLive: Int64) {
+        let timeToLive = context.settings.withLockedValue(\.negativeTTL)
+        guard let times = failedURLs.window(at: clock()) else { return (FailedURLPage(entries: []), timeToLive) }
+        do {
+            let page = try await store.read {
+                try $0.failedURLs(
+                    of: principal.visibleOwner, within: times, ascending: ascending, limit: limit, cursor: cursor)
+            }
+            return (page, timeToLive)
+        } catch StoreError.invalidCursor {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it does not belong to this list and order",
+                expected: "next_cursor of an answer to the same caller and order")
+        }
+    }
+
+    /// Removes entries, so that their URLs are requested again. Returns the ids that were found.
+    public func remove(
+        _ selection: Selection, for principal: Principal
+    ) async throws -> [FailedURLID] {
+        let owner = principal.visibleOwner
+        switch selection {
+        case .ids(let ids):
+            return try await translatingStoreErrors {
+                try await store.write { try $0.removeFailedURLs(ids, of: owner) }
+            }
+        case .url(let text):
+            let url = try admission(for: principal).resolve(text, against: nil, path: "").url
+            guard let urlDigest = CoalesceKey.digest(of: url, context.digest) else { return [] }
+            return try await translatingStoreErrors {
+                try await store.write { try $0.removeFailedURLs(urlDigest: urlDigest, of: owner) }
+            }
+        }
+    }
+
+    /// Empties the list in small steps. Returns the number of entries removed.
+    public func clear(for principal: Principal) async throws -> Int {
+        let owner = principal.visibleOwner
+        return try await translatingStoreErrors {
+            try await store.repeating { try $0.clearFailedURLs(of: owner) }
+        }
+    }
+}
+
+extension TaskStore {
+    /// Runs a step in separate writes until it changes nothing. Returns the sum.
+    func repeating(_ step: @escaping @Sendable (StoreTransaction) throws -> Int) async throws -> Int {
+        var sum = 0
+        while true {
+            let count = try await write(.bulky) { try step($0) }
+            guard count > 0 else { return sum }
+            sum += count
+        }
+    }
+}

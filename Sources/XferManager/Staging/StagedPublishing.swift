@@ -1,0 +1,408 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+public import XferModel
+import XferStore
+
+/// `task.commit`: publishes staged tasks.
+///
+/// The order is that of every publish: the intent is committed, the file gets its name, the completion is committed.
+/// Until then the task is `staged`; after an interruption `settleCommits` determines how far a commit got.
+public actor StagedPublishing: ManagerPart {
+    nonisolated let context: ManagerContext
+    private let discarder: TransferDiscarder
+    private let trimmer: HistoryTrimmer
+    /// The tasks in `commits`, which the scheduler reads.
+    private let beingPublished: NIOLockedValueBox<Set<TaskID>>
+    /// Staged tasks that are being published, with the callers that wait for that.
+    private var commits: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
+    /// Calls under way, with the waiting ones.
+    private var callCount = 0
+    /// Resumed when the last call has ended.
+    private var drainWaiters: [CheckedContinuation<Void, Never>] = []
+
+    init(
+        context: ManagerContext, discarder: TransferDiscarder, trimmer: HistoryTrimmer,
+        beingPublished: NIOLockedValueBox<Set<TaskID>>
+    ) {
+        self.context = context
+        self.discarder = discarder
+        self.trimmer = trimmer
+        self.beingPublished = beingPublished
+    }
+
+    /// Publishes these staged tasks. All of them are checked before the first gets its name, and their completions are
+    /// one transaction.
+    ///
+    /// - Throws: `ManagerError`: `notCommitted` if one of them cannot be published now; it stays staged.
+    public func commit(_ ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+        guard !isShuttingDown else { throw ManagerError.shuttingDown }
+        callCount += 1
+        defer { endCall() }
+        let ids = ids.reduce(into: [TaskID]()) { if !$0.contains($1) { $0.append($1) } }
+        // A fixed order, so that two calls never wait for each other.
+        for id in ids.sorted() { await beginCommit(id) }
+        // A cancellation during a commit leaves the bytes to the commit, so they are checked after it.
+        var touched: [TransferID] = []
+        defer {
+            for id in ids { endCommit(id) }
+            discarder.discard(touched)
+        }
+        return try await translatingStoreErrors { try await publish(ids, for: principal, touching: &touched) }
+    }
+
+    /// As above, for every staged task that matches and exists at the call, each by itself.
+    ///
+    /// - Throws: `notCommitted` for the first that could not be published, after all were tried.
+    public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+        let filter = filter.restricted(to: principal)
+        var counts = VerbCounts()
+        var refusal: ManagerError?
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return counts }
+        var after: TaskID?
+        while true {
+            let ids = try await store.read { [after] in
+                try $0.ids(matching: filter, after: after, upTo: last, limit: 1000)
+            }
+            guard let newest = ids.last else { break }
+            for id in ids {
+                do {
+                    let outcome = try await commit([id], for: principal)
+                    counts.changed += outcome.changed.count
+                    counts.unchanged += outcome.unchanged.count
+                } catch let error as ManagerError {
+                    guard case .notCommitted = error else { throw error }
+                    refusal = refusal ?? error
+                }
+            }
+            after = newest
+        }
+        if let refusal { throw refusal }
+        return counts
+    }
+
+    // MARK: One at a time
+
+    /// Waits until no other call is committing this task.
+    private func beginCommit(_ id: TaskID) async {
+        while commits[id] != nil {
+            await withCheckedContinuation { commits[id, default: []].append($0) }
+        }
+        commits[id] = []
+        beingPublished.withLockedValue { _ = $0.insert(id) }
+    }
+
+    private func endCommit(_ id: TaskID) {
+        beingPublished.withLockedValue { _ = $0.remove(id) }
+        for waiter in commits.removeValue(forKey: id) ?? [] { waiter.resume() }
+    }
+
+    private func endCall() {
+        callCount -= 1
+        guard callCount == 0 else { return }
+        for waiter in drainWaiters { waiter.resume() }
+        drainWaiters = []
+    }
+
+    /// Waits until no call is under way. After the shutdown has begun, none begins any more.
+    func ended() async {
+        guard callCount > 0 else { return }
+        await withCheckedContinuation { drainWaiters.append($0) }
+    }
+
+    // MARK: Steps
+
+    private func publish(
+        _ ids: [TaskID], for principal: Principal, touching touched: inout [TransferID]
+    ) async throws -> VerbOutcome {
+        var outcome = VerbOutcome()
+        var staged: [StagedFile] = []
+        defer { for file in staged { file.file.close() } }
+        for id in ids {
+            guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
+                outcome.missing.append(id)
+                continue
+            }
+            if let transfer = task.transferID { touched.append(transfer) }
+            guard task.state == .staged else {
+                outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                continue
+            }
+            do {
+                // An interrupted commit may have been complete.
+                if try await settle(id) {
+                    outcome.changed.append(id)
+                } else {
+                    staged.append(try await open(task))
+                }
+            } catch {
+                throw ManagerError(notCommitted: id, error)
+            }
+        }
+        let published = try await name(staged)
+        let ended = try await complete(published)
+        for file in staged {
+            if ended.completed.contains(file.taskID) || published.settled.contains(file.taskID) {
+                outcome.changed.append(file.taskID)
+            } else {
+                let state = ended.others[file.taskID] ?? .cancelled
+                outcome.unchanged.append(VerbOutcome.Unchanged(id: file.taskID, state: state))
+            }
+        }
+        if let refusal = published.refusal { throw refusal }
+        trimmer.wake()
+        return outcome
+    }
+
+    /// The result of naming the files. After a refusal the rest stays staged.
+    private struct Named {
+        var files: [StagedFile] = []
+        /// Tasks that failed after their files had got their names; they are completed.
+        var settled: Set<TaskID> = []
+        var refusal: ManagerError?
+    }
+
+    /// Opens and checks a staged task's file, and chooses its name.
+    private func open(_ task: TransferTask) async throws -> StagedFile {
+        let (id, transferID) = (task.id, task.transferID)
+        let found = try await store.read { reader in
+            (transfer: try transferID.flatMap { try reader.transfer($0) }, ready: try reader.readyFile(of: id))
+        }
+        guard let transfer = found.transfer, let ready = found.ready else {
+            throw TransferError(.fileMoveFailed, "the database does not know the staged file any more")
+        }
+        try await services.requireTrusted(task, transfer, authoritiesFile: settings.authoritiesFile)
+        let directory = try await DestinationDirectory.open(
+            transfer.partial, for: task.owner, settings, services)
+        var file = try await StagedFile(task, transfer, ready, in: directory, services, settings)
+        try await file.choose(services, settings)
+        return file
+    }
+
+    /// Commits each intent and gives the files their names. Ends at the first file that cannot get one.
+    private func name(_ staged: [StagedFile]) async throws -> Named {
+        var named = Named()
+        var waiting = staged
+        for _ in 0..<Self.maxRounds where !waiting.isEmpty {
+            let intended = try await commitIntents(of: waiting)
+            var again: [StagedFile] = []
+            for var file in waiting {
+                do {
+                    switch intended[file.taskID] {
+                    case .gone?, nil:
+                        named.files.append(file)
+                        continue
+                    case .intended?:
+                        if try await file.rename(services, settings) {
+                            named.files.append(file)
+                            continue
+                        }
+                    case .taken?: break
+                    }
+                    file.onNameTaken()
+                    try await file.choose(services, settings)
+                    again.append(file)
+                } catch let error where !(error is StoreError) {
+                    await giveUp(file, because: error, in: &named)
+                }
+            }
+            waiting = again
+        }
+        for file in waiting {
+            let error = TransferError(.fileMoveFailed, "other files take every name before this one can")
+            await giveUp(file, because: error, in: &named)
+        }
+        return named
+    }
+
+    private static var maxRounds: Int { 1000 }
+
+    private enum Intended {
+        case intended
+        /// Another task holds the name.
+        case taken
+        /// The task is not staged any more.
+        case gone
+    }
+
+    private func commitIntents(of files: [StagedFile]) async throws -> [TaskID: Intended] {
+        try await store.write { tx in
+            var intended: [TaskID: Intended] = [:]
+            for file in files {
+                let id = file.taskID
+                guard let task = try tx.task(id), task.state == .staged, task.transferID == file.transfer.id else {
+                    intended[id] = .gone
+                    continue
+                }
+                guard let intent = file.intent else {
+                    intended[id] = .intended
+                    continue
+                }
+                guard
+                    try file.isReplacing || tx.reserve(intent.finalName, in: file.directory.identity, by: id)
+                else {
+                    intended[id] = .taken
+                    continue
+                }
+                try tx.setPublishIntent(intent, of: file.transfer.id)
+                intended[id] = .intended
+            }
+            return intended
+        }
+    }
+
+    /// Leaves a task staged, unless its file turns out to have its final name.
+    private func giveUp(_ file: StagedFile, because error: any Error, in named: inout Named) async {
+        // What cannot be determined now is checked by the next commit, or at the next start.
+        if (try? await settle(file.taskID)) == true {
+            named.settled.insert(file.taskID)
+        } else {
+            named.refusal = named.refusal ?? ManagerError(notCommitted: file.taskID, error)
+        }
+    }
+
+    /// The result of the completions.
+    private struct Ended {
+        var completed: Set<TaskID> = []
+        /// States of tasks that were cancelled meanwhile.
+        var others: [TaskID: TaskState] = [:]
+    }
+
+    private func complete(_ named: Named) async throws -> Ended {
+        guard !named.files.isEmpty else { return Ended() }
+        let now = clock()
+        let failedURLs = failedURLs
+        let files = named.files.map { file in
+            (
+                id: file.taskID, transfer: file.transfer.id, length: file.length,
+                path: file.directory.path(of: file.intent?.finalName ?? file.finalName), isSkipped: file.intent == nil
+            )
+        }
+        return try await store.write { tx in
+            var ended = Ended()
+            for file in files {
+                guard let task = try tx.task(file.id), task.transferID == file.transfer, task.state == .staged else {
+                    // A cancellation takes precedence, and the published file is deleted.
+                    ended.others[file.id] = try tx.task(file.id)?.state
+                    continue
+                }
+                _ = try tx.complete(
+                    task, size: file.length, path: file.path, isSkipped: file.isSkipped, failedURLs, at: now)
+                ended.completed.insert(file.id)
+            }
+            if !ended.completed.isEmpty { try tx.appendIdleIfNothingRuns(at: now) }
+            return ended
+        }
+    }
+
+    // MARK: After an interruption
+
+    /// Determines how far commits got that a crash or a storage failure interrupted, and completes or undoes them.
+    func settleCommits() async throws {
+        var after: TaskID?
+        while true {
+            let page = try await store.read { [after] in try $0.interruptedCommits(after: after, limit: 500) }
+            guard let last = page.last else { return }
+            for id in page where commits[id] == nil {
+                do {
+                    _ = try await settle(id)
+                } catch {
+                    // Its disk may not be mounted: a later commit checks again.
+                    logger.report("how far a commit came cannot be seen now", error, ["task": "\(id)"])
+                }
+            }
+            after = last
+        }
+    }
+
+    /// Completes a staged task whose file has its final name already. Otherwise returns false, and no intent is left.
+    private func settle(_ id: TaskID) async throws -> Bool {
+        let found = try await store.read { reader in
+            let task = try reader.task(id)
+            return (
+                task: task, transfer: try task?.transferID.flatMap { try reader.transfer($0) },
+                ready: try reader.readyFile(of: id)
+            )
+        }
+        guard let task = found.task, let transfer = found.transfer, let intent = transfer.publishIntent else {
+            return false
+        }
+        let directory = try await DestinationDirectory.open(
+            transfer.partial, for: task.owner, settings, services)
+        let partName = found.ready?.name ?? transfer.partialName
+        let recovery = try await services.pool.run {
+            try Publisher(directory: directory).recover(intent, partName: partName)
+        }
+        let isDone = recovery == .done
+        let size = found.ready?.facts?.length ?? transfer.resumeData.committedByteCount
+        let (now, failedURLs) = (clock(), failedURLs)
+        let path = directory.path(of: intent.finalName)
+        let (isCompleted, leavesBytes) = try await store.write { tx -> (Bool, Bool) in
+            guard let task = try tx.task(id), task.state == .staged, task.transferID == transfer.id else {
+                return (false, false)
+            }
+            guard isDone else {
+                try tx.setPublishIntent(nil, of: transfer.id)
+                try tx.releaseReservations(of: id)
+                return (false, false)
+            }
+            let leavesBytes = try tx.complete(
+                task, size: size, path: path, isSkipped: false, failedURLs, at: now)
+            return (true, leavesBytes)
+        }
+        if leavesBytes { discarder.discard([transfer.id]) }
+        return isCompleted
+    }
+}
+
+extension StoreTransaction {
+    /// Completes a staged task whose file has its name, or needs none. Returns whether its transfer's bytes are to be
+    /// deleted.
+    fileprivate func complete(
+        _ task: TransferTask, size: Int64, path: String, isSkipped: Bool, _ failedURLs: FailedURLList,
+        at now: Timestamp
+    ) throws -> Bool {
+        guard let transfer = task.transferID else { return false }
+        var machine = TaskStateMachine(task)
+        machine.note { outcome in
+            outcome.finalPath = path
+            outcome.skipped = isSkipped
+        }
+        let transition = machine.onCommit(size: size, at: now)
+        let leavesBytes = try isSkipped || notePublished(task, from: transfer, size: size)
+        try releaseReservations(of: task.id)
+        machine.unsubscribe()
+        try write(machine, transition, at: now)
+        try failedURLs.record(machine.task, in: self, at: now)
+        if !leavesBytes { try deleteTransfer(transfer) }
+        return leavesBytes
+    }
+}
+
+extension RunServices {
+    /// Throws unless the policies in force trust the servers that sent the bytes.
+    func requireTrusted(_ task: TransferTask, _ transfer: Transfer, authoritiesFile: String?) async throws {
+        let trust = RunTrust(
+            policies: policies, admission: admission, taskPolicy: task.specification.policy,
+            authoritiesFile: authoritiesFile, kept: transfer.sources, clock: clock)
+        let urls = [task.specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
+        let refusal = try await pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
+        if let refusal { throw TransferError(.rejectedByPolicy, "\(refusal)") }
+    }
+}
+
+extension ManagerError {
+    /// Why a staged task could not be published.
+    fileprivate init(notCommitted id: TaskID, _ error: any Error) {
+        switch error {
+        case let error as ManagerError: self = error
+        case let error as TransferError: self = .notCommitted(id, error.reason, error.message)
+        case let error as FileError:
+            self = .notCommitted(id, error.transferError.reason, error.description)
+        case StoreError.degraded(let reason): self = .storageUnavailable(reason: reason)
+        case let error as StoreError: self = .storageUnavailable(reason: error.description)
+        default: self = .notCommitted(id, .internalError, "\(error)")
+        }
+    }
+}

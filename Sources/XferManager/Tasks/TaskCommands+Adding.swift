@@ -1,0 +1,100 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+public import XferModel
+import XferStore
+
+/// Adding tasks.
+extension TaskCommands {
+    /// The highest number of tasks in one add.
+    public static let largestAdd = 10_000
+
+    /// Adds all drafts in one transaction, or none. When this returns, the tasks survive a power failure.
+    ///
+    /// - Parameter path: the prefix of field names in errors, by the draft's index.
+    /// - Throws: `ManagerError`.
+    public func add(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String = { _ in "" }
+    ) async throws -> [AddedTask] {
+        try await commit(drafts, for: principal, path: path) { added, _, _ in added }
+    }
+
+    /// Adds one task, and returns it as committed.
+    public func add(
+        _ draft: TaskDraft, for principal: Principal
+    ) async throws -> (task: TransferTask, isExisting: Bool) {
+        try await commit([draft], for: principal, path: { _ in "" }) { added, newest, store in
+            guard let task = try newest ?? store.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
+            return (task: task, isExisting: added[0].isExisting)
+        }
+    }
+
+    private func commit<Answer: Sendable>(
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String,
+        _ answer: @escaping @Sendable ([AddedTask], _ newest: TransferTask?, StoreReader) throws -> Answer
+    ) async throws -> Answer {
+        guard !isShuttingDown else { throw ManagerError.shuttingDown }
+        guard drafts.count <= Self.largestAdd else {
+            throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
+        }
+        if let earlier = try await earlierAdds(of: drafts, for: principal.owner, answer) { return earlier }
+        let admission = admission(for: principal)
+        let spooling = try await services.spoolSources(of: try await admission.admit(drafts, path: path), path: path)
+        let admitted = spooling.tasks
+        let rules = addRules(for: principal)
+        let added: (answer: Answer, aftermath: AddAftermath)
+        do {
+            added = try await translatingStoreErrors {
+                try await store.write(.rows(admitted.count)) { tx in
+                    var aftermath = AddAftermath()
+                    var added: [AddedTask] = []
+                    for run in admitted.runs {
+                        var tasks = admitted[run]
+                        if !admitted[run.lowerBound].isIndependent {
+                            tasks = [try admitted[run.lowerBound].resolvingReferences(to: added)]
+                        }
+                        added += try tx.add(tasks, rules, followedBy: &aftermath)
+                    }
+                    if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
+                    try tx.requireRoom(of: principal)
+                    return (try answer(added, aftermath.newest, tx), aftermath)
+                }
+            }
+        } catch {
+            services.removeSpoolFiles(spooling.files.map(\.name))
+            throw error
+        }
+        await services.removeUnwanted(spooling.files)
+        if !added.aftermath.effects.isEmpty { await scheduler.perform(added.aftermath.effects) }
+        let needsPass = added.aftermath.hasEnded || admitted.contains { !$0.specification.schedule.isEmpty }
+        await scheduler.schedule(unlessHeld: !needsPass)
+        return added.answer
+    }
+
+    /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
+    /// changed. Nil for any other add, including one whose key was used for a different request.
+    private func earlierAdds<Answer: Sendable>(
+        of drafts: some RandomAccessCollection<TaskDraft> & Sendable, for owner: Owner,
+        _ answer: @escaping @Sendable ([AddedTask], TransferTask?, StoreReader) throws -> Answer
+    ) async throws -> Answer? {
+        guard let first = drafts.first, first.clientKey != nil, first.asked != nil else { return nil }
+        return try await translatingStoreErrors {
+            try await store.read { reader in
+                var found: [AddedTask] = []
+                for draft in drafts {
+                    guard let key = draft.clientKey, let asked = draft.asked,
+                        let id = try reader.earlierAdd(owner: owner, clientKey: key, asked: asked)
+                    else { return nil }
+                    found.append(AddedTask(id: id, isExisting: true))
+                }
+                return try answer(found, nil, reader)
+            }
+        }
+    }
+
+    func addRules(for principal: Principal) -> AddRules {
+        AddRules(principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
+    }
+}

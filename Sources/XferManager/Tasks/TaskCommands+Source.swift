@@ -1,0 +1,70 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// Changes the URL of a download.
+extension TaskCommands {
+    /// Gives an unfinished download that does not run another URL. Kept bytes are continued only under the resume
+    /// rules.
+    ///
+    /// The task's credential stays bound to its origin and is not sent to another server. User info in the new URL
+    /// replaces it.
+    /// - Throws: `ManagerError`.
+    public func setSource(of id: TaskID, to text: String, for principal: Principal) async throws -> TransferTask {
+        let admission = admission(for: principal)
+        let parsed = try admission.resolve(text, against: nil, path: "")
+        var wanted = try await queries.task(id, for: principal).specification
+        let isGuests = !settings.isOperator(wanted.owner)
+        wanted.take(parsed.url, userInfo: parsed.credential, isGuests: isGuests)
+        try admission.checkTrust(wanted, path: "")
+        let now = clock()
+        let task = try await translatingStoreErrors {
+            try await store.write { [coalesceKeys] tx in
+                guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+                guard task.specification.kind == .download else {
+                    throw ManagerError.invalidState(id, task.state, reason: "only a download can get another source")
+                }
+                guard !task.state.isTerminal, task.state != .running, task.state != .staged else {
+                    throw ManagerError.invalidState(
+                        id, task.state, reason: "its source can change while it is queued, waiting or paused")
+                }
+                var machine = TaskStateMachine(task)
+                machine.respecify { $0.take(parsed.url, userInfo: parsed.credential, isGuests: isGuests) }
+                try coalesceKeys.renew(&machine, in: tx)
+                try tx.trustFirstSource(of: machine.task)
+                let transition = machine.onNewSource()
+                try tx.write(machine, transition, at: now)
+                return machine.task
+            }
+        }
+        await scheduler.schedule()
+        return task
+    }
+}
+
+extension TaskSpecification {
+    /// - Parameter isGuests: whether the owner is a guest, which may not decide where a profile's secrets are sent.
+    fileprivate mutating func take(_ url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
+        let origin = request.url.origin
+        if isGuests, profile != nil, url.origin != origin { ProfileSecretRules.unbind(&request) }
+        request.url = url
+        if let userInfo {
+            request.credential = userInfo
+        } else if let credential = request.credential, credential.origins.isEmpty {
+            request.credential?.origins = [origin]
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Forgets that the former first source sent wrong bytes: that says nothing about the new one.
+    fileprivate func trustFirstSource(of task: TransferTask) throws {
+        guard !task.specification.mirrors.isEmpty, let id = task.transferID, let known = try transfer(id)?.sourceUse
+        else { return }
+        var use = known
+        use.suspects.remove(0)
+        use.condemned.remove(0)
+        if use != known { try setSourceUse(use, of: id) }
+    }
+}

@@ -1,0 +1,130 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// A command over tasks.
+public enum TaskVerb: String, Sendable, CaseIterable {
+    case pause, resume, cancel, retry, remove
+}
+
+/// What a verb over ids came to.
+public struct VerbOutcome: Hashable, Sendable {
+    public struct Unchanged: Hashable, Sendable {
+        public var id: TaskID
+        public var state: TaskState
+        /// It runs, and what it sends must not be sent twice: it could not go on after a pause.
+        public var isNotResumable = false
+    }
+
+    public var changed: [TaskID] = []
+    /// A wrong state is not an error.
+    public var unchanged: [Unchanged] = []
+    /// Not there, another user's, or damaged: `task.list` names those.
+    public var missing: [TaskID] = []
+}
+
+extension VerbOutcome {
+    fileprivate var reversed: VerbOutcome {
+        VerbOutcome(changed: changed.reversed(), unchanged: unchanged.reversed(), missing: missing.reversed())
+    }
+}
+
+extension MovePosition {
+    fileprivate var target: TaskID? {
+        switch self {
+        case .before(let id), .after(let id): id
+        case .top, .bottom: nil
+        }
+    }
+
+    fileprivate var isAfter: Bool { if case .after = self { true } else { false } }
+}
+
+/// What a verb over a filter came to.
+public struct VerbCounts: Hashable, Sendable {
+    public var changed = 0
+    public var unchanged = 0
+}
+
+extension TaskCommands {
+    /// Applies a verb to these tasks in one transaction.
+    public func apply(_ verb: TaskVerb, to ids: [TaskID], for principal: Principal) async throws -> VerbOutcome {
+        let now = clock()
+        let (outcome, effects) = try await translatingStoreErrors {
+            try await store.write(.rows(ids.count)) {
+                try $0.apply(verb, to: ids, for: principal, at: now)
+            }
+        }
+        await scheduler.perform(effects)
+        return outcome
+    }
+
+    /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
+    public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+        let filter = filter.restricted(to: principal)
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return VerbCounts() }
+        var counts = VerbCounts()
+        var after: TaskID?
+        while true {
+            let ids = try await store.read { [after] in
+                try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
+            }
+            guard let newest = ids.last else { return counts }
+            let outcome = try await apply(verb, to: ids, for: principal)
+            counts.changed += outcome.changed.count
+            counts.unchanged += outcome.unchanged.count
+            after = newest
+        }
+    }
+
+    // MARK: Order
+
+    /// Moves unfinished tasks within their hosts; together they keep the order of `ids`.
+    public func move(_ ids: [TaskID], to position: MovePosition, for principal: Principal) async throws -> VerbOutcome {
+        let order = await scheduler.activity.limits.order
+        // Each goes to the very place, so for these two the last one has to go first.
+        let isReversed = position == .top || position.isAfter
+        let outcome = try await translatingStoreErrors {
+            try await store.write(.rows(ids.count)) { tx in
+                var outcome = VerbOutcome()
+                if let other = position.target, try tx.visibleTask(other, to: principal) == nil {
+                    throw ManagerError.notFound(other)
+                }
+                for id in isReversed ? ids.reversed() : ids {
+                    guard let task = try tx.visibleTask(id, to: principal) else {
+                        outcome.missing.append(id)
+                        continue
+                    }
+                    guard !task.state.isTerminal else {
+                        outcome.unchanged.append(VerbOutcome.Unchanged(id: id, state: task.state))
+                        continue
+                    }
+                    do {
+                        try tx.move(id, to: position, order: order)
+                    } catch StoreError.otherLane(let other) {
+                        throw ManagerError.invalidState(
+                            id, task.state,
+                            reason:
+                                "task \(other) has another host, group, profile or priority; order is kept within those"
+                        )
+                    }
+                    outcome.changed.append(id)
+                }
+                return outcome
+            }
+        }
+        await scheduler.schedule()
+        return isReversed ? outcome.reversed : outcome
+    }
+}
+
+extension TaskQuery {
+    /// The filter cut down to what the caller may touch.
+    func restricted(to principal: Principal) -> TaskQuery {
+        guard !principal.isOperator else { return self }
+        var copy = self
+        copy.owners = owners.map { $0.filter { $0 == principal.owner } } ?? [principal.owner]
+        return copy
+    }
+}

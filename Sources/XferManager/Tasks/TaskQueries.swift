@@ -1,0 +1,148 @@
+import Logging
+import XferCore
+public import XferModel
+import XferStore
+
+/// Reads tasks, events and counts for callers. Nothing here changes anything.
+public struct TaskQueries: ManagerPart, Sendable {
+    let context: ManagerContext
+    let scheduler: RunScheduler
+
+    /// A task, if it exists and the caller may see it.
+    public func task(_ id: TaskID, for principal: Principal) async throws -> TransferTask {
+        guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
+            throw ManagerError.notFound(id)
+        }
+        return task
+    }
+
+    /// Whether kept bytes of these tasks can be continued after an interruption. Tasks for which that is unknown are
+    /// left out.
+    public func resumability(of tasks: [TransferTask]) async throws -> [TaskID: Bool] {
+        var known: [TaskID: Bool] = [:]
+        var stored: [TransferTask] = []
+        let live = await scheduler.resumability(of: tasks.map(\.id))
+        for task in tasks where task.transferID != nil {
+            if let isResumable = live[task.id] { known[task.id] = isResumable } else { stored.append(task) }
+        }
+        guard !stored.isEmpty else { return known }
+        return try await store.read { [known, stored] reader in
+            try stored.reduce(into: known) { known, task in
+                guard
+                    let transfer = try StoreError.nilIfUnreadable({
+                        try task.transferID.flatMap { try reader.transfer($0) }
+                    })
+                else { return }
+                let (specification, use) = (task.specification, transfer.sourceUse)
+                let isUnderDigest = specification.checksum?.algorithm.isStrong == true && use.suspects.isEmpty
+                known[task.id] = ResumeRules.isResumable(
+                    transfer.resumeData, allowsUnsafe: specification.resumesUnsafely || isUnderDigest)
+            }
+        }
+    }
+
+    /// The kept segments of these downloads, as committed; none for completed ones.
+    public func segments(of tasks: [TransferTask]) async throws -> [TaskID: [Segment]] {
+        let kept = tasks.filter { $0.specification.kind == .download && $0.transferID != nil && $0.state != .completed }
+        guard !kept.isEmpty else { return [:] }
+        return try await store.read { [kept] reader in
+            try kept.reduce(into: [:]) { known, task in
+                guard
+                    let transfer = try StoreError.nilIfUnreadable({
+                        try task.transferID.flatMap { try reader.transfer($0) }
+                    })
+                else { return }
+                known[task.id] = transfer.resumeData.segments
+            }
+        }
+    }
+
+    /// When the hosts that sent `Retry-After` can be asked again; hosts that can be asked now are left out.
+    public func cooldowns(of hosts: Set<String>) async throws -> [String: Timestamp] {
+        try await store.read { reader in
+            guard try reader.earliestCooldown() != nil else { return [:] }
+            return try hosts.reduce(into: [:]) { ends, host in ends[host] = try reader.cooldown(of: host) }
+        }
+    }
+
+    /// One page of tasks ordered by id.
+    public func list(
+        _ filter: TaskQuery, ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+    ) async throws -> TaskPage {
+        let filter = filter.restricted(to: principal)
+        do {
+            let page = try await store.read {
+                try $0.list(filter, ascending: ascending, limit: limit, cursor: cursor)
+            }
+            if !page.unreadable.isEmpty {
+                logger.error(
+                    "rows of the database are damaged: stop, then run xferd --recover",
+                    metadata: ["tasks": "\(page.unreadable.map(\.description).joined(separator: " "))"])
+            }
+            return page
+        } catch StoreError.invalidCursor {
+            throw ManagerError.invalidField(
+                path: "cursor", reason: "it does not belong to this filter and order",
+                expected: "next_cursor of an answer to the same filter and order")
+        }
+    }
+
+    /// Waits until each task is terminal or staged, or in one of `states`; false when `timeout` seconds passed first.
+    public func wait(
+        for ids: [TaskID], until states: Set<TaskState>, timeout: Double?, for principal: Principal
+    ) async throws -> (tasks: [TransferTask], isTimedOut: Bool) {
+        let hub = context.hub
+        let subscription = hub.subscribe(EventFilter(taskIDs: Set(ids)))
+        defer { hub.unsubscribe(subscription) }
+        let alarm = timeout.map { seconds in
+            Task {
+                try? await Task.sleep(for: .seconds(seconds), clock: .continuous)
+                hub.unsubscribe(subscription)
+            }
+        }
+        defer { alarm?.cancel() }
+        while true {
+            let tasks = try await store.read { reader in
+                try ids.map { id in
+                    guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+                    return task
+                }
+            }
+            let isDone = tasks.allSatisfy { task in
+                task.state.isTerminal || task.state == .staged || states.contains(task.state)
+            }
+            if isDone { return (tasks, false) }
+            guard await subscription.next() != nil else { return (tasks, true) }
+        }
+    }
+
+    /// Tasks by state, of all owners.
+    public func counts() async throws -> [TaskState: Int64] { try await store.read { try $0.counts() } }
+
+    /// Counters of the running ones among these tasks.
+    public func progress(of ids: [TaskID]) async -> [TaskID: ProgressSnapshot] { await scheduler.progress(of: ids) }
+
+    /// Counters of every running task that this owner may see, or of all tasks (nil), ascending by id.
+    public func progressOfAll(visibleTo owner: Owner?) async -> [ProgressSnapshot] {
+        await scheduler.progressOfAll(visibleTo: owner)
+    }
+
+    /// Events after `seq`; `gap` if some of them have been trimmed.
+    public func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
+        try await store.read { reader in
+            let last = try reader.lastSeq()
+            let first = try reader.firstSeq() ?? last.addingSaturated(1)
+            guard seq.addingSaturated(1) >= first else { return .gap(firstSeq: first, lastSeq: last) }
+            let events = try reader.events(
+                since: seq, types: filter.types, taskIDs: filter.taskIDs, owner: filter.owner, limit: limit)
+            return .events(events, lastSeq: last)
+        }
+    }
+}
+
+/// The result of `events(since:)`.
+public enum EventPage: Sendable {
+    case events([Event], lastSeq: Int64)
+    /// Events after the requested number have been trimmed.
+    case gap(firstSeq: Int64, lastSeq: Int64)
+}

@@ -1,0 +1,126 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// The result of adding a task.
+public struct AddedTask: Hashable, Sendable {
+    public var id: TaskID
+    /// Whether a `client_key` found the task of an earlier add.
+    public var isExisting: Bool
+}
+
+/// The inputs for adding tasks.
+struct AddRules: Sendable {
+    var principal: Principal
+    var failedURLs: FailedURLList
+    var zones: TimeZones
+    var now: Timestamp
+}
+
+/// What follows from adding tasks.
+struct AddAftermath: Sendable {
+    /// The effects to perform after the commit.
+    var effects: [Effect] = []
+    /// Whether a task has ended: a new one, or one that was superseded in its slot.
+    var hasEnded = false
+    /// The task that was added last, unless it has changed since.
+    var newest: TransferTask?
+}
+
+/// Adds admitted tasks, and checks what depends on the current state of the database.
+extension StoreTransaction {
+    /// Adds one of `runs`, as members of the batch if there is one.
+    func add(
+        _ run: ArraySlice<AdmittedTask>, to batch: BatchID? = nil, _ rules: AddRules,
+        followedBy aftermath: inout AddAftermath
+    ) throws -> [AddedTask] {
+        aftermath.newest = nil
+        if let first = run.first, !first.isIndependent {
+            if let earlier = try earlier(first) { return [earlier] }
+            try requireChance(of: first, rules)
+        }
+        let tasks = try insertTasks(run.map(\.insertion), batch: batch, at: rules.now)
+        let places = Array(zip(run.indices, tasks.indices))
+        try append(
+            places.map { admitted, task in
+                NewEvent(
+                    .taskAdded(
+                        url: run[admitted].shownURL, label: tasks[task].specification.label,
+                        group: tasks[task].specification.group),
+                    taskID: tasks[task].id, owner: tasks[task].owner)
+            }, at: rules.now)
+        let mayBeBlocked = try rules.failedURLs.hasEntries(in: self)
+        var isLastUnchanged = true
+        for (admitted, task) in places where mayBeBlocked || !run[admitted].isIndependent {
+            isLastUnchanged = try !settle(
+                tasks[task], run[admitted], mayBeBlocked: mayBeBlocked, rules, followedBy: &aftermath)
+        }
+        if isLastUnchanged { aftermath.newest = tasks.last }
+        return tasks.map { AddedTask(id: $0.id, isExisting: false) }
+    }
+
+    /// The task of an earlier add with the same `client_key`.
+    private func earlier(_ admitted: AdmittedTask) throws -> AddedTask? {
+        let insertion = admitted.insertion
+        guard admitted.specification.clientKey != nil,
+            let earlier = try earlierAdd(
+                of: insertion.specification, body: insertion.body, asked: insertion.asked)
+        else { return nil }
+        guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
+        return AddedTask(id: earlier.id, isExisting: true)
+    }
+
+    /// Checks what depends on the current state of the database.
+    private func requireChance(of admitted: AdmittedTask, _ rules: AddRules) throws {
+        let specification = admitted.specification
+        try requirePolicy(of: specification)
+        guard !specification.schedule.isEmpty else { return }
+        try requireChance(
+            of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, at: rules.now)
+    }
+
+    /// Applies the effects of a new task: on its spool files, on a task it supersedes in its slot, and on itself.
+    /// Returns whether it may have changed.
+    private func settle(
+        _ task: TransferTask, _ admitted: AdmittedTask, mayBeBlocked: Bool, _ rules: AddRules,
+        followedBy aftermath: inout AddAftermath
+    ) throws -> Bool {
+        try insertSpooledSources(admitted.insertion.body?.sources.compactMap(\.spoolName) ?? [], of: task.id)
+        let superseded = try supersede(by: task, at: rules.now)
+        aftermath.effects += superseded
+        if !superseded.isEmpty { aftermath.hasEnded = true }
+        if try mayBeBlocked && !admitted.retriesFailed && block(task, rules.failedURLs, at: rules.now) {
+            aftermath.hasEnded = true
+            return true
+        }
+        guard !task.specification.schedule.isEmpty else { return false }
+        try begin(task, rules.zones, at: rules.now)
+        return true
+    }
+
+    /// Ends a new task whose URL is on the list of failed URLs; false if it is not.
+    private func block(
+        _ task: TransferTask, _ failedURLs: FailedURLList, at now: Timestamp
+    ) throws -> Bool {
+        guard let refusal = try failedURLs.refusal(of: task.specification, in: self, at: now) else { return false }
+        try transition(task, at: now) { $0.onBlocked(refusal, at: now) }
+        return true
+    }
+
+    /// Checks that the policy still exists; it may have been removed since admission.
+    func requirePolicy(of specification: TaskSpecification) throws {
+        guard let name = specification.policy, try policy(named: name) == nil else { return }
+        throw ManagerError(PolicyResolutionError.policyMissing(name), path: "")
+    }
+
+    /// Checks the owner's limit. Tasks just added count, tasks they superseded do not; an error rolls back the
+    /// transaction.
+    func requireRoom(of principal: Principal) throws {
+        guard let maxTasks = principal.maxTasks else { return }
+        let counts = try counts(owner: principal.owner)
+        let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
+        guard unfinished <= Int64(clamping: maxTasks) else {
+            throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Logging
+import XferCore
+import XferModel
+import XferStore
+
+/// The conditions of tasks: the calendar, and other tasks.
+///
+/// They are evaluated when a task is added or changed, when it returns to the queue, when they are due, and before it
+/// starts.
+extension StoreTransaction {
+    /// Puts a task into the state that its conditions demand and commits it with its event. Returns an `Effect` if its
+    /// run has to stop.
+    ///
+    /// - Parameter machine: may hold changes that are not written yet; they are written, too.
+    @discardableResult
+    func applyConditions(
+        to machine: inout TaskStateMachine, _ zones: TimeZones, at now: Timestamp
+    ) throws -> Effect? {
+        let task = machine.task
+        let schedule = task.specification.schedule
+        guard !task.state.isTerminal else { return nil }
+        // A suspect's conditions are not evaluated before a client resumes the task: the evaluation may be what
+        // crashes.
+        guard task.state != .staged, task.wait?.reason != .suspect else {
+            try setCondition(of: task.id, due: nil)
+            return nil
+        }
+        let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
+        let verdict = conditions.verdict(try standing(of: task), at: now)
+        let transition: TaskTransition
+        let due: Timestamp?
+        switch verdict {
+        case .open(let until):
+            transition = machine.onConditionsMet()
+            due = until
+        case .closed(let wait, let again):
+            // A task that is being published, or that could not begin again, continues to its end.
+            let goesOn = try isPublishing(task) || mayHaveBegun(task)
+            transition = goesOn ? .unchanged : machine.onHold(wait)
+            due = again
+        case .failed(let error):
+            guard try !isPublishing(task) else {
+                try setCondition(of: task.id, due: now.advanced(by: .seconds(1)))
+                return nil
+            }
+            transition = machine.onConditionsFailed(error, at: now)
+            due = nil
+            try releaseReservations(of: task.id)
+        }
+        if transition.isChange {
+            try write(machine, transition, at: now)
+            if machine.task.state.isTerminal { try appendIdleIfNothingRuns(at: now) }
+        }
+        if !machine.task.state.isTerminal { try setCondition(of: task.id, due: due) }
+        guard transition.action == .stopAttempt else { return nil }
+        return Effect(task: task.id, transfer: task.transferID, action: .stopAttempt)
+    }
+
+    /// Whether a picked task may start. Otherwise it has been made to wait, or has ended.
+    func mayStart(_ task: TransferTask, _ zones: TimeZones, at now: Timestamp) throws -> Bool {
+        guard !task.specification.schedule.isEmpty else { return true }
+        var machine = TaskStateMachine(task)
+        try applyConditions(to: &machine, zones, at: now)
+        return machine.task.state == .queued
+    }
+
+    /// Evaluates the conditions of these tasks. Returns the effects to perform after the commit.
+    func applyConditions(
+        to tasks: [TransferTask], _ zones: TimeZones, _ inFlight: InFlightTasks, at now: Timestamp
+    ) throws -> [Effect] {
+        try tasks.compactMap { task in
+            var machine = TaskStateMachine(task)
+            return try inFlight.during(task.id) { try applyConditions(to: &machine, zones, at: now) }
+        }
+    }
+}
+
+extension StoreReader {
+    /// The states of the tasks that must complete before this one starts.
+    fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
+        guard !task.specification.schedule.after.isEmpty, task.state != .running else { return .met }
+        let standing = try dependencies(of: task.id)
+        if let failed = standing.failed { return .failed(failed.id, failed.outcome) }
+        return standing.openCount == 0 ? .met : .open
+    }
+}

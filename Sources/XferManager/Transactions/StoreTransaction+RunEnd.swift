@@ -1,0 +1,161 @@
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// The inputs for committing the end of a run, besides its result.
+struct RunEndRules: Sendable {
+    /// Whether the run ended because its policies or lists have changed.
+    var reevaluatesTrust: Bool
+    var isShuttingDown: Bool
+    var retry: RetryPolicy
+    /// What the network did since the run began.
+    var network: NetworkCondition
+    var failedURLs: FailedURLList
+    /// For the jitter of waits.
+    var seed: UInt64
+    var now: Timestamp
+}
+
+/// What to clean up once a run's end is committed.
+struct RunAftermath: Sendable {
+    var discardsBytes = false
+    /// Files of the spool directory that no row names any more.
+    var spoolFiles: [String] = []
+
+    /// After a run whose task was cancelled, paused or removed meanwhile.
+    static func ofOvertaken(_ result: RunResult) -> RunAftermath {
+        // The bytes are kept if another task holds them.
+        var aftermath = RunAftermath(discardsBytes: true)
+        if let file = result.keptResponse?.file { aftermath.spoolFiles = [file.name] }
+        return aftermath
+    }
+}
+
+/// What the end of a run makes of its task.
+extension StoreTransaction {
+    /// Records how a run ended: completes, retries, fails or requeues its task.
+    func end(_ id: TaskID, _ result: RunResult, _ rules: RunEndRules) throws -> RunAftermath {
+        var aftermath = RunAftermath()
+        let transfer = result.transferID
+        guard let task = try task(id), task.transferID == transfer, task.state == .running else {
+            return .ofOvertaken(result)
+        }
+        for event in result.pendingEvents { try append(event, taskID: id, owner: task.owner, at: rules.now) }
+        var machine = TaskStateMachine(task)
+        machine.note { $0 = result.outcome }
+        if task.specification.kind != .download { machine.onExchange(result.progress) }
+        var transition: TaskTransition?
+        switch result.end {
+        case .completed(let size):
+            transition = machine.onComplete(size: size, at: rules.now)
+            try releaseReservations(of: id)
+            machine.unsubscribe()
+            aftermath.discardsBytes = result.outcome.skipped || result.outcome.notModified
+            if !aftermath.discardsBytes {
+                aftermath.discardsBytes = try notePublished(task, from: transfer, size: size)
+            }
+        case .staged(let size):
+            transition = machine.onStage(size: size)
+        case .failed where rules.reevaluatesTrust:
+            transition = machine.onRequeue()
+        case .failed(let error):
+            var generator = SeededGenerator(seed: rules.seed)
+            transition = try retryOrFail(
+                &machine, after: error, requestWasSent: result.requestWasSent, rules, using: &generator)
+            if result.leavesTransfer {
+                machine.unsubscribe()
+                machine.onBytesLost()
+                aftermath.discardsBytes = true
+            }
+            if result.isPartLost, try !isHeld(transfer, but: id) {
+                // Another file may have the name by now, or the same inode number.
+                try setPublishIntent(nil, of: transfer)
+                try update(resumeData: ResumeData(), of: transfer)
+                machine.onBytesLost()
+            }
+            // There is nothing to keep for a later try.
+            if machine.task.state == .failed, !result.isResumable || result.isPartLost {
+                machine.unsubscribe()
+                aftermath.discardsBytes = true
+            }
+        case .again:
+            transition = machine.onRequeue()
+        case .stopped, .storageFailed, .overtaken:
+            transition = Self.onStopped(&machine, result, rules)
+        }
+        try write(machine, transition, from: task, at: rules.now)
+        try rules.failedURLs.record(machine.task, in: self, at: rules.now)
+        if case .completed = result.end, !aftermath.discardsBytes, try !isHeld(transfer) {
+            try deleteTransfer(transfer)
+        }
+        aftermath.spoolFiles = try settleSpool(machine.task, result.keptResponse, at: rules.now)
+        if machine.task.state.isTerminal || machine.task.state == .staged { try appendIdleIfNothingRuns(at: rules.now) }
+        return aftermath
+    }
+
+    /// Requeues a stopped task: the stop was meant for an earlier run, or its reason no longer applies. On shutdown the
+    /// task stays `running` for the next start. If its request must not be repeated, the task fails when the request
+    /// was sent and is requeued when it was not, because the next start assumes that a running task has sent it.
+    private static func onStopped(
+        _ machine: inout TaskStateMachine, _ result: RunResult, _ rules: RunEndRules
+    ) -> TaskTransition? {
+        let specification = machine.task.specification
+        let mayRepeat = RepetitionRules.mayRepeat(specification)
+        if !mayRepeat, result.requestWasSent {
+            return machine.onFail(RepetitionRules.outcomeUnknown(after: nil, of: specification.request), at: rules.now)
+        }
+        return rules.isShuttingDown && !rules.reevaluatesTrust && mayRepeat ? nil : machine.onRequeue()
+    }
+
+    /// Stores the response of a task that has ended, and removes the sources of a completed upload. Returns the spool
+    /// files that no row names any more.
+    private func settleSpool(
+        _ task: TransferTask, _ kept: KeptResponse?, at now: Timestamp
+    ) throws -> [String] {
+        var unwanted: [String] = []
+        if let kept {
+            if task.state.isTerminal {
+                if case .file(let name)? = try result(of: task.id)?.content { unwanted.append(name) }
+                try setResult(kept.result, of: task.id, at: now)
+            } else if let file = kept.file {
+                unwanted.append(file.name)
+            }
+        }
+        guard task.specification.upload.isSpooled, task.state == .completed else { return unwanted }
+        unwanted += try spooledSources(of: task.id)
+        try removeSpooledSources(of: task.id)
+        return unwanted
+    }
+
+    private func retryOrFail(
+        _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ rules: RunEndRules,
+        using random: inout SeededGenerator
+    ) throws -> TaskTransition {
+        // A `Retry-After` of another host does not apply to the task's host.
+        let isOfHost = machine.task.specification.mirrors.isEmpty || error.host == machine.task.host
+        if let retryAfter = error.retryAfter, retryAfter > 0, isOfHost {
+            let until = rules.now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
+            try setCooldown(host: machine.task.host, until: until)
+        }
+        switch rules.retry.decide(
+            after: error, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,
+            using: &random)
+        {
+        case .again:
+            return machine.onRequeue()
+        case .wait(let wait):
+            return machine.onWait(wait, error: error)
+        case .fail(let error):
+            try releaseReservations(of: machine.task.id)
+            return machine.onFail(error, at: rules.now)
+        }
+    }
+}
+
+extension TaskStateMachine {
+    /// Records the final counters of a run.
+    fileprivate mutating func onExchange(_ progress: RunProgress) {
+        onExchange(received: progress.received, sent: progress.sent, total: progress.total)
+    }
+}

@@ -1,0 +1,76 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// Checks a task's conditions when it is added and when they are changed.
+extension StoreTransaction {
+    /// Checks the conditions of a task that is about to be inserted.
+    func requireChance(
+        of schedule: TaskSchedule, for principal: Principal, path: String, _ zones: TimeZones,
+        at now: Timestamp
+    ) throws {
+        try requireTargets(schedule.after, for: principal, field: path + "after")
+        try requireChance(of: schedule, path: path, zones, at: now)
+    }
+
+    /// Makes a task that was just inserted wait or fail by its conditions.
+    func begin(
+        _ task: TransferTask, _ zones: TimeZones, at now: Timestamp
+    ) throws {
+        let targets = task.specification.schedule.after
+        if !targets.isEmpty { try setDependencies(of: task.id, on: targets) }
+        var machine = TaskStateMachine(task)
+        try applyConditions(to: &machine, zones, at: now)
+    }
+
+    /// Checks changed conditions, and puts the task into the state they demand. Returns an effect if its run has to
+    /// stop.
+    func reschedule(
+        _ machine: inout TaskStateMachine, from earlier: TaskSchedule, for principal: Principal, path: String,
+        _ zones: TimeZones, at now: Timestamp
+    ) throws -> Effect? {
+        let schedule = machine.task.specification.schedule
+        if schedule.after != earlier.after {
+            guard machine.task.state != .staged else {
+                throw ManagerError.invalidState(
+                    machine.task.id, .staged, reason: "\(path)after: its transfer has ended, it waits for a commit only"
+                )
+            }
+            try setDependencies(of: machine.task, for: principal, field: path + "after")
+            try requireNoCircle(through: machine.task.id, field: path + "after")
+        }
+        try requireChance(of: schedule, path: path, zones, at: now)
+        return try applyConditions(to: &machine, zones, at: now)
+    }
+
+    /// Refuses conditions under which the task would fail before it could start.
+    private func requireChance(
+        of schedule: TaskSchedule, path: String, _ zones: TimeZones, at now: Timestamp
+    ) throws {
+        let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
+        guard let reason = conditions.contradiction(from: now) else { return }
+        throw ManagerError.invalidField(
+            path: path + "deadline", reason: reason, expected: "a time after the task's first chance to start")
+    }
+}
+
+extension AdmittedTask {
+    /// Replaces negative references to tasks added earlier in the same call by their ids.
+    func resolvingReferences(to added: [AddedTask]) throws -> AdmittedTask {
+        guard specification.schedule.after.contains(where: { $0.rawValue < 0 }) else { return self }
+        var specification = specification
+        specification.schedule.after = try specification.schedule.after.enumerated().map { index, id in
+            guard id.rawValue < 0 else { return id }
+            let place = Int64(added.count).addingSaturated(id.rawValue)
+            guard place >= 0 else {
+                throw ManagerError.invalidField(
+                    path: "\(path)after[\(index)]", reason: "there are not so many tasks before it in this call",
+                    expected: "a task's id, or −1 for the task before this one in the same call, −2 …")
+            }
+            return added[Int(clamping: place)].id
+        }
+        var resolved = self
+        resolved.insertion = try insertion.changing(specification: specification)
+        return resolved
+    }
+}

@@ -1,0 +1,41 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// Writes what a task's state machine decided. Every change of a task's state goes through here, so that no row changes
+/// without its event.
+extension StoreTransaction {
+    /// The highest number of tasks that one transaction changes where many are worked through, so that other commits
+    /// wait a few milliseconds at most.
+    static var largestStep: Int { 200 }
+
+    /// Decides about a task that was read in this transaction, and writes the decision.
+    @discardableResult
+    func transition(
+        _ task: TransferTask, at now: Timestamp, _ decide: (inout TaskStateMachine) -> TaskTransition
+    ) throws(StoreError) -> TaskTransition {
+        var machine = TaskStateMachine(task)
+        let transition = decide(&machine)
+        if transition.isChange { try write(machine, transition, at: now) }
+        return transition
+    }
+
+    /// Writes the machine's task with all its changes, and the transition's event if it has one.
+    ///
+    /// - Parameter former: the row as it is, if the caller knows it; it saves a read.
+    func write(
+        _ machine: TaskStateMachine, _ transition: TaskTransition?, from former: TransferTask? = nil, at now: Timestamp
+    ) throws(StoreError) {
+        let task = machine.task
+        if let former { try update(task, from: former) } else { try update(task) }
+        if let event = transition?.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
+    }
+
+    /// Completes batches, then appends `queue.idle` if no task can run any more.
+    func appendIdleIfNothingRuns(at now: Timestamp) throws(StoreError) {
+        try completeBatches()
+        guard try !hasAny(in: [.queued, .running, .waiting]) else { return }
+        let counts = try counts()
+        try append(.queueIdle(completed: counts[.completed] ?? 0, failed: counts[.failed] ?? 0), at: now)
+    }
+}

@@ -1,0 +1,93 @@
+import XferCore
+public import XferModel
+import XferStore
+
+/// Changes that a caller requests for a task.
+public struct SpecificationChange: Sendable {
+    /// Applied to the specification; has no other effect.
+    public var change: @Sendable (inout TaskSpecification) -> Void
+    /// The first changed field that a running task refuses; nil if there is none.
+    public var fieldRefusedWhileRunning: String?
+    /// The prefix of field names in errors.
+    public var path: String
+    /// The field that names the directory, if it changes: `dir` or `output`.
+    public var directoryField: String
+    /// Whether the request names a directory, even the same one: a guest's is then checked again.
+    public var namesDirectory: Bool
+
+    public init(
+        fieldRefusedWhileRunning: String?, path: String, directoryField: String = "dir",
+        namesDirectory: Bool = false,
+        change: @escaping @Sendable (inout TaskSpecification) -> Void
+    ) {
+        self.change = change
+        self.fieldRefusedWhileRunning = fieldRefusedWhileRunning
+        self.path = path
+        self.directoryField = directoryField
+        self.namesDirectory = namesDirectory
+    }
+}
+
+/// Changes tasks.
+extension StoreTransaction {
+    /// A staged file is whole, so the fields for fetching it and for its directory can no longer change.
+    private static func refuse(
+        _ wanted: TaskSpecification, insteadOf task: TransferTask, path: String
+    ) throws {
+        let had = task.specification
+        guard
+            wanted.request == had.request, wanted.checksum == had.checksum, wanted.policy == had.policy,
+            wanted.destination.directory == had.destination.directory, wanted.segments == had.segments
+        else {
+            throw ManagerError.invalidState(
+                task.id, task.state,
+                reason: "\(path)output within its directory and \(path)on_conflict can change, and what is no part of "
+                    + "fetching it")
+        }
+    }
+
+    /// Returns the changed task, and the transfer it left if its directory changed. Bytes do not move between
+    /// directories; they are fetched again.
+    func apply(
+        _ changes: SpecificationChange, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
+        for principal: Principal, at now: Timestamp
+    ) throws -> (TransferTask, TransferID?) {
+        guard let task = try visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
+        guard !task.state.isTerminal else {
+            throw ManagerError.invalidState(id, task.state, reason: "a finished task cannot be changed")
+        }
+        if task.state == .running, let field = changes.fieldRefusedWhileRunning {
+            throw ManagerError.invalidState(
+                id, task.state, reason: "\(changes.path)\(field) cannot change while the task runs: pause it first")
+        }
+        var machine = TaskStateMachine(task)
+        machine.respecify(changes.change)
+        if task.state == .staged { try Self.refuse(machine.task.specification, insteadOf: task, path: changes.path) }
+        if machine.task.specification.request.allowsMetered, !task.specification.request.allowsMetered,
+            task.wait?.reason == .network
+        {
+            _ = machine.onWaitOver(at: now)
+        }
+        if machine.task.specification.policy != task.specification.policy {
+            try requirePolicy(of: machine.task.specification)
+        }
+        let hasLeftOthers = try coalesceKeys.renew(&machine, in: self)
+        guard let directory, !hasLeftOthers else {
+            if let directory { machine.respecify { $0.destination.directoryIdentity = directory } }
+            try update(machine.task)
+            return (machine.task, hasLeftOthers ? task.transferID : nil)
+        }
+        machine.respecify { $0.destination.directoryIdentity = directory }
+        let (wanted, had) = (machine.task.specification.destination, task.specification.destination)
+        let isAnother = changes.namesDirectory && wanted.directoryIdentity != had.directoryIdentity
+        let hasLeft = wanted.directory != had.directory || isAnother
+        guard hasLeft, let transfer = task.transferID else {
+            try update(machine.task)
+            return (machine.task, nil)
+        }
+        machine.unsubscribe()
+        machine.onBytesLost()
+        try update(machine.task)
+        return (machine.task, transfer)
+    }
+}

@@ -1,0 +1,115 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// Verbs over tasks.
+extension StoreTransaction {
+    /// Applies a verb to these tasks. Also returns the effects to perform after the commit.
+    func apply(
+        _ verb: TaskVerb, to ids: [TaskID], for principal: Principal, at now: Timestamp
+    ) throws -> (VerbOutcome, [Effect]) {
+        var outcome = VerbOutcome()
+        var effects: [Effect] = []
+        var hasEnded = false
+        for id in ids {
+            guard let task = try StoreError.nilIfUnreadable({ try visibleTask(id, to: principal) }) else {
+                outcome.missing.append(id)
+                continue
+            }
+            let spoolFiles = try spoolFiles(after: verb, of: task)
+            guard let (action, ended) = try apply(verb, to: task, at: now) else {
+                outcome.unchanged.append(
+                    VerbOutcome.Unchanged(
+                        id: id, state: task.state,
+                        isNotResumable: verb == .pause && task.state == .running
+                            && !RepetitionRules.mayRepeat(task.specification)))
+                continue
+            }
+            outcome.changed.append(id)
+            effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
+            // A task that is tried again is in its slot again, whoever took it meanwhile.
+            if verb == .retry { effects += try supersede(by: task, at: now) }
+            hasEnded = hasEnded || ended
+        }
+        if hasEnded { try appendIdleIfNothingRuns(at: now) }
+        return (outcome, effects)
+    }
+
+    /// The action to run after the commit and whether a run ended; nil when the state cannot obey.
+    private func apply(
+        _ verb: TaskVerb, to task: TransferTask, at now: Timestamp
+    ) throws -> (TaskAction, hasEnded: Bool)? {
+        var machine = TaskStateMachine(task)
+        let transition: TaskTransition
+        switch verb {
+        case .pause:
+            if try isPublishing(task) || mayHaveBegun(task) { return nil }
+            transition = machine.onPause()
+        case .resume:
+            // Trying now means now: a host that asked for patience is asked again.
+            if let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
+                try setCooldown(host: task.host, until: nil)
+            }
+            transition = machine.onResume()
+        case .cancel: transition = machine.onCancel(at: now)
+        case .retry: transition = machine.onRetry(at: now)
+        case .remove: transition = machine.onRemove()
+        }
+        guard transition.isChange else { return nil }
+        if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
+        if let event = transition.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
+        switch transition.action {
+        case .forget:
+            try deleteTask(task.id)
+        case .discardBytes, .stopAttemptAndDiscardBytes:
+            try releaseReservations(of: task.id)
+            if machine.task.state == .cancelled { try abandonUpload(of: task, at: now) }
+            try update(machine.task)
+        case .none, .schedule, .startAttempt, .stopAttempt:
+            try update(machine.task)
+        }
+        return (transition.action, transition.event?.type.isTerminal == true)
+    }
+
+    /// What the task owns in the spool directory and needs no more after the verb.
+    func spoolFiles(
+        after verb: TaskVerb, of task: TransferTask
+    ) throws -> [String] {
+        guard task.specification.kind != .download || task.specification.request.bodySummary != nil else { return [] }
+        switch verb {
+        case .remove where task.state.isTerminal:
+            return try spoolFiles(of: task.id)
+        case .cancel where !task.state.isTerminal:
+            let names = try spooledSources(of: task.id)
+            try removeSpooledSources(of: task.id)
+            return names
+        case .remove, .cancel, .pause, .resume, .retry:
+            return []
+        }
+    }
+}
+
+extension StoreReader {
+    /// The task, unless it is not there or not this caller's to see.
+    func visibleTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
+        guard let task = try task(id) else { return nil }
+        return principal.isOperator || task.owner == principal.owner ? task : nil
+    }
+
+    /// Whether the task is an upload that may have begun, that the server has not said yet how to continue, and that must
+    /// not begin twice: it can be neither held back nor restored.
+    func mayHaveBegun(_ task: TransferTask) throws -> Bool {
+        let specification = task.specification
+        guard task.state == .running, specification.kind == .upload,
+            specification.upload.uploadProtocol == .resumable, !RepetitionRules.mayRepeatRequest(of: specification),
+            let id = task.transferID
+        else { return false }
+        return try upload(of: id) == nil
+    }
+
+    /// Whether the task has passed the point of no return: its final name is being given.
+    func isPublishing(_ task: TransferTask) throws -> Bool {
+        guard task.state == .running, let id = task.transferID else { return false }
+        return try transfer(id)?.publishIntent != nil
+    }
+}
