@@ -40,7 +40,8 @@ struct SegmentFixture {
         }
     }
 
-    /// A task of which each of four lanes has brought 20,000 bytes, paused; its server goes on once the gate is open.
+    /// A task of which each of four connections has brought 20,000 bytes, paused; its server goes on once the gate is
+    /// open.
     func pausedWithGaps() async throws -> (id: TaskID, gate: Gate) {
         let gate = Gate()
         served.always(.stall(at: 20_000, until: gate))
@@ -63,12 +64,12 @@ struct SegmentFixture {
         }
     }
 
-    /// Whether ranges have come as they were asked for, or there will be but one lane.
+    /// Whether ranges have come as they were asked for, or there will be but one connection.
     func isSettled(_ id: TaskID) async -> Bool {
         guard let transfer = await manager.runs[id]?.transfer, let shared = await manager.transfers[transfer]?.shared,
-            let lanes = await shared.lanes, let plan = lanes.plan
+            let connections = await shared.connections, let plan = connections.plan
         else { return false }
-        return plan.isProven || lanes.live.count == 1 && plan.wantedLanes == 1 && plan.widening() == nil
+        return plan.isProven || connections.live.count == 1 && plan.wantedConnections == 1 && plan.widening() == nil
     }
 
     func task(_ id: TaskID) async throws -> TransferTask { try await manager.task(id, for: Self.caller) }

@@ -80,7 +80,7 @@ extension SharedTransfer {
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round? {
         let before = committed
-        isBodyTaken = choice(of: 0).way == .own
+        isBodyTaken = choice(of: 0).mode == .own
         let round: Round
         do {
             round = try await bring(into: part, in: directory, maySplit: maySplit)
@@ -88,7 +88,7 @@ extension SharedTransfer {
             refuse(of: 0, because: refusal.reason)
             return nil
         }
-        if case .startOver(let reason) = round.result, choice(of: 0).way.isForeign, !isBodyTaken {
+        if case .startOver(let reason) = round.result, choice(of: 0).mode.isForeign, !isBodyTaken {
             refuse(of: 0, because: reason)
             return nil
         }
@@ -119,15 +119,15 @@ extension SharedTransfer {
         described = describing(outcome.resumeData, by: choice(of: 0))
     }
 
-    /// The URL a lane's attempts request. It is always one the client gave: redirects are followed again, so that each
-    /// hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
+    /// The URL a connection's attempts request. It is always one the client gave: redirects are followed again, so that
+    /// each hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
     /// reused.
-    func source(for lane: Int) -> HTTPURL { specification.sources[choice(of: lane).source] }
+    func source(for connection: Int) -> HTTPURL { specification.sources[choice(of: connection).source] }
 
     /// The request that all members share. It names accepted types only if all members accept the same; otherwise each
     /// member checks the type itself.
-    private func request(for lane: Int) -> TransferRequest {
-        var request = MirrorRequest.request(specification.request, for: source(for: lane))
+    private func request(for connection: Int) -> TransferRequest {
+        var request = MirrorRequest.request(specification.request, for: source(for: connection))
         let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
         request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
         // HTTP/2 streams share the bandwidth of one connection, and bytes in flight on a cancelled stream are wasted.
@@ -151,17 +151,17 @@ extension SharedTransfer {
         }
     }
 
-    /// Makes one attempt of a lane.
+    /// Makes one attempt of a connection.
     ///
     /// - Parameters:
     ///   - segment: the bytes to fetch; nil is all that is missing after the kept bytes.
     ///   - isFirst: whether no response has been accepted in this round. Later attempts rely on what the first response
     ///     has set in `described`.
     func attempt(
-        _ lane: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
+        _ connection: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
-        let choice = choice(of: lane)
+        let choice = choice(of: connection)
         var kept = kept(for: choice, isFirst ? transfer.resumeData : described)
         kept.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
         if isFirst {
@@ -175,14 +175,14 @@ extension SharedTransfer {
         // Between several sources a digest may be the only proof.
         if isFirst {
             isJoinUnproven =
-                segment == nil && committed > 0 && choice.way == .own && mayJoinUnproven
+                segment == nil && committed > 0 && choice.mode == .own && mayJoinUnproven
                 && ResumeRules.isResumable(kept, allowsUnsafe: specification.resumesUnsafely) == false
         }
-        let isUnderDigest = choice.way == .underDigest || isFirst && isJoinUnproven
+        let isUnderDigest = choice.mode == .underDigest || isFirst && isJoinUnproven
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
-        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.way != .anew
+        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.mode != .anew
         return try await attempt(
-            request(for: lane), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
+            request(for: connection), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst
         ) { attempt in
             attempt.resumeData = kept
@@ -191,7 +191,7 @@ extension SharedTransfer {
             attempt.digestIsKnown = isDigestKnown
             attempt.conditions = isFirst ? conditions : []
             attempt.checkpoints = settings.checkpoints
-            attempt.stake = lanes?.stake
+            attempt.stake = connections?.stake
         } onEvent: { event, handle in
             await passOnEvents()
             try await onEvent(event, handle)
@@ -210,8 +210,8 @@ extension SharedTransfer {
         switch verdict {
         case .restart(let plan, let reason):
             isHeld = true
-            if choice.way.isForeign { throw SourceRefusal(reason: reason) }
-            try await dropKeptBytes(sourceChange: choice.way == .anew ? Self.makingWay : reason.change)
+            if choice.mode.isForeign { throw SourceRefusal(reason: reason) }
+            try await dropKeptBytes(sourceChange: choice.mode == .anew ? Self.makingWay : reason.change)
             try await services.pool.run { try part.truncate(to: 0) }
             book.begin(with: choice.source)
             body = plan

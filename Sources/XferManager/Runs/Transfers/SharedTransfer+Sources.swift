@@ -30,7 +30,9 @@ extension SharedTransfer {
         }
     }
 
-    func choice(of lane: Int) -> MirrorSelector.Choice { choices[lane] ?? MirrorSelector.Choice(source: 0, way: .own) }
+    func choice(of connection: Int) -> MirrorSelector.Choice {
+        choices[connection] ?? MirrorSelector.Choice(source: 0, mode: .own)
+    }
 
     /// Whether every waiting member gave a digest that the finished bytes must have. Tasks with mirrors share only if
     /// their digests are equal; see `SharingRules`.
@@ -67,15 +69,15 @@ extension SharedTransfer {
     /// The resume data for the chosen source. `underDigest` removes the validators, which are another server's; for
     /// `anew` it is empty, and the attempt gets only the number of kept bytes.
     func kept(for choice: MirrorSelector.Choice, _ data: ResumeData) -> ResumeData {
-        if choice.way == .anew { return ResumeData() }
+        if choice.mode == .anew { return ResumeData() }
         var kept = data
-        if choice.way == .underDigest { kept.validators = Validators() }
+        if choice.mode == .underDigest { kept.validators = Validators() }
         return kept
     }
 
     /// The reverse of `kept(for:_:)`: bytes that are continued under a digest keep their validators.
     func describing(_ answered: ResumeData, by choice: MirrorSelector.Choice) -> ResumeData {
-        guard choice.way == .underDigest else { return answered }
+        guard choice.mode == .underDigest else { return answered }
         var described = answered
         described.validators = transfer.resumeData.validators
         return described
@@ -118,38 +120,40 @@ extension SharedTransfer {
 
     // MARK: Several at once
 
-    /// Chooses the source of a lane that is not the first; see `MirrorSelector.another`.
-    func chooseSource(for lane: Int) {
-        guard book.hasMirrors else { return choices[lane] = nil }
-        let busy = (lanes?.live.keys.filter { $0 != lane } ?? []).sorted()
+    /// Chooses the source of a connection that is not the first; see `MirrorSelector.another`.
+    func chooseSource(for connection: Int) {
+        guard book.hasMirrors else { return choices[connection] = nil }
+        let busy = (connections?.live.keys.filter { $0 != connection } ?? []).sorted()
         for other in busy { noteSpeed(of: other) }
-        choices[lane] =
+        choices[connection] =
             book.another(besides: busy.map { choice(of: $0).source }, proof: proof(of: described))
-            ?? MirrorSelector.Choice(source: book.use.described, way: .own)
+            ?? MirrorSelector.Choice(source: book.use.described, mode: .own)
     }
 
-    /// Records the speed of a lane's source over its attempt so far.
-    func noteSpeed(of lane: Int) {
-        guard book.hasMirrors, let began = lanes?.began[lane], let handle = lanes?.handle(of: lane) else { return }
+    /// Records the speed of a connection's source over its attempt so far.
+    func noteSpeed(of connection: Int) {
+        guard book.hasMirrors, let began = connections?.began[connection],
+            let handle = connections?.handle(of: connection)
+        else { return }
         book.onSpeed(
-            of: choice(of: lane).source, bytes: handle.progress.snapshot.received,
+            of: choice(of: connection).source, bytes: handle.progress.snapshot.received,
             in: began.duration(to: Clocks.monotonic()))
     }
 
-    /// Accepts the response of a further lane that continues the bytes of others: its source counts as a sender from
-    /// here on.
-    func takePart(_ lane: Int, at offset: Int64) async throws {
-        book.onBody(of: choice(of: lane), at: offset)
+    /// Accepts the response of a further connection that continues the bytes of others: its source counts as a sender
+    /// from here on.
+    func takePart(_ connection: Int, at offset: Int64) async throws {
+        book.onBody(of: choice(of: connection), at: offset)
         if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
         try await commitSourceUse()
     }
 
-    /// Whether the failure of a further lane concerns only its source, so that the other lanes continue. If so, the
-    /// failure is recorded for the source.
-    func isOfSourceAlone(_ lane: Int, _ error: TransferError) -> Bool {
+    /// Whether the failure of a further connection concerns only its source, so that the other connections continue. If
+    /// so, the failure is recorded for the source.
+    func isOfSourceAlone(_ connection: Int, _ error: TransferError) -> Bool {
         guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
-        let source = choice(of: lane).source
-        guard lanes?.live.keys.allSatisfy({ choice(of: $0).source != source }) == true else { return false }
+        let source = choice(of: connection).source
+        guard connections?.live.keys.allSatisfy({ choice(of: $0).source != source }) == true else { return false }
         setAside(source, error)
         return true
     }
@@ -168,11 +172,11 @@ extension SharedTransfer {
         log(isAside ? "a source is set aside" : "a source fails for now", source, error.message)
     }
 
-    /// Records that a lane's source cannot continue the bytes of others.
-    func refuse(of lane: Int, because reason: RestartReason) {
-        if lane == 0, !isBodyTaken { head = nil }
-        book.onRefusal(of: choice(of: lane).source)
-        log("a source cannot go on with what is kept", choice(of: lane).source, reason.description)
+    /// Records that a connection's source cannot continue the bytes of others.
+    func refuse(of connection: Int, because reason: RestartReason) {
+        if connection == 0, !isBodyTaken { head = nil }
+        book.onRefusal(of: choice(of: connection).source)
+        log("a source cannot go on with what is kept", choice(of: connection).source, reason.description)
     }
 
     private func log(_ what: Logger.Message, _ source: Int, _ reason: String) {

@@ -21,8 +21,8 @@ actor SharedTransfer: AttemptMaker {
     /// Durable bytes, as committed.
     var committed: Int64 = 0
     /// The attempts that fetch segments of the body at the same time; nil while a single attempt fetches all of it.
-    var lanes: Lanes?
-    /// One checkpoint at a time covers all lanes.
+    var connections: SegmentConnections?
+    /// One checkpoint at a time covers all connections.
     let checkpointing = AsyncLock()
     /// Validators, length and segments of the bytes in the partial file, including bytes not yet checkpointed.
     var described = ResumeData() {
@@ -40,7 +40,7 @@ actor SharedTransfer: AttemptMaker {
     var conditions: [HeaderField] = []
     /// Selects the source of the next attempt and keeps each source's standing during this run.
     var book: MirrorSelector
-    /// The source and fetch mode of each lane.
+    /// The source and fetch mode of each connection.
     var choices: [Int: MirrorSelector.Choice] = [:]
     /// Whether the response of the current attempt was accepted: its bytes follow those in the partial file or replace
     /// them.

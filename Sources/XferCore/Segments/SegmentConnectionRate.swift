@@ -1,7 +1,7 @@
 import XferModel
 
-/// The speed of a lane, from samples of its offset.
-struct LaneRate: Hashable, Sendable {
+/// The speed of a connection, from samples of its offset.
+struct SegmentConnectionRate: Hashable, Sendable {
     /// Nil until there are two samples.
     private(set) var bytesPerSecond: Double?
     private var last: Moment?
