@@ -58,6 +58,21 @@ public struct MirrorSelector: Hashable, Sendable {
         case tag
         /// Every task that waits gave a digest, and the length is known.
         case digest
+
+        /// - Parameters:
+        ///   - kept: what describes the kept bytes.
+        ///   - isDigestKnown: whether every task that waits gave a digest.
+        public init(of kept: ResumeData, isDigestKnown: Bool) {
+            guard kept.totalLength != nil, kept.contentEncoding == nil else {
+                self = .none
+                return
+            }
+            if isDigestKnown {
+                self = .digest
+            } else {
+                self = kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
+            }
+        }
     }
 
     private enum Standing: Hashable {

@@ -90,10 +90,10 @@ final class RunTrust: Sendable {
         for url: HTTPURL, through proxy: ProxyServer?
     ) throws(TransferError) -> (origin: AppliedPolicies, proxy: AppliedPolicies?) {
         let origin = try resolve(Hop(origin: url.origin))
-        if url.scheme == .https { noteLax(origin, host: url.hostKey) }
+        if url.scheme == .https { recordLax(origin, host: url.hostKey) }
         guard let secure = proxy?.origin else { return (origin, nil) }
         let own = try resolve(Hop(origin: secure, isProxy: true))
-        noteLax(own, host: "\(secure.host):\(secure.port)")
+        recordLax(own, host: "\(secure.host):\(secure.port)")
         return (origin, own)
     }
 
@@ -137,7 +137,7 @@ final class RunTrust: Sendable {
 
     // MARK: Lax policies
 
-    private func noteLax(_ applied: AppliedPolicies, host: String) {
+    private func recordLax(_ applied: AppliedPolicies, host: String) {
         let uses = applied.all.filter { $0.policy.allowsInvalidCertificates && !$0.isExpired }.map {
             LaxUse(policy: $0.policy.name, version: $0.policy.version, host: host)
         }
@@ -148,7 +148,7 @@ final class RunTrust: Sendable {
     }
 
     /// Uses since the last call, for the log. A host is reported once per attempt, even if its connection is reused.
-    func takeLax() -> [LaxUse] {
+    func removeLaxUses() -> [LaxUse] {
         state.withLockedValue { state in
             defer { state.lax = [] }
             return state.lax
@@ -169,7 +169,7 @@ final class RunTrust: Sendable {
     }
 
     /// Records a server that answers in this attempt. Called on the engine's loop.
-    func note(_ source: SourceEvidence) {
+    func record(_ source: SourceEvidence) {
         state.withLockedValue { state in
             var source = source
             source.judgement = Judgement(source.judgement, state.authorities ?? "").text
@@ -200,7 +200,7 @@ final class RunTrust: Sendable {
         }
     }
 
-    func noteRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
+    func setRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
 
     /// Why bytes of earlier runs may not be used any more; nil if the policies in force trust every server that sent
     /// them. May read the authorities' file.

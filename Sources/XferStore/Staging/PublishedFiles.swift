@@ -74,7 +74,7 @@ extension StoreTransaction {
     }
 
     /// The transfer has a copy of the other's bytes.
-    public func takeVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
+    public func copyVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO transfer_version (transfer_id, origin, number)

@@ -266,4 +266,16 @@ import XferModel
         book.onFailure(of: 0, Self.lost)
         _ = next(book, hasBytes: true)
     }
+
+    @Test func aDigestOfEveryMemberProvesMoreThanAStrongTagAndNothingWithoutALength() {
+        var kept = ResumeData(totalLength: 10)
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: false) == .none)
+        kept.validators = Validators(etag: "W/\"weak\"")
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: false) == .none)
+        kept.validators = Validators(etag: "\"strong\"")
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: false) == .tag)
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: true) == .digest)
+        kept.totalLength = nil
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: true) == .none)
+    }
 }

@@ -19,7 +19,7 @@ import XferTestSupport
         let transfer = try #require(await segmented.manager.runs[id]?.transfer)
         let shared = try #require(await segmented.manager.transfers[transfer]?.shared)
         // No checkpoint ends from now on.
-        let checkpointing = await shared.checkpointing
+        let checkpointing = try #require(await shared.checkpointing)
         await checkpointing.enter()
         let engine = segmented.manager.services.engine
         gate.open()
@@ -28,7 +28,7 @@ import XferTestSupport
             for attempt in attempts where await engine.isPaused(attempt.id) != true { return false }
             return attempts.count == 8
         }
-        let atStake = shared.control.progress.received - (await shared.committed)
+        let atStake = shared.control.progress.received - (await shared.keptByteCount)
         #expect(atStake <= limit, "\(atStake) bytes")
         checkpointing.leave()
         try await segmented.completes(id)

@@ -89,3 +89,8 @@ struct SegmentFixture {
 
     func end() async { await manager.shutdown(.suspend) }
 }
+
+extension SharedTransfer {
+    var connections: SegmentConnections? { segmented?.connections }
+    var checkpointing: AsyncLock? { segmented?.checkpointing }
+}

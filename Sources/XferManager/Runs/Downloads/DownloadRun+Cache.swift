@@ -64,7 +64,7 @@ extension DownloadRun {
         let head = response.head(usedAt: now)
         let request = specification.request
         received = nil
-        note(head, from: response.finalURL)
+        record(head, from: response.finalURL)
         if let refusal = ResponseRules.refusal(
             of: head, from: response.finalURL, acceptedStatus: request.acceptedStatus,
             acceptedTypes: request.acceptedTypes, now: now)
@@ -74,9 +74,9 @@ extension DownloadRun {
         if let end = try await endAtHead(in: directory) { return end }
         guard let portion = try await portion(of: lease, response, in: directory) else { return nil }
         pendingEvents += events
-        take(portion)
+        adopt(portion)
         defer { portion.part.close() }
-        control.note(received: response.length, total: response.length)
+        control.setReceived(response.length, total: response.length)
         control.enter(.verifying)
         let end = try await publish(portion.part, length: response.length, in: directory)
         if case .stopped = end { try await keep(portion.part, length: response.length) }

@@ -34,7 +34,7 @@ extension DownloadRun {
             machine.onBytesLost()
         }
         transfer.resumeData = ResumeData()
-        control.note(received: 0, total: nil)
+        control.setReceived(0, total: nil)
     }
 
     /// If the file that was being published is lost, drops its intent and its bytes, so that the next try fetches them

@@ -16,10 +16,10 @@ extension SharedTransfer {
         await handingOut.enter()
         defer { handingOut.leave() }
         let (id, task) = (transfer.id, run.taskID)
-        let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
+        let isHeld = started.isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
             // Publishing changes the file's times, so the recorded ones are removed first.
-            try await beginWriting()
+            try await kept.beginWriting()
             forgetBody()
             return DownloadRun.OwnedCopy(
                 transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
@@ -55,7 +55,7 @@ extension SharedTransfer {
             }
             return true
         } onMove: { tx, own in
-            try tx.takeVersion(of: shared, for: own)
+            try tx.copyVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
         guard var portion else { throw TransferError(.internalError, "a copy came to nothing") }
