@@ -174,12 +174,12 @@ public struct MirrorSelector: Hashable, Sendable {
         switch choice.mode {
         case .own where choice.source == use.described:
             use.senders.insert(choice.source)
-            if isUnproven { use.noteJoin(at: offset) }
+            if isUnproven { use.onUnprovenJoin(at: offset) }
         case .own, .anew:
             begin(with: choice.source)
         case .sameTag, .underDigest:
             use.senders.insert(choice.source)
-            if choice.mode == .underDigest { use.noteJoin(at: offset) }
+            if choice.mode == .underDigest { use.onUnprovenJoin(at: offset) }
         }
     }
 
@@ -282,7 +282,7 @@ public struct MirrorSelector: Hashable, Sendable {
 
     /// A source has sent so many bytes in an attempt that lasted so long.
     public mutating func onSpeed(of source: Int, bytes: Int64, in duration: Duration) {
-        speeds[source].note(bytes: bytes, in: duration)
+        speeds[source].addSample(bytes: bytes, in: duration)
     }
 }
 
@@ -290,7 +290,7 @@ public struct MirrorSelector: Hashable, Sendable {
 struct SourceSpeed: Hashable, Sendable {
     private(set) var rate: Double?
 
-    mutating func note(bytes: Int64, in duration: Duration) {
+    mutating func addSample(bytes: Int64, in duration: Duration) {
         let seconds = duration / .seconds(1)
         guard seconds > 0, bytes >= 0 else { return }
         let seen = Double(bytes) / seconds

@@ -63,7 +63,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     ///
     /// - Parameter areAllWorking: whether each connection receives bytes. Until then the trial has not begun:
     ///   connecting takes time.
-    mutating func note(
+    mutating func measure(
         written: Int64, remaining: Int64, smallest: Int64, areAllWorking: Bool, now: MonotonicInstant
     ) -> Bool {
         guard case .measuring(var trial) = state else { return false }

@@ -16,7 +16,7 @@ struct SegmentConnectionRate: Hashable, Sendable {
     /// The weight of the latest sample.
     private static let weight = 0.5
 
-    mutating func note(_ offset: Int64, now: MonotonicInstant) {
+    mutating func addSample(_ offset: Int64, now: MonotonicInstant) {
         guard let last else {
             last = Moment(offset: offset, time: now)
             return

@@ -231,11 +231,11 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Measures the connections. Returns whether the wanted number of connections has changed.
     public mutating func measure(_ now: MonotonicInstant) -> Bool {
         for index in pieces.indices where pieces[index].connection != nil {
-            pieces[index].rate.note(pieces[index].written, now: now)
+            pieces[index].rate.addSample(pieces[index].written, now: now)
         }
         let written = writtenByteCount
         let working = pieces.count { $0.connection != nil && $0.written > $0.begun }
-        return growth.note(
+        return growth.measure(
             written: written, remaining: total - written, smallest: smallest,
             areAllWorking: working >= growth.connections, now: now)
     }

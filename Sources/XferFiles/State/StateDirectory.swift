@@ -24,7 +24,7 @@ public final class StateDirectory: Sendable {
         try Self.make(self.path)
         directory = try DirectoryHandle(ofService: self.path)
         try Self.requirePrivate(directory)
-        lock = try Self.takeLock(in: directory)
+        lock = try Self.acquireLock(in: directory)
     }
 
     /// Writes the pid of the lock's holder. Only the message of a second daemon uses it (flock does not tell the
@@ -88,7 +88,7 @@ extension StateDirectory {
         }
     }
 
-    private static func takeLock(in directory: DirectoryHandle) throws(FileError) -> Descriptor {
+    private static func acquireLock(in directory: DirectoryHandle) throws(FileError) -> Descriptor {
         let path = directory.path(of: "lock")
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         let lock: Descriptor

@@ -35,7 +35,7 @@ import XferTestSupport
                     ? growth.connections : min(growth.connections, seen.dropLast().last ?? 1)
                 let factor = 1 + Double.random(in: -noise...noise, using: &random)
                 written = min(mebibytes, written + rate(max(1, working)) * factor * 0.25)
-                let isChanged = growth.note(
+                let isChanged = growth.measure(
                     written: Int64(written * Double(1 << 20)),
                     remaining: Int64((mebibytes - written) * Double(1 << 20)),
                     smallest: 1 << 20, areAllWorking: working >= growth.connections,
@@ -86,7 +86,7 @@ import XferTestSupport
 
     @Test func aNumberThatWasAskedForIsKept() {
         var growth = SegmentConnectionGrowth(.exactly(3))
-        let isChanged = growth.note(
+        let isChanged = growth.measure(
             written: 0, remaining: .max, smallest: 1, areAllWorking: true, now: MonotonicInstant(nanoseconds: 0))
         #expect(!isChanged)
         #expect(growth.connections == 3)

@@ -19,7 +19,7 @@ extension DownloadRun {
     }
 
     /// Publishes or stages the file that an earlier run recorded; nil if it is unusable.
-    func goOn(with ready: ReadyFile, in directory: DirectoryHandle) async throws -> RunEnd? {
+    func resume(with ready: ReadyFile, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let file = try await reopen(ready, in: directory) else {
             try await forget(ready, in: directory)
             return nil

@@ -49,7 +49,7 @@ actor DownloadRun: TransferSubscriber {
     func run() async throws -> RunEnd {
         let end: Result<RunEnd, any Error>
         do {
-            end = .success(try await bringHome())
+            end = .success(try await runToEnd())
         } catch let error as FileError {
             end = .failure(await forgettingLost(error))
         } catch {
@@ -59,11 +59,11 @@ actor DownloadRun: TransferSubscriber {
         return try end.get()
     }
 
-    private func bringHome() async throws -> RunEnd {
+    private func runToEnd() async throws -> RunEnd {
         let directory = try await openDirectory()
         let ready = try await readyFile()
         if let end = try await finishPublishing(ready, in: directory) { return end }
-        if let ready, let end = try await goOn(with: ready, in: directory) { return end }
+        if let ready, let end = try await resume(with: ready, in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
 
         while true {

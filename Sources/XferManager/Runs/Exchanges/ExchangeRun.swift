@@ -35,7 +35,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
     func run() async throws -> RunEnd {
         let end: Result<RunEnd, any Error>
         do {
-            end = .success(try await bringHome())
+            end = .success(try await runToEnd())
         } catch {
             end = .failure(error)
         }
@@ -43,7 +43,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         return try end.get()
     }
 
-    private func bringHome() async throws -> RunEnd {
+    private func runToEnd() async throws -> RunEnd {
         while true {
             guard !control.isStopRequested else { return .stopped }
             switch try await consultCache() {

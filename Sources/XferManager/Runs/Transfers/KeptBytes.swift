@@ -108,14 +108,14 @@ final class KeptBytes {
         }
     }
 
-    /// Commits the offsets of durable segments and what describes the bytes, with the news of the members.
+    /// Commits the offsets of durable segments and what describes the bytes, with the changes of the members.
     ///
     /// - Parameters:
     ///   - use: the sources that sent the bytes.
     ///   - evidence: the servers to record; nil if the row has them.
     func commit(
         _ written: [Segment], describedBy described: ResumeData, from use: SourceUse, evidence: [SourceEvidence]?,
-        news: [TaskID: MemberNews]
+        changes: [TaskID: MemberChanges]
     ) async throws {
         let offset = written.byteCount
         var resumeData = described
@@ -135,7 +135,7 @@ final class KeptBytes {
             }
             if let evidence { try tx.setSources(evidence, of: id) }
             if isUseNew { try tx.setSourceUse(use, of: id) }
-            try tx.append(news, in: id, at: now) {
+            try tx.append(changes, in: id, at: now) {
                 $0.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
             }
         }
@@ -160,7 +160,7 @@ final class KeptBytes {
     /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten.
     ///
     /// - Parameter reason: how the change of version was detected; nil if the source has not changed.
-    func drop(sourceChange reason: String?, news: [TaskID: MemberNews]) async throws {
+    func drop(sourceChange reason: String?, changes: [TaskID: MemberChanges]) async throws {
         let id = transfer.id
         let hasSources = trust.hasRecordedSources
         let use = transfer.sourceUse.withoutBytes
@@ -170,7 +170,7 @@ final class KeptBytes {
             try tx.update(resumeData: ResumeData(), of: id)
             if hasSources { try tx.setSources([], of: id) }
             if isUseNew { try tx.setSourceUse(use, of: id) }
-            try tx.append(news, in: id, at: now) { _ in }
+            try tx.append(changes, in: id, at: now) { _ in }
             // This includes tasks that have no run and only hold the bytes.
             for task in try tx.tasks(subscribingTo: id) {
                 var machine = TaskStateMachine(task)
@@ -240,14 +240,14 @@ final class KeptBytes {
 extension StoreTransaction {
     /// Commits the events and facts of members whose task still belongs to the transfer and has not ended.
     fileprivate func append(
-        _ news: [TaskID: MemberNews], in transfer: TransferID, at now: Timestamp,
+        _ changes: [TaskID: MemberChanges], in transfer: TransferID, at now: Timestamp,
         _ change: (inout TaskStateMachine) -> Void
     ) throws {
-        for (id, news) in news.sorted(by: { $0.key < $1.key }) {
+        for (id, changes) in changes.sorted(by: { $0.key < $1.key }) {
             guard let task = try task(id), task.transferID == transfer, !task.state.isTerminal else { continue }
-            for event in news.events { try append(event, taskID: id, owner: task.owner, at: now) }
+            for event in changes.events { try append(event, taskID: id, owner: task.owner, at: now) }
             var machine = TaskStateMachine(task)
-            machine.note { $0 = news.outcome }
+            machine.note { $0 = changes.outcome }
             change(&machine)
             try update(machine.task)
         }

@@ -60,7 +60,7 @@ extension SharedTransfer {
             case .stopped:
                 return .left
             case .failed(let error):
-                guard goesOn(after: error) else { return .failed(error) }
+                guard canContinue(after: error) else { return .failed(error) }
             case .startOver(let reason):
                 try await dropKeptBytes(sourceChange: reason.change, truncating: part)
                 restarts += 1
@@ -71,7 +71,7 @@ extension SharedTransfer {
             guard restarts > Self.maxRestarts else { continue }
             let failure = TransferError(
                 .rangeMismatch, "the server's answers contradict each other: started over \(Self.maxRestarts) times")
-            guard goesOn(after: failure) else { throw failure }
+            guard canContinue(after: failure) else { throw failure }
             restarts = 0
         }
     }
@@ -85,7 +85,7 @@ extension SharedTransfer {
         response.isAccepted = sources[0].mode == .own
         let round: Round
         do {
-            round = try await bring(into: part, in: directory, maySplit: maySplit)
+            round = try await makeRound(into: part, in: directory, maySplit: maySplit)
         } catch let refusal as SourceRefusal {
             refuse(of: 0, because: refusal.reason)
             return nil
@@ -104,7 +104,7 @@ extension SharedTransfer {
         return round
     }
 
-    private func bring(
+    private func makeRound(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
         if maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {

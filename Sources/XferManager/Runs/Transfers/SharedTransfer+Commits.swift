@@ -72,15 +72,16 @@ extension SharedTransfer {
     ) async throws {
         let offset = written.byteCount
         let evidence = offset > 0 ? trust.unrecordedSources(isLast: isLast) : nil
-        let news = await removeNews()
-        guard offset != kept.committed || evidence != nil || news.values.contains(where: { !$0.events.isEmpty }) else {
+        let changes = await removeChanges()
+        guard offset != kept.committed || evidence != nil || changes.values.contains(where: { !$0.events.isEmpty })
+        else {
             return
         }
         if offset > kept.committed { try await kept.makeDurable(part) }
         // The sources are read after the sync: a further one may have been committed meanwhile, and an older value
         // would remove it.
         try await kept.commit(
-            written, describedBy: described, from: sources.selector.use, evidence: evidence, news: news)
+            written, describedBy: described, from: sources.selector.use, evidence: evidence, changes: changes)
     }
 
     /// Commits that the body is whole, for the tasks that hold its bytes.
@@ -104,7 +105,7 @@ extension SharedTransfer {
     ///
     /// - Parameter reason: how the change of version was detected; nil if the source has not changed.
     func dropKeptBytes(sourceChange reason: String?) async throws {
-        try await kept.drop(sourceChange: reason, news: await removeNews())
+        try await kept.drop(sourceChange: reason, changes: await removeChanges())
         sources.selector.onBytesLost()
     }
 
@@ -126,10 +127,10 @@ extension SharedTransfer {
     }
 
     /// Removes from the members what they have to commit.
-    private func removeNews() async -> [TaskID: MemberNews] {
+    private func removeChanges() async -> [TaskID: MemberChanges] {
         await passOnEvents()
-        var news: [TaskID: MemberNews] = [:]
-        for run in members.runs { news[run.taskID] = await run.removeNews() }
-        return news
+        var changes: [TaskID: MemberChanges] = [:]
+        for run in members.runs { changes[run.taskID] = await run.removeChanges() }
+        return changes
     }
 }

@@ -40,7 +40,7 @@ extension SharedTransfer {
         _ body: WholeBody, for run: DownloadRun, in directory: DirectoryHandle
     ) async throws -> DownloadRun.OwnedCopy {
         let (shared, pool, control) = (transfer.id, services.pool, run.control)
-        let portion = try await run.ownedCopy(
+        let copy = try await run.ownedCopy(
             described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
             for: "a copy of \(body.length) and the reserve",
             in: directory
@@ -58,8 +58,8 @@ extension SharedTransfer {
             try tx.copyVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
-        guard var portion else { throw TransferError(.internalError, "a copy came to nothing") }
-        portion.holdingDigest = body.holdingDigest
-        return portion
+        guard var copy else { throw TransferError(.internalError, "a copy came to nothing") }
+        copy.holdingDigest = body.holdingDigest
+        return copy
     }
 }

@@ -74,7 +74,7 @@ extension SharedTransfer {
     // MARK: What went wrong
 
     /// Records a failed attempt of its source. Returns whether another source may do better.
-    func goesOn(after error: TransferError) -> Bool {
+    func canContinue(after error: TransferError) -> Bool {
         guard sources.selector.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         setAside(0, error)
         return true

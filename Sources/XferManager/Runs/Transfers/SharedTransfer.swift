@@ -14,7 +14,7 @@ import XferStore
 /// the same time, `TransferSources` and `ResponseState` hold decisions. Class of origin: SDWebImageDownloaderOperation
 /// with its callback tokens.
 ///
-/// Invariant: in the state `bringing` exactly one `bring` runs, and it alone makes attempts and commits.
+/// Invariant: in the state `running` exactly one `runWhileWanted` runs, and it alone makes attempts and commits.
 actor SharedTransfer: AttemptMaker {
     /// The context of the task that created the transfer. Members may differ in all that is not part of the sharing
     /// key, such as the checksum where there are no mirrors.
@@ -53,7 +53,7 @@ actor SharedTransfer: AttemptMaker {
 
     private enum State {
         case idle
-        case bringing
+        case running
         /// The body, or the response of a `data` task.
         case whole(Delivery)
     }
@@ -68,7 +68,8 @@ actor SharedTransfer: AttemptMaker {
 
     var keptByteCount: Int64 { kept.committed }
     var audience: [TaskID] { members.ids }
-    var transfer: Transfer { kept.transfer }
+    // Yields a reference instead of a copy, because every step reads a part of it.
+    var transfer: Transfer { _read { yield kept.transfer } }
 
     // MARK: Joining and leaving
 
@@ -114,13 +115,13 @@ actor SharedTransfer: AttemptMaker {
                     run: run, maxRates: rates, conditions: conditions, asking: asking, reportedHead: reportedHead))
             Task {
                 await applyRates()
-                await welcome(run.taskID)
+                await onJoined(run.taskID)
             }
         }
     }
 
     /// Delivers what changed between the member's last check and its insertion, and starts the transfer if it is idle.
-    private func welcome(_ id: TaskID) async {
+    private func onJoined(_ id: TaskID) async {
         guard members.waiting[id] != nil else { return }
         if case .whole(let delivery) = state {
             members.remove(id)?.resume(delivery)
@@ -128,21 +129,21 @@ actor SharedTransfer: AttemptMaker {
         }
         if let head = response.head { await report(head) }
         // There is no `await` between this check and the change of the state, so actor isolation ensures that only one
-        // `bring` runs.
+        // `runWhileWanted` runs.
         if case .idle = state, !members.isEmpty {
-            state = .bringing
-            // Withdrawn here and not in `bring`: a new stop may be requested before `bring` begins.
+            state = .running
+            // Withdrawn here and not in `runWhileWanted`: a new stop may be requested before `runWhileWanted` begins.
             control.withdrawStop()
-            Task { await bring() }
+            Task { await runWhileWanted() }
         }
     }
 
     /// Removes a member that was asked to stop. The others continue; without any the transfer stops.
     func leave(_ id: TaskID) async {
         guard let member = members.remove(id) else { return }
-        // Actor isolation: nothing suspends between this check and `beginLeaving`, so `bring`, which resumes the
-        // leaving member at its end, is still running.
-        guard !isWanted, case .bringing = state else {
+        // Actor isolation: nothing suspends between this check and `beginLeaving`, so `runWhileWanted`, which resumes
+        // the leaving member at its end, is still running.
+        guard !isWanted, case .running = state else {
             member.resume(.left)
             await applyRates()
             return
@@ -161,7 +162,7 @@ actor SharedTransfer: AttemptMaker {
     var isWanted: Bool { !members.isEmpty || started.isAnyExpected }
 
     func stopIfUnwanted() async {
-        guard !isWanted, case .bringing = state else { return }
+        guard !isWanted, case .running = state else { return }
         for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
@@ -194,16 +195,16 @@ actor SharedTransfer: AttemptMaker {
         for run in members.runs { await run.add(events) }
     }
 
-    // MARK: Bringing the body
+    // MARK: Running
 
     /// Fetches the body as long as a member waits for it.
-    private func bring() async {
+    private func runWhileWanted() async {
         while true {
-            let end = await bringOnce()
+            let end = await runOnce()
             services.space.withLockedValue { $0.remove(transfer.id) }
             await passOnEvents()
             // Actor isolation: nothing suspends from here to the end of the loop's body, so a member that joins meets
-            // either the state `bringing` and is resumed here, or the new state.
+            // either the state `running` and is resumed here, or the new state.
             let wasAskedToStop = control.isStopRequested
             for member in members.removeLeaving() { member.resume(.left) }
             switch end {
@@ -233,7 +234,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    private func bringOnce() async -> Delivery {
+    private func runOnce() async -> Delivery {
         do {
             if hasBegun { try await kept.reload() }
             hasBegun = true

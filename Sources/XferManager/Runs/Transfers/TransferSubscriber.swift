@@ -10,7 +10,7 @@ protocol TransferSubscriber: TaskRun {
 }
 
 /// Events and facts that a member has not committed yet.
-struct MemberNews: Sendable {
+struct MemberChanges: Sendable {
     var events: [EventPayload]
     var outcome: TaskOutcome
 }
@@ -21,8 +21,8 @@ extension TransferSubscriber {
     func add(_ events: [EventPayload]) { pendingEvents += events }
 
     /// Returns what the transfer commits for this member, which then has no pending events.
-    func removeNews() -> MemberNews {
+    func removeChanges() -> MemberChanges {
         defer { pendingEvents = [] }
-        return MemberNews(events: pendingEvents, outcome: outcome)
+        return MemberChanges(events: pendingEvents, outcome: outcome)
     }
 }
