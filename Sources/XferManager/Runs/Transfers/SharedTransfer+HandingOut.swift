@@ -16,6 +16,8 @@ extension SharedTransfer {
         await handingOut.enter()
         defer { handingOut.leave() }
         let (id, task) = (transfer.id, run.taskID)
+        // The lock `handingOut`, not actor isolation, keeps this true until the original is given away: another holder
+        // moves to its copy only under the lock, and no task joins a transfer whose body has ended.
         let isHeld = started.isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
             // Publishing changes the file's times, so the recorded ones are removed first.

@@ -161,6 +161,9 @@ actor SharedTransfer: AttemptMaker {
     /// Whether a task waits for the body or is about to.
     var isWanted: Bool { !members.isEmpty || started.isAnyExpected }
 
+    /// Stops the attempts if no task wants the body. Nothing suspends between the check and the request to stop, so
+    /// actor isolation ensures that no member joins in between; one that joins later withdraws the request or starts a
+    /// new run.
     func stopIfUnwanted() async {
         guard !isWanted, case .running = state else { return }
         for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
