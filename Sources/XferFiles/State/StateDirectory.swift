@@ -29,7 +29,7 @@ public final class StateDirectory: Sendable {
 
     /// Writes the pid of the lock's holder. Only the message of a second daemon uses it (flock does not tell the
     /// holder), so a failure is ignored. Call it when the daemon can run, since a refused start must change nothing.
-    public func noteHolder() {
+    public func writeHolder() {
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }
     }

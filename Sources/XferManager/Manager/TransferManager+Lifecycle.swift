@@ -9,7 +9,7 @@ import XferStore
 extension TransferManager {
     /// Restores what the last daemon left and starts work. To be called before any client is accepted.
     public func start() async throws {
-        stateDirectory.noteHolder()
+        stateDirectory.writeHolder()
         try await loadOverrides()
         let restored = try await restoreRunning()
         await followCrashes()

@@ -86,7 +86,7 @@ extension TransferManager {
             }
             for event in result.pendingEvents { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             var machine = TaskStateMachine(task)
-            machine.note { $0 = result.outcome }
+            machine.setOutcome { $0 = result.outcome }
             if task.specification.kind != .download { machine.onExchange(result.progress) }
             var transition: TaskTransition?
             switch result.end {
@@ -96,7 +96,7 @@ extension TransferManager {
                 machine.unsubscribe()
                 aftermath.discardsBytes = result.outcome.skipped || result.outcome.notModified
                 if !aftermath.discardsBytes {
-                    aftermath.discardsBytes = try tx.notePublished(task, from: transfer, size: size)
+                    aftermath.discardsBytes = try tx.recordPublished(task, from: transfer, size: size)
                 }
             case .staged(let size):
                 transition = machine.onStage(size: size)

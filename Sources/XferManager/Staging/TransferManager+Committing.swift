@@ -279,12 +279,12 @@ extension TransferManager {
     ) throws -> Bool {
         guard let transfer = task.transferID else { return false }
         var machine = TaskStateMachine(task)
-        machine.note { outcome in
+        machine.setOutcome { outcome in
             outcome.finalPath = path
             outcome.skipped = isSkipped
         }
         let transition = machine.onCommit(size: size, at: now)
-        let leavesBytes = try isSkipped || tx.notePublished(task, from: transfer, size: size)
+        let leavesBytes = try isSkipped || tx.recordPublished(task, from: transfer, size: size)
         try tx.releaseReservations(of: task.id)
         machine.unsubscribe()
         try tx.update(machine.task)

@@ -247,7 +247,7 @@ extension StoreTransaction {
             guard let task = try task(id), task.transferID == transfer, !task.state.isTerminal else { continue }
             for event in changes.events { try append(event, taskID: id, owner: task.owner, at: now) }
             var machine = TaskStateMachine(task)
-            machine.note { $0 = changes.outcome }
+            machine.setOutcome { $0 = changes.outcome }
             change(&machine)
             try update(machine.task)
         }
