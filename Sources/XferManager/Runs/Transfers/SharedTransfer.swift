@@ -39,18 +39,6 @@ actor SharedTransfer: AttemptMaker {
     /// The partial file's directory, as a member opened it.
     private var directory: DirectoryHandle?
 
-    /// What a waiting member receives.
-    enum Delivery: Sendable {
-        case whole(WholeBody)
-        /// The response to a `data` task's request.
-        case answered(WholeAnswer)
-        /// The server confirmed with 304 that the version the conditions name is current.
-        case notModified(Confirmation)
-        case failed(any Error)
-        /// The member was asked to stop, or did not want the body after it saw the head.
-        case left
-    }
-
     private enum State {
         case idle
         case running
@@ -210,27 +198,24 @@ actor SharedTransfer: AttemptMaker {
             // either the state `running` and is resumed here, or the new state.
             let wasAskedToStop = control.isStopRequested
             for member in members.removeLeaving() { member.resume(.left) }
-            switch end {
-            case .whole, .answered:
-                state = .whole(end)
-            case .notModified:
-                // The response does not answer members with other conditions or none.
+            if case .notModified = end {
                 for member in members.removeWaiting(with: response.conditions) { member.resume(end) }
+            }
+            switch end.successor(wasAskedToStop: wasAskedToStop, hasMembers: !members.isEmpty) {
+            case .whole:
+                state = .whole(end)
+            case .again:
                 response.removeHead()
-                if !members.isEmpty { continue }
-                state = .idle
-            case .failed, .left:
+                control.withdrawStop()
+                continue
+            case .idle:
                 response.removeHead()
-                // The attempt was being stopped because no member was left, and a new member joined.
-                if case .left = end, wasAskedToStop, !members.isEmpty {
-                    control.withdrawStop()
-                    continue
-                }
                 state = .idle
-                if case .failed = end {
-                    failure = end
-                    started.beginFailure(of: members.ids)
-                }
+            case .failed:
+                response.removeHead()
+                state = .idle
+                failure = end
+                started.beginFailure(of: members.ids)
             }
             for member in members.removeWaiting() { member.resume(end) }
             return
