@@ -5,16 +5,16 @@ import XferModel
 struct FactsBuilder {
     private(set) var facts = NetworkFacts()
 
-    mutating func take(_ message: NetlinkMessage) {
+    mutating func apply(_ message: NetlinkMessage) {
         switch Int(clamping: message.type) {
-        case Int(RTM_NEWLINK): takeLink(message)
-        case Int(RTM_NEWADDR): takeAddress(message)
-        case Int(RTM_NEWROUTE): takeRoute(message)
+        case Int(RTM_NEWLINK): applyLink(message)
+        case Int(RTM_NEWADDR): applyAddress(message)
+        case Int(RTM_NEWROUTE): applyRoute(message)
         default: break
         }
     }
 
-    private mutating func takeLink(_ message: NetlinkMessage) {
+    private mutating func applyLink(_ message: NetlinkMessage) {
         guard let body = message.payload.read(ifinfomsg.self), body.ifi_index > 0 else { return }
         let name = message.attributes(after: ifinfomsg.self)[UInt16(IFLA_IFNAME)] ?? []
         facts.links.insert(
@@ -24,7 +24,7 @@ struct FactsBuilder {
                 isLoopback: body.ifi_flags & Flags.loopback != 0))
     }
 
-    private mutating func takeAddress(_ message: NetlinkMessage) {
+    private mutating func applyAddress(_ message: NetlinkMessage) {
         guard let body = message.payload.read(ifaddrmsg.self), let link = Int32(exactly: body.ifa_index) else { return }
         let attributes = message.attributes(after: ifaddrmsg.self)
         // On a point-to-point link IFA_ADDRESS is the other end's.
@@ -38,7 +38,7 @@ struct FactsBuilder {
                 isGlobal: body.ifa_scope < Scope.link, isUsable: flags & Flags.notYet == 0))
     }
 
-    private mutating func takeRoute(_ message: NetlinkMessage) {
+    private mutating func applyRoute(_ message: NetlinkMessage) {
         guard let body = message.payload.read(rtmsg.self), Int(clamping: body.rtm_type) == Int(RTN_UNICAST),
             body.rtm_family == Family.ipv4 || body.rtm_family == Family.ipv6, body.rtm_flags & Flags.cloned == 0
         else { return }
@@ -51,11 +51,11 @@ struct FactsBuilder {
         guard body.rtm_dst_len == 0 else {
             var digest = RouteDigest()
             for value in [UInt32(clamping: body.rtm_family), UInt32(clamping: body.rtm_dst_len), table, metric] {
-                digest.take(value)
+                digest.add(value)
             }
-            for link in links { digest.take(UInt32(bitPattern: link)) }
-            digest.take(attributes[RTA_DST] ?? [])
-            digest.take(attributes[RTA_GATEWAY] ?? [])
+            for link in links { digest.add(UInt32(bitPattern: link)) }
+            digest.add(attributes[RTA_DST] ?? [])
+            digest.add(attributes[RTA_GATEWAY] ?? [])
             facts.otherRoutes += 1
             // A sum, since the kernel guarantees no order.
             facts.otherRoutesDigest &+= digest.value
@@ -110,12 +110,12 @@ extension [UInt16: ArraySlice<UInt8>] {
 private struct RouteDigest {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    mutating func take(_ bytes: some Sequence<UInt8>) {
+    mutating func add(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(clamping: byte)) &* 0x100_0000_01B3 }
         value = (value ^ 0xFF) &* 0x100_0000_01B3
     }
 
-    mutating func take(_ number: UInt32) {
-        take((0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+    mutating func add(_ number: UInt32) {
+        add((0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
     }
 }

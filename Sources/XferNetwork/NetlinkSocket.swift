@@ -59,7 +59,7 @@ struct NetlinkDump: ~Copyable {
             while let messages = try answer(&buffer) {
                 for message in messages {
                     if message.flags & UInt16(NLM_F_DUMP_INTR) != 0 { isConsistent = false }
-                    builder.take(message)
+                    builder.apply(message)
                 }
             }
         }

@@ -118,7 +118,7 @@ extension FuzzTarget {
 
     static let netlink = FuzzTarget("netlink", bytes: netlinkSeeds) { bytes in
         var builder = FactsBuilder()
-        for message in NetlinkMessage.messages(in: bytes[...]) { builder.take(message) }
+        for message in NetlinkMessage.messages(in: bytes[...]) { builder.apply(message) }
         _ = builder.facts
     }
 

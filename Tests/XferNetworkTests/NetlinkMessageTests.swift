@@ -43,7 +43,7 @@ import XferTestSupport
 
     private static func facts(_ datagram: [UInt8]) -> NetworkFacts {
         var builder = FactsBuilder()
-        for message in NetlinkMessage.messages(in: datagram[...]) { builder.take(message) }
+        for message in NetlinkMessage.messages(in: datagram[...]) { builder.apply(message) }
         return builder.facts
     }
 

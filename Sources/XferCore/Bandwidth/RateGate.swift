@@ -66,9 +66,9 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
     }
 
     /// The transfer took so many bytes.
-    public mutating func take(_ count: Int, by id: ID, in scopes: [RateScope], now: MonotonicInstant) {
+    public mutating func spend(_ count: Int, by id: ID, in scopes: [RateScope], now: MonotonicInstant) {
         if limits.isEmpty { return }
-        for scope in scopes { _ = limits[scope]?.bucket.take(count, now: now) }
+        for scope in scopes { _ = limits[scope]?.bucket.spend(count, now: now) }
         guard let left = turns[id] else { return }
         let rest = left.subtractingSaturated(Int64(clamping: count))
         turns[id] = rest > 0 ? rest : nil

@@ -28,7 +28,7 @@ public struct TokenBucket: Hashable, Sendable {
     }
 
     /// Takes the bytes and says until when to take no more; nil when more may come at once.
-    public mutating func take(_ count: Int, now: MonotonicInstant) -> MonotonicInstant? {
+    public mutating func spend(_ count: Int, now: MonotonicInstant) -> MonotonicInstant? {
         refill(now)
         balance -= Double(count)
         return isExhausted ? debtEnd : nil

@@ -21,7 +21,7 @@ extension YearlyRules {
 private struct Reader {
     var rest: ArraySlice<UInt8>
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard rest.first == UInt8(ascii: character) else { return false }
         rest.removeFirst()
         return true
@@ -29,10 +29,10 @@ private struct Reader {
 
     /// Three or more letters, or anything but a control character in angle brackets.
     mutating func name() -> Bool {
-        if take("<") {
+        if skip("<") {
             let name = rest.prefix { $0 != UInt8(ascii: ">") && $0 > 32 && $0 < 127 }
             rest = rest.dropFirst(name.count)
-            return take(">") && name.count >= 3
+            return skip(">") && name.count >= 3
         }
         let name = rest.prefix { ($0 | 32) >= UInt8(ascii: "a") && ($0 | 32) <= UInt8(ascii: "z") }
         rest = rest.dropFirst(name.count)
@@ -49,14 +49,14 @@ private struct Reader {
 
     /// `[+-]hh[:mm[:ss]]` in seconds.
     mutating func time(maxHours: Int64) -> Int64? {
-        let isNegative = take("-")
-        if !isNegative { _ = take("+") }
+        let isNegative = skip("-")
+        if !isNegative { _ = skip("+") }
         guard let hours = number(0...maxHours) else { return nil }
         var seconds = hours * 3600
-        if take(":") {
+        if skip(":") {
             guard let minutes = number(0...59) else { return nil }
             seconds += minutes * 60
-            if take(":") {
+            if skip(":") {
                 guard let more = number(0...59) else { return nil }
                 seconds += more
             }
@@ -66,16 +66,16 @@ private struct Reader {
 
     /// `,date[/time]`
     mutating func day() -> YearlyRules.Day? {
-        guard take(","), let form = form() else { return nil }
-        guard take("/") else { return YearlyRules.Day(form: form) }
+        guard skip(","), let form = form() else { return nil }
+        guard skip("/") else { return YearlyRules.Day(form: form) }
         guard let time = time(maxHours: 167) else { return nil }
         return YearlyRules.Day(form: form, time: time)
     }
 
     private mutating func form() -> YearlyRules.Day.Form? {
-        if take("J") { return number(1...365).map { .julian($0) } }
-        guard take("M") else { return number(0...365).map { .ordinal($0) } }
-        guard let month = number(1...12), take("."), let week = number(1...5), take("."), let weekday = number(0...6)
+        if skip("J") { return number(1...365).map { .julian($0) } }
+        guard skip("M") else { return number(0...365).map { .ordinal($0) } }
+        guard let month = number(1...12), skip("."), let week = number(1...5), skip("."), let weekday = number(0...6)
         else { return nil }
         return .weekday(month: month, week: week, weekday: weekday)
     }

@@ -64,7 +64,7 @@ struct StructuredFieldParser {
         skipSpaces()
         while !rest.isEmpty {
             guard let key = key() else { return nil }
-            if take("=") {
+            if skip("=") {
                 guard let value = peek("(") ? innerList() : item() else { return nil }
                 members[key] = value
             } else {
@@ -73,7 +73,7 @@ struct StructuredFieldParser {
             }
             skipWhitespace()
             if rest.isEmpty { return members }
-            guard take(",") else { return nil }
+            guard skip(",") else { return nil }
             skipWhitespace()
             // A comma at the end.
             if rest.isEmpty { return nil }
@@ -89,19 +89,19 @@ struct StructuredFieldParser {
     }
 
     private mutating func innerList() -> StructuredField.Value? {
-        guard take("(") else { return nil }
+        guard skip("(") else { return nil }
         while true {
             skipSpaces()
-            if take(")") { return parameters() ? .other : nil }
+            if skip(")") { return parameters() ? .other : nil }
             guard item() != nil, peek(" ") || peek(")") else { return nil }
         }
     }
 
     private mutating func parameters() -> Bool {
-        while take(";") {
+        while skip(";") {
             skipSpaces()
             guard key() != nil else { return false }
-            if take("="), bareItem() == nil { return false }
+            if skip("="), bareItem() == nil { return false }
         }
         return true
     }
@@ -118,8 +118,8 @@ struct StructuredFieldParser {
         switch first {
         case UInt8(ascii: "?"):
             rest.removeFirst()
-            if take("1") { return .boolean(true) }
-            return take("0") ? .boolean(false) : nil
+            if skip("1") { return .boolean(true) }
+            return skip("0") ? .boolean(false) : nil
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return number()
         case UInt8(ascii: "\""): return string() ? .other : nil
         case UInt8(ascii: ":"): return byteSequence() ? .other : nil
@@ -139,10 +139,10 @@ struct StructuredFieldParser {
 
     /// At most 15 digits; a decimal at most 12 before its point and 3 after it.
     private mutating func number() -> StructuredField.Value? {
-        let sign: Int64 = take("-") ? -1 : 1
+        let sign: Int64 = skip("-") ? -1 : 1
         let digits = rest.prefix(while: \.isDigit)
         rest = rest[digits.endIndex...]
-        if take(".") {
+        if skip(".") {
             let fraction = rest.prefix(while: \.isDigit)
             rest = rest[fraction.endIndex...]
             return (1...12).contains(digits.count) && (1...3).contains(fraction.count) ? .other : nil
@@ -155,7 +155,7 @@ struct StructuredFieldParser {
     }
 
     private mutating func string() -> Bool {
-        guard take("\"") else { return false }
+        guard skip("\"") else { return false }
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "\""): return true
@@ -171,14 +171,14 @@ struct StructuredFieldParser {
     private mutating func byteSequence() -> Bool {
         rest.removeFirst()
         rest = rest.drop { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }
-        return take(":")
+        return skip(":")
     }
 
     // MARK: Characters
 
     private func peek(_ character: Unicode.Scalar) -> Bool { rest.first == UInt8(ascii: character) }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard peek(character) else { return false }
         rest.removeFirst()
         return true

@@ -35,7 +35,7 @@ public struct HookOutput: Sendable {
             }
             taken += 1
             if byte == UInt8(ascii: "\n") {
-                lines.append(takeLine())
+                lines.append(removeLine())
             } else if line.count < limits.lineBytes {
                 line.append(byte)
             } else {
@@ -43,14 +43,14 @@ public struct HookOutput: Sendable {
                 discarded += 1
             }
         }
-        if taken == limits.totalBytes, !line.isEmpty { lines.append(takeLine()) }
+        if taken == limits.totalBytes, !line.isEmpty { lines.append(removeLine()) }
         return lines
     }
 
     /// The output has ended: returns the last line if it has no end.
-    public mutating func onEnd() -> String? { line.isEmpty ? nil : takeLine() }
+    public mutating func onEnd() -> String? { line.isEmpty ? nil : removeLine() }
 
-    private mutating func takeLine() -> String {
+    private mutating func removeLine() -> String {
         defer {
             line.removeAll(keepingCapacity: true)
             isCut = false

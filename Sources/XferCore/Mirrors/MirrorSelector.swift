@@ -37,11 +37,11 @@ public struct MirrorSelector: Hashable, Sendable {
     public struct Choice: Hashable, Sendable {
         /// Position among the task's sources.
         public var source: Int
-        public var way: FetchMode
+        public var mode: FetchMode
 
-        public init(source: Int, way: FetchMode) {
+        public init(source: Int, mode: FetchMode) {
             self.source = source
-            self.way = way
+            self.mode = mode
         }
     }
 
@@ -58,6 +58,21 @@ public struct MirrorSelector: Hashable, Sendable {
         case tag
         /// Every task that waits gave a digest, and the length is known.
         case digest
+
+        /// - Parameters:
+        ///   - kept: what describes the kept bytes.
+        ///   - isDigestKnown: whether every task that waits gave a digest.
+        public init(of kept: ResumeData, isDigestKnown: Bool) {
+            guard kept.totalLength != nil, kept.contentEncoding == nil else {
+                self = .none
+                return
+            }
+            if isDigestKnown {
+                self = .digest
+            } else {
+                self = kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
+            }
+        }
     }
 
     private enum Standing: Hashable {
@@ -106,26 +121,26 @@ public struct MirrorSelector: Hashable, Sendable {
     ///   - hasBytes: whether any are kept.
     ///   - isPatient: whether kept bytes are worth another try of the task; see `isPatient(tries:maxRetries:)`.
     public func next(hasBytes: Bool, proof: Proof, isPatient: Bool) -> Decision {
-        guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, way: .own)) } ?? .fail(failure) }
+        guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, mode: .own)) } ?? .fail(failure) }
         if let choice = continuations(proof).first { return .ask(choice) }
         // Without proof the others were not asked: the wait is for the one.
         if case .failed(let error) = standings[use.described], isPatient {
             return .fail(proof == .none || isWary ? error : failure)
         }
-        return usable.first.map { .ask(Choice(source: $0, way: .anew)) } ?? .fail(failure)
+        return usable.first.map { .ask(Choice(source: $0, mode: .anew)) } ?? .fail(failure)
     }
 
     /// The sources that could continue the kept bytes, in the order they are asked. Where only a tag can be proof, the
     /// source of the kept bytes comes first: with it, resuming needs no proof.
     private func continuations(_ proof: Proof) -> [Choice] {
-        let own = usable.filter { $0 == use.described }.map { Choice(source: $0, way: .own) }
+        let own = usable.filter { $0 == use.described }.map { Choice(source: $0, mode: .own) }
         let others = usable.filter { $0 != use.described && !strangers.contains($0) }
         if isWary { return own }
         switch proof {
         case .none: return own
-        case .tag: return own + others.map { Choice(source: $0, way: .sameTag) }
+        case .tag: return own + others.map { Choice(source: $0, mode: .sameTag) }
         case .digest:
-            return (own + others.map { Choice(source: $0, way: .underDigest) }).sorted { $0.source < $1.source }
+            return (own + others.map { Choice(source: $0, mode: .underDigest) }).sorted { $0.source < $1.source }
         }
     }
 
@@ -156,15 +171,15 @@ public struct MirrorSelector: Hashable, Sendable {
     ///   - offset: where they begin.
     ///   - isUnproven: whether nothing but a digest shows that they follow what is kept of the source's own.
     public mutating func onBody(of choice: Choice, at offset: Int64 = 0, isUnproven: Bool = false) {
-        switch choice.way {
+        switch choice.mode {
         case .own where choice.source == use.described:
             use.senders.insert(choice.source)
-            if isUnproven { use.noteJoin(at: offset) }
+            if isUnproven { use.onUnprovenJoin(at: offset) }
         case .own, .anew:
             begin(with: choice.source)
         case .sameTag, .underDigest:
             use.senders.insert(choice.source)
-            if choice.way == .underDigest { use.noteJoin(at: offset) }
+            if choice.mode == .underDigest { use.onUnprovenJoin(at: offset) }
         }
     }
 
@@ -267,7 +282,7 @@ public struct MirrorSelector: Hashable, Sendable {
 
     /// A source has sent so many bytes in an attempt that lasted so long.
     public mutating func onSpeed(of source: Int, bytes: Int64, in duration: Duration) {
-        speeds[source].note(bytes: bytes, in: duration)
+        speeds[source].addSample(bytes: bytes, in: duration)
     }
 }
 
@@ -275,7 +290,7 @@ public struct MirrorSelector: Hashable, Sendable {
 struct SourceSpeed: Hashable, Sendable {
     private(set) var rate: Double?
 
-    mutating func note(bytes: Int64, in duration: Duration) {
+    mutating func addSample(bytes: Int64, in duration: Duration) {
         let seconds = duration / .seconds(1)
         guard seconds > 0, bytes >= 0 else { return }
         let seen = Double(bytes) / seconds

@@ -2,13 +2,14 @@ public import XferModel
 
 /// How many file descriptors the service, a transfer and a task may need at once. Starts stop before none is left.
 public enum DescriptorRules {
-    /// The database, its readers and its log, locks, timers, the event loops, and connections kept for the next request.
+    /// The database, its readers and its log, locks, timers, the event loops, and connections kept for the next
+    /// request.
     static let ofService = 80
     /// A task's directory, its own copy of the bytes, what publishing or a hook opens.
     static let ofTask = 3
     /// A connection, and a second one while both address families are tried.
     static let ofRequest = 2
-    /// Lanes that `auto` may come to.
+    /// Connections that `auto` may come to.
     static let maxAutomaticSegments = 8
     /// Files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8
@@ -33,12 +34,12 @@ public enum DescriptorRules {
             case .parts: filesOfForm
             }
         guard specification.kind == .download else { return ofTask + ofRequest + files }
-        let lanes =
+        let connections =
             switch specification.segments ?? segments {
             case .exactly(let count): count
             case .automatic: maxAutomaticSegments
             }
-        return ofTask + lanes * ofRequest + files
+        return ofTask + connections * ofRequest + files
     }
 
     /// Descriptors that a task needs which joins a transfer.

@@ -107,8 +107,8 @@ public struct SchedulerStateMachine: Sendable {
     /// Transfers of tasks that name this profile which hold a slot.
     public func activeCount(ofProfile profile: String) -> Int { activeByProfile[profile, default: 0] }
 
-    /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts against
-    /// the group and the profile of the task it was started for, however many others join.
+    /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts
+    /// against the group and the profile of the task it was started for, however many others join.
     ///
     /// - Parameter descriptors: file descriptors that it may need at once.
     public mutating func onStart(
@@ -120,7 +120,7 @@ public struct SchedulerStateMachine: Sendable {
         descriptorsInUse += descriptors
         fetching[transfer, default: []].insert(task)
         guard slots[transfer] == nil else { return }
-        takeSlot(for: transfer, Slot(holder: task, host: lane.host, group: lane.group, profile: lane.profile))
+        occupySlot(for: transfer, Slot(holder: task, host: lane.host, group: lane.group, profile: lane.profile))
     }
 
     /// A task was put into another group while it runs: its transfer counts there from now on, also above the limit.
@@ -128,7 +128,7 @@ public struct SchedulerStateMachine: Sendable {
         guard let transfer = transferByTask[task], let slot = slots[transfer], slot.holder == task, slot.group != group
         else { return }
         releaseSlot(of: transfer)
-        takeSlot(for: transfer, Slot(holder: task, host: slot.host, group: group, profile: slot.profile))
+        occupySlot(for: transfer, Slot(holder: task, host: slot.host, group: group, profile: slot.profile))
     }
 
     /// A body has ended: its slot is free, its tasks are still running.
@@ -148,7 +148,7 @@ public struct SchedulerStateMachine: Sendable {
         releaseSlot(of: transfer)
     }
 
-    private mutating func takeSlot(for transfer: TransferID, _ slot: Slot) {
+    private mutating func occupySlot(for transfer: TransferID, _ slot: Slot) {
         slots[transfer] = slot
         activeByHost[slot.host, default: 0] += 1
         if let group = slot.group { activeByGroup[group, default: 0] += 1 }

@@ -1,30 +1,30 @@
 public import XferModel
 
-/// Decides which part of a download each of its lanes fetches, and records what of each part is durable.
+/// Decides which part of a download each of its connections fetches, and records what of each part is durable.
 ///
-/// A lane is one request at a time. The pieces cover the whole from the first byte to the last without a gap and
-/// without overlapping; each has at most one lane, and a lane has at most one piece. So no byte is fetched by two
-/// lanes, and no written byte is fetched again, except after `collapse`. A lane without work takes a piece that has no
-/// lane, else the rear of the piece that will take longest. The lane of that piece has to agree first, since its bytes
-/// may have got there meanwhile.
+/// A connection is one request at a time. The pieces cover the whole from the first byte to the last without a gap and
+/// without overlapping; each has at most one connection, and a connection has at most one piece. So no byte is fetched
+/// by two connections, and no written byte is fetched again, except after `collapse`. A connection without work takes a
+/// piece that has no connection, else the rear of the piece that will take longest. The connection of that piece has to
+/// agree first, since its bytes may have got there meanwhile.
 ///
 /// Until the server has sent a range as requested, only the last piece is split off: if the server does not support
-/// ranges, the lane that asked for the whole can still get all of it.
+/// ranges, the connection that asked for the whole can still get all of it.
 ///
 /// The plan only says what to do; the caller does it and reports the result. The steps of one plan are taken one after
 /// the other: between a `split` or `extend` and its answer the caller asks for nothing else. Class of origin: aria2's
 /// SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
-    /// Names a lane: 0 …, the lowest free number first.
-    public typealias Lane = Int
+    /// Names a connection: 0 …, the lowest free number first.
+    public typealias Connection = Int
 
-    /// The next step of a lane without work.
+    /// The next step of a connection without work.
     public enum Step: Hashable, Sendable {
-        /// Request the rest of this segment; the lane has the piece from now on.
+        /// Request the rest of this segment; the connection has the piece from now on.
         case fetch(Segment)
-        /// The other lane should stop at this offset. What is behind it becomes `parts` − 1 pieces: answer with
+        /// The other connection should stop at this offset. What is behind it becomes `parts` − 1 pieces: answer with
         /// `onSplit`, then ask again.
-        case split(Lane, at: Int64, parts: Int)
+        case split(Connection, at: Int64, parts: Int)
     }
 
     struct Piece: Hashable, Sendable {
@@ -34,24 +34,24 @@ public struct SegmentPlan: Hashable, Sendable {
         var committed: Int64
         /// First offset that is not written.
         var written: Int64
-        /// The lane that fetches it; nil for none.
-        var lane: Lane? {
+        /// The connection that fetches it; nil for none.
+        var connection: Connection? {
             didSet { begun = written }
         }
-        /// First offset that its present lane has to fetch.
+        /// First offset that its present connection has to fetch.
         private(set) var begun: Int64 = 0
         /// The end of the piece cannot be changed any more.
         var isSettled = false
-        /// The response of its lane ends with the piece.
+        /// The response of its connection ends with the piece.
         var isBounded = false
-        var rate = LaneRate()
+        var rate = SegmentConnectionRate()
 
         var remaining: Int64 { end - written }
         var isWritten: Bool { written == end }
 
-        /// Bytes of the rest that the lane keeps if the piece is divided into this many equal parts. The bytes it has
-        /// received already count: a server may begin every connection with a burst, and the new lanes will get one,
-        /// too.
+        /// Bytes of the rest that the connection keeps if the piece is divided into this many equal parts. The bytes it
+        /// has received already count: a server may begin every connection with a burst, and the new connections will
+        /// get one, too.
         func evenShare(of parts: Int64) -> Int64 { max(0, (end - begun) / parts - (written - begun)) }
     }
 
@@ -59,25 +59,25 @@ public struct SegmentPlan: Hashable, Sendable {
     public let total: Int64
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [Piece]
-    private var growth: LaneGrowth
+    private var growth: SegmentConnectionGrowth
     /// Whether a range came as requested.
     public private(set) var isProven = false
-    /// The speed of the lane that ended last.
+    /// The speed of the connection that ended last.
     private var lastRate: Double?
     /// No smaller piece is split off, in bytes.
     private let smallest: Int64
 
-    /// Pieces are cut at multiples of it, so that a page of the file has one lane.
+    /// Pieces are cut at multiples of it, so that a page of the file has one connection.
     private let alignment: Int64
 
-    /// If a lane would take longer than this for the rest of its piece, in seconds, its rear is taken even if it is
-    /// small.
+    /// If a connection would take longer than this for the rest of its piece, in seconds, its rear is taken even if it
+    /// is small.
     static let slow = 8.0
 
     /// - Parameters:
     ///   - total: complete length.
     ///   - kept: what is durable already, as a crash may have left it.
-    ///   - count: how many lanes are wanted.
+    ///   - count: how many connections are wanted.
     ///   - smallest: no smaller piece is split off, in bytes.
     public init(total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20) {
         self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096)
@@ -87,7 +87,7 @@ public struct SegmentPlan: Hashable, Sendable {
         self.total = max(0, total)
         self.alignment = alignment
         self.smallest = max(alignment, smallest)
-        growth = LaneGrowth(count)
+        growth = SegmentConnectionGrowth(count)
         pieces = Self.pieces(of: self.total, kept: kept)
     }
 
@@ -111,8 +111,8 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: How far it is
 
-    /// Number of lanes there should be now; there may be too little work for so many.
-    public var wantedLanes: Int { growth.lanes }
+    /// Number of connections there should be now; there may be too little work for so many.
+    public var wantedConnections: Int { growth.connections }
 
     /// Whether every byte was written.
     public var isWritten: Bool { pieces.allSatisfy(\.isWritten) }
@@ -141,35 +141,38 @@ public struct SegmentPlan: Hashable, Sendable {
         return segments
     }
 
-    /// First offset of the lane's piece that is not durable; nil when it has no piece.
-    public func committed(of lane: Lane) -> Int64? { pieces.first { $0.lane == lane }?.committed }
-
-    // MARK: What lanes do
-
-    /// The lane begins a request for the whole, which continues the first piece: there is no other.
-    public mutating func begin(_ lane: Lane) {
-        guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
-        pieces[index].lane = lane
+    /// First offset of the connection's piece that is not durable; nil when it has no piece.
+    public func committed(of connection: Connection) -> Int64? {
+        pieces.first { $0.connection == connection }?.committed
     }
 
-    /// The next step of a lane that has no piece; nil when there is no work for it now.
+    // MARK: What connections do
+
+    /// The connection begins a request for the whole, which continues the first piece: there is no other.
+    public mutating func begin(_ connection: Connection) {
+        guard let index = pieces.firstIndex(where: { !$0.isWritten }) else { return }
+        pieces[index].connection = connection
+    }
+
+    /// The next step of a connection that has no piece; nil when there is no work for it now.
     ///
-    /// - Parameter idle: lanes without work, this one included.
-    public mutating func next(for lane: Lane, idle: Int) -> Step? {
-        if let index = pieces.firstIndex(where: { $0.lane == nil && !$0.isWritten }) {
-            pieces[index].lane = lane
+    /// - Parameter idle: connections without work, this one included.
+    public mutating func next(for connection: Connection, idle: Int) -> Step? {
+        if let index = pieces.firstIndex(where: { $0.connection == nil && !$0.isWritten }) {
+            pieces[index].connection = connection
             let piece = pieces[index]
             return .fetch(Segment(start: piece.start, end: piece.end, committed: piece.written))
         }
         let rate = meanRate
-        if !isProven, pieces.count(where: { $0.lane != nil }) > 1 { return nil }
-        let candidates = pieces.filter { $0.lane != nil && !$0.isSettled && $0.remaining >= 2 * least(for: $0) }
-        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }), let owner = victim.lane
+        if !isProven, pieces.count(where: { $0.connection != nil }) > 1 { return nil }
+        let candidates = pieces.filter { $0.connection != nil && !$0.isSettled && $0.remaining >= 2 * least(for: $0) }
+        guard let victim = candidates.max(by: { restTime($0, rate) < restTime($1, rate) }),
+            let owner = victim.connection
         else {
             return nil
         }
         if !isProven {
-            let rear = max((victim.end - victim.begun) / Int64(clamping: max(2, wantedLanes)), least(for: victim))
+            let rear = max((victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections)), least(for: victim))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = min(Int64(clamping: max(1, idle)) + 1, victim.remaining / least(for: victim))
@@ -177,9 +180,9 @@ public struct SegmentPlan: Hashable, Sendable {
         return .split(owner, at: at, parts: Int(clamping: parts))
     }
 
-    /// The answer to `split`: whether the other lane will stop there.
-    public mutating func onSplit(_ lane: Lane, at offset: Int64, parts: Int, isAgreed: Bool) {
-        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+    /// The answer to `split`: whether the other connection will stop there.
+    public mutating func onSplit(_ connection: Connection, at offset: Int64, parts: Int, isAgreed: Bool) {
+        guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
         guard isAgreed, offset > pieces[index].start, offset < pieces[index].end else {
             pieces[index].isSettled = true
             return
@@ -189,28 +192,28 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.insert(contentsOf: divide(offset..<end, into: max(1, parts - 1)), at: index + 1)
     }
 
-    /// The lane's range came as requested: the end of its piece can be changed.
-    public mutating func onAnswer(_ lane: Lane) {
+    /// The connection's range came as requested: the end of its piece can be changed.
+    public mutating func onAnswer(_ connection: Connection) {
         isProven = true
-        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+        guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
         pieces[index].isSettled = false
         pieces[index].isBounded = false
     }
 
-    /// The lane's request has ended, having written up to this offset.
-    public mutating func onEnd(_ lane: Lane, at offset: Int64) {
-        onWritten(lane, to: offset)
-        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
-        pieces[index].lane = nil
+    /// The connection's request has ended, having written up to this offset.
+    public mutating func onEnd(_ connection: Connection, at offset: Int64) {
+        onWritten(connection, to: offset)
+        guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
+        pieces[index].connection = nil
         pieces[index].isSettled = false
         pieces[index].isBounded = false
         lastRate = pieces[index].rate.bytesPerSecond ?? lastRate
-        pieces[index].rate = LaneRate()
+        pieces[index].rate = SegmentConnectionRate()
     }
 
-    /// The lane has written up to this offset; an offset outside its piece is ignored.
-    public mutating func onWritten(_ lane: Lane, to offset: Int64) {
-        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+    /// The connection has written up to this offset; an offset outside its piece is ignored.
+    public mutating func onWritten(_ connection: Connection, to offset: Int64) {
+        guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
         guard offset > pieces[index].written, offset <= pieces[index].end else { return }
         pieces[index].written = offset
     }
@@ -225,46 +228,47 @@ public struct SegmentPlan: Hashable, Sendable {
         joinDurable()
     }
 
-    /// Measures the lanes. Returns whether the wanted number of lanes has changed.
+    /// Measures the connections. Returns whether the wanted number of connections has changed.
     public mutating func measure(_ now: MonotonicInstant) -> Bool {
-        for index in pieces.indices where pieces[index].lane != nil {
-            pieces[index].rate.note(pieces[index].written, now: now)
+        for index in pieces.indices where pieces[index].connection != nil {
+            pieces[index].rate.addSample(pieces[index].written, now: now)
         }
         let written = writtenByteCount
-        let working = pieces.count { $0.lane != nil && $0.written > $0.begun }
-        return growth.note(
+        let working = pieces.count { $0.connection != nil && $0.written > $0.begun }
+        return growth.measure(
             written: written, remaining: total - written, smallest: smallest,
-            areAllWorking: working >= growth.lanes, now: now)
+            areAllWorking: working >= growth.connections, now: now)
     }
 
-    // MARK: Fewer lanes
+    // MARK: Fewer connections
 
-    /// Lanes beyond the wanted number, which have to end now; the caller reports their end with `onEnd`.
+    /// SegmentConnections beyond the wanted number, which have to end now; the caller reports their end with `onEnd`.
     ///
-    /// Lanes at the rear are chosen, since a reader waits for the front. A lane that has nearly finished its piece is
-    /// not stopped.
-    public var surplus: [Lane] {
-        let live = pieces.filter { $0.lane != nil }
-        return live.suffix(max(0, live.count - wantedLanes)).filter { $0.remaining > smallest }.compactMap(\.lane)
+    /// Connections at the rear are chosen, since a reader waits for the front. A connection that has nearly finished
+    /// its piece is not stopped.
+    public var surplus: [Connection] {
+        let live = pieces.filter { $0.connection != nil }
+        return live.suffix(max(0, live.count - wantedConnections)).filter { $0.remaining > smallest }.compactMap(
+            \.connection)
     }
 
-    /// The server does not accept more lanes than these.
-    public mutating func limit(to lanes: Int) { growth.limit(to: max(1, lanes)) }
+    /// The server does not accept more connections than these.
+    public mutating func limit(to connections: Int) { growth.limit(to: max(1, connections)) }
 
-    /// A lane that could continue over the untouched pieces behind its own, and where it would end: answer with
-    /// `onExtend`. Use it when no other lane will be available for these pieces.
-    public func widening() -> (lane: Lane, end: Int64)? {
+    /// A connection that could continue over the untouched pieces behind its own, and where it would end: answer with
+    /// `onExtend`. Use it when no other connection will be available for these pieces.
+    public func widening() -> (connection: Connection, end: Int64)? {
         for (index, piece) in pieces.enumerated() {
-            guard let lane = piece.lane, !piece.isBounded else { continue }
-            let following = pieces[(index + 1)...].prefix { $0.lane == nil && $0.written == $0.start }
-            if let last = following.last { return (lane, last.end) }
+            guard let connection = piece.connection, !piece.isBounded else { continue }
+            let following = pieces[(index + 1)...].prefix { $0.connection == nil && $0.written == $0.start }
+            if let last = following.last { return (connection, last.end) }
         }
         return nil
     }
 
-    /// The answer to `widening`: whether the lane continues to this offset.
-    public mutating func onExtend(_ lane: Lane, to end: Int64, isAgreed: Bool) {
-        guard let index = pieces.firstIndex(where: { $0.lane == lane }) else { return }
+    /// The answer to `widening`: whether the connection continues to this offset.
+    public mutating func onExtend(_ connection: Connection, to end: Int64, isAgreed: Bool) {
+        guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
         guard isAgreed else {
             pieces[index].isBounded = true
             return
@@ -275,7 +279,7 @@ public struct SegmentPlan: Hashable, Sendable {
     }
 
     /// Back to one stream from the first missing byte to the last, over whatever was written behind it: for a server
-    /// that does not support ranges. No lane may have a piece.
+    /// that does not support ranges. No connection may have a piece.
     public mutating func collapse() {
         let (written, committed) = (writtenPrefix, prefix(\.committed))
         growth.limit(to: 1)
@@ -288,7 +292,7 @@ extension SegmentPlan {
         pieces.first { $0[keyPath: reached] < $0.end }.map { $0[keyPath: reached] } ?? total
     }
 
-    /// Bytes per second of a lane, on average; nil while nothing is known.
+    /// Bytes per second of a connection, on average; nil while nothing is known.
     private var meanRate: Double? {
         let known = pieces.compactMap(\.rate.bytesPerSecond) + (lastRate.map { [$0] } ?? [])
         return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
@@ -323,7 +327,7 @@ extension SegmentPlan {
         return lower > piece.written ? lower : offset
     }
 
-    /// Equal pieces without a lane and without bytes.
+    /// Equal pieces without a connection and without bytes.
     private func divide(_ range: Range<Int64>, into count: Int) -> [Piece] {
         var pieces: [Piece] = []
         var start = range.lowerBound
@@ -343,8 +347,9 @@ extension SegmentPlan {
     private mutating func joinDurable() {
         var joined: [Piece] = []
         for piece in pieces {
-            if let last = joined.last, last.committed == last.end, piece.committed == piece.end, piece.lane == nil,
-                last.lane == nil
+            if let last = joined.last, last.committed == last.end, piece.committed == piece.end,
+                piece.connection == nil,
+                last.connection == nil
             {
                 joined[joined.count - 1] = Piece(
                     start: last.start, end: piece.end, committed: piece.committed, written: piece.written)

@@ -46,6 +46,31 @@ public enum SharingRules {
         return transfer.resumeData.committedByteCount >= total
     }
 
+    /// Whether every task that waits for a transfer gave a digest that the finished bytes must have.
+    ///
+    /// - Parameters:
+    ///   - own: the digest of the task that created the transfer.
+    ///   - members: the digests of the tasks that wait; nil with mirrors, where all tasks that share have the same.
+    public static func isDigestKnown(own: Checksum?, ofMembers members: [Checksum?]?) -> Bool {
+        guard let members else { return own != nil }
+        return !members.isEmpty && members.allSatisfy { $0 != nil }
+    }
+
+    /// A digest that verifies the finished bytes of a transfer: with mirrors the one that all tasks demand, else the
+    /// first strong one of a task that waits, or of the task that created the transfer.
+    ///
+    /// - Parameters: as of `isDigestKnown`.
+    public static func demandedDigest(own: Checksum?, ofMembers members: [Checksum?]?) -> Checksum? {
+        guard let members else { return own }
+        return (members + [own]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
+    }
+
+    /// The value that all of these are; nil if they differ or there is none.
+    public static func common<Value: Hashable>(_ values: some Sequence<Value>) -> Value? {
+        let distinct = Set(values)
+        return distinct.count == 1 ? distinct.first : nil
+    }
+
     /// The rate limit of a transfer whose tasks have these limits: the highest; 0 is unlimited.
     public static func highestRate(_ rates: some Sequence<Int64>) -> Int64 {
         var highest: Int64 = 0

@@ -304,7 +304,7 @@ public struct TaskStateMachine: Sendable {
     }
 
     /// Sets facts about the response and the published file, to be committed with the next transition.
-    public mutating func note(_ change: (inout TaskOutcome) -> Void) {
+    public mutating func setOutcome(_ change: (inout TaskOutcome) -> Void) {
         change(&task.outcome)
     }
 

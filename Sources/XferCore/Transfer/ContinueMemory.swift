@@ -23,7 +23,7 @@ public struct ContinueMemory: Sendable {
     public func mayAsk(_ origin: Origin, now: MonotonicInstant) -> Bool { resting[origin].map { $0 <= now } ?? true }
 
     /// The origin does not support the expectation: it is not asked again for `rest`.
-    public mutating func noteSilence(of origin: Origin, now: MonotonicInstant) {
+    public mutating func recordSilence(of origin: Origin, now: MonotonicInstant) {
         resting[origin] = nil
         if resting.count >= Self.capacity, let oldest = resting.min(by: { $0.value < $1.value })?.key {
             resting[oldest] = nil

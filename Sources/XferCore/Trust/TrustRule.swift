@@ -90,7 +90,7 @@ public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noPins: "a policy that pins has no pins: no server could satisfy it"
         case .nameOfAnything:
-            "a certificate nobody vouches for proves no name: allow_invalid_certificates without pins needs "
+            "a certificate without a trusted issuer proves no name: allow_invalid_certificates without pins needs "
                 + "validates_domain_name: false"
         case .revocationOfAnything:
             "who signs for a certificate is known by its chain only: require_stapled_ocsp needs "

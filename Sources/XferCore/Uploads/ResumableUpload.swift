@@ -74,7 +74,7 @@ public struct ResumableUpload: UploadMachine {
         let answered = state
         state = .ended
         let known = resumeData
-        if let objection = note(UploadLimits(in: head), at: now) { return .fail(objection) }
+        if let objection = apply(UploadLimits(in: head), at: now) { return .fail(objection) }
         var step =
             switch answered {
             case .creating: onCreationAnswer(head, location: location, at: now)
@@ -116,7 +116,7 @@ public struct ResumableUpload: UploadMachine {
             }
             if known == nil { resumeData = UploadResumeData(url: location, largestAppend: limits.largestAppend) }
         }
-        if let objection = note(UploadLimits(in: head), at: now) { return fail(objection) }
+        if let objection = apply(UploadLimits(in: head), at: now) { return fail(objection) }
         guard resumeData != nil else { return UploadStep(.goOn) }
         var step = onProgress(head, within: 0..<(state == .creating ? length : 0))
         // The resource's URL must not be lost; the offset can always be asked for again.
@@ -362,20 +362,20 @@ public struct ResumableUpload: UploadMachine {
 
     private mutating func begin(at place: HTTPURL, _ head: ResponseHead, at now: Timestamp) {
         resumeData = UploadResumeData(url: place, largestAppend: limits.largestAppend)
-        _ = note(UploadLimits(in: head), at: now)
+        _ = apply(UploadLimits(in: head), at: now)
     }
 
     /// Takes over the limits of a response; returns why they make the upload impossible, else nil.
-    private mutating func note(_ told: UploadLimits, at now: Timestamp) -> String? {
-        if let most = told.largest, most < length {
+    private mutating func apply(_ stated: UploadLimits, at now: Timestamp) -> String? {
+        if let most = stated.largest, most < length {
             return "\(length) bytes are too large for the server (at most \(most))"
         }
-        limits.smallestAppend = told.smallestAppend ?? limits.smallestAppend
-        if let most = told.largestAppend {
+        limits.smallestAppend = stated.smallestAppend ?? limits.smallestAppend
+        if let most = stated.largestAppend {
             limits.largestAppend = most
             resumeData?.largestAppend = most
         }
-        if let seconds = told.lifetime { resumeData?.expiresAt = now.advanced(by: .seconds(seconds)) }
+        if let seconds = stated.lifetime { resumeData?.expiresAt = now.advanced(by: .seconds(seconds)) }
         return nil
     }
 }

@@ -121,7 +121,7 @@ public struct TusUpload: UploadMachine {
             if let stated = head.value("Upload-Length"), Decimal64.parse(stated) != length {
                 return .fail("the server says the upload has \(stated) bytes, not \(length)")
             }
-            return take(Self.offset(in: head), through: length, head, of: data)
+            return continueAt(Self.offset(in: head), through: length, head, of: data)
         case 404, 410:
             return createAnew()
         default:
@@ -141,7 +141,7 @@ public struct TusUpload: UploadMachine {
                     return .fail("the server took none of \(range.count) bytes, \(fruitless) times")
                 }
             }
-            return take(offset, through: range.upperBound, head, of: data)
+            return continueAt(offset, through: range.upperBound, head, of: data)
         case 404, 410:
             return createAnew()
         case 409:
@@ -167,7 +167,7 @@ public struct TusUpload: UploadMachine {
     }
 
     /// The server has stated its offset.
-    private mutating func take(
+    private mutating func continueAt(
         _ offset: Int64?, through end: Int64, _ head: ResponseHead, of data: UploadResumeData
     ) -> UploadStep {
         if let objection = UploadJudgement.objection(to: offset, from: data.offset, through: end) {

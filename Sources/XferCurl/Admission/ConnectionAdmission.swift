@@ -26,12 +26,12 @@ struct ConnectionAdmission {
     }
 }
 
-extension Exchange {
+extension Hop {
     /// Checks the address of a new connection, whether a name, a literal address or a proxy led to it.
     func mayConnect(to address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
         guard let rules = connection?.session.key.spec.admission else { return false }
         let (ip, port) = IPAddress.read(address)
-        return admission.admits(ip, port: port, rules: rules)
+        return link.admission.admits(ip, port: port, rules: rules)
     }
 }
 

@@ -80,15 +80,15 @@ public enum AttemptMode: Sendable, Hashable {
 
 /// Where the response's body goes.
 public enum BodySink: Sendable, Hashable {
-    /// Written with `pwrite` at each byte's offset within the representation. The descriptor is borrowed: it has to stay
-    /// open until the attempt's `finished` event or the return of `TransferEngine.stop`.
+    /// Written with `pwrite` at each byte's offset within the representation. The descriptor is borrowed: it has to
+    /// stay open until the attempt's `finished` event or the return of `TransferEngine.stop`.
     case file(descriptor: Int32)
     /// Collected for `AttemptOutcome.body`; a larger body fails with `length_mismatch`.
     case memory(limit: Int)
-    /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes; beyond that all of it is written
-    /// to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. A body of more than `atMost`
-    /// bytes fails with `length_mismatch`. The descriptor is borrowed as with `file`, and
-    /// expected to be of an empty file.
+    /// Collected for `AttemptOutcome.body` as long as it has no more than `limit` bytes; beyond that all of it is
+    /// written to the descriptor from offset 0 on and `AttemptOutcome.spilledLength` says how much. A body of more than
+    /// `atMost` bytes fails with `length_mismatch`. The descriptor is borrowed as with `file`, and expected to be of an
+    /// empty file.
     case spilling(limit: Int, atMost: Int64, descriptor: Int32)
 }
 

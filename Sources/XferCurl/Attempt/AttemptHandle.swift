@@ -44,7 +44,7 @@ public final class AttemptProgress: Sendable {
 
 extension AttemptProgress.Snapshot {
     /// Records how much of the present request's content was sent. If the count fell, it is another request's.
-    mutating func noteSent(_ count: Int64, of total: Int64?) {
+    mutating func setSent(_ count: Int64, of total: Int64?) {
         sentInAll += count >= sent ? count - sent : count
         (sent, sendTotal) = (count, total)
     }

@@ -1,12 +1,14 @@
 import XferCore
 import XferModel
 
-/// A running attempt: one or more exchanges, hop after hop, until an outcome.
+/// A running attempt: one or more hops, one after the other, until an outcome.
 ///
-/// It owns the state that outlives a hop: the plan, what was written, the limits and timeouts. `Exchange` owns one
+/// It owns the state that outlives a hop: the plan, what was written, the limits and timeouts. `Hop` owns one
 /// request and its response. Confined to the loop's thread; handles are changed only outside libcurl's callbacks.
+///
+/// Invariant: `finished` is sent exactly once, as the last event, and nothing is written after it.
 final class AttemptRun {
-    /// The step after an exchange.
+    /// The step after a hop.
     enum Next {
         case hop(HTTPURL, HTTPMethod)
         case ask(RequestPlan)
@@ -17,30 +19,19 @@ final class AttemptRun {
 
     let id: AttemptID
     let progress: AttemptProgress
-    private var maxReceiveRate: Int64
-    /// The rate limit for which the present connection's window was made.
-    private var windowRate: Int64 = 0
-
+    private var receiveLimit: ReceiveLimit
     unowned let core: EngineCore
     let attempt: Attempt
     let events: AsyncStream<AttemptEvent>.Continuation
     private var isEnded = false
-    /// The present hop's exchange; nil before the first one, and after the outcome.
-    private var exchange: Exchange?
-    private var url: HTTPURL
-    private var method: HTTPMethod
-    /// Dropped when a redirect changes the method.
-    private var content: RequestContent?
+    /// The present hop; nil before the first one, and after the outcome.
+    private var hop: Hop?
+    /// The request of the present hop, or of the next one.
+    private var request: HopRequest
     private var redirects: RedirectRules
-    private var plan: RequestPlan
-    private(set) var kept: ResumeData
-    /// End of the attempt's part, once it was changed.
-    private var end: Int64?
-    /// The last response's head, from any hop.
-    private var head: ResponseHead?
-    private(set) var writer: BodyWriter
+    private(set) var received: ReceivedBody
+    private var history = HopHistory()
     private var pacing: Pacing
-    private var requestWasSent = false
     /// Its instant in the loop's heap; see `EngineCore.schedule`.
     var wakesAt: MonotonicInstant?
 
@@ -49,17 +40,16 @@ final class AttemptRun {
         self.attempt = attempt
         self.core = core
         self.events = events
-        maxReceiveRate = max(0, attempt.maxReceiveRate)
-        url = attempt.request.url
-        method = attempt.request.method
+        receiveLimit = ReceiveLimit(own: max(0, attempt.maxReceiveRate))
         redirects = RedirectRules(
             policy: attempt.request.redirect, allowsDowngrade: attempt.request.allowsDowngrade)
         let isDownload = attempt.mode == .download
-        kept = isDownload ? attempt.resumeData : ResumeData()
-        plan = Self.plan(attempt, kept: kept, segment: isDownload ? attempt.segment : nil)
-        writer = BodyWriter(sink: attempt.sink, offset: plan.offset)
+        let kept = isDownload ? attempt.resumeData : ResumeData()
+        let plan = Self.plan(attempt, kept: kept, segment: isDownload ? attempt.segment : nil)
+        request = HopRequest(url: attempt.request.url, method: attempt.request.method, plan: plan)
+        received = ReceivedBody(kept: kept, writer: BodyWriter(sink: attempt.sink, offset: plan.offset))
         pacing = Pacing(
-            timeouts: attempt.request.timeouts, rate: maxReceiveRate, sendRate: attempt.maxSendRate, now: core.now)
+            timeouts: attempt.request.timeouts, rate: receiveLimit.own, sendRate: attempt.maxSendRate, now: core.now)
         progress = AttemptProgress(offset: plan.offset, total: kept.totalLength)
     }
 
@@ -75,40 +65,40 @@ final class AttemptRun {
     /// The plan for continuing the segment from its present state.
     func plan(segment: Segment, plainRange: Bool = false) -> RequestPlan {
         var segment = segment
-        if let end { segment.end = end }
-        return Self.plan(attempt, kept: kept, segment: segment, plainRange: plainRange)
+        if let end = received.end { segment.end = end }
+        return Self.plan(attempt, kept: received.kept, segment: segment, plainRange: plainRange)
     }
 
     // MARK: Commands
 
     func start() {
         if core.isShutDown { return finish(.stopped) }
-        if plan.isWhole { return finish(.complete) }
+        if request.plan.isWhole { return finish(.complete) }
         do throws(TransferError) {
-            content = try makeContent()
+            request.content = try makeContent()
         } catch {
             return finish(.failed(error))
         }
-        request()
+        beginHop()
     }
 
     private func makeContent() throws(TransferError) -> RequestContent? {
-        guard method.allowsContent else { return nil }
+        guard request.method.allowsContent else { return nil }
         if let content = attempt.content { return try RequestContent(content) }
-        return method == .delete ? nil : .empty
+        return request.method == .delete ? nil : .empty
     }
 
     private func dropContent() {
-        content?.end(core)
-        content = nil
+        request.content?.end(core)
+        request.content = nil
     }
 
     func stop() { finish(.stopped) }
 
     func proceed() {
-        guard let exchange, exchange.isHolding else { return }
+        guard let hop, hop.isHolding else { return }
         // An empty body has already ended.
-        if exchange.release() { return }
+        if hop.release() { return }
         changePacing { pacing, now in
             pacing.release(now)
             return nil
@@ -122,15 +112,15 @@ final class AttemptRun {
     /// Changes the end of its part. Returns false, without a change, when no response reaches to that offset, or when
     /// more is written.
     func setEnd(_ end: Int64) -> Bool {
-        guard !isEnded, exchange?.setGoal(end) == true else { return false }
-        self.end = end
-        writer.setGoal(end)
-        if writer.offset == end { perform(.finish(.complete)) }
+        guard !isEnded, hop?.setGoal(end) == true else { return false }
+        received.end = end
+        received.writer.setGoal(end)
+        if received.writer.offset == end { perform(.finish(.complete)) }
         return true
     }
 
     func setMaxReceiveRate(_ rate: Int64) {
-        maxReceiveRate = max(0, rate)
+        receiveLimit.own = max(0, rate)
         onLimitsChanged()
         changePacing { pacing, now in
             pacing.setRate(max(0, rate), now: now)
@@ -141,16 +131,15 @@ final class AttemptRun {
     /// The attempt's own or shared limits have changed.
     func onLimitsChanged() {
         let rate = receiveRate
-        guard rate != windowRate else { return }
-        windowRate = rate
-        if rate > 0, mayRestart, exchange?.isMultiplexed == true { return finish(.restartWithHTTP1) }
-        exchange?.handle?.clampWindow(rate: rate)
+        guard rate != receiveLimit.window else { return }
+        receiveLimit.window = rate
+        if rate > 0, mayRestart, hop?.isMultiplexed == true { return finish(.restartWithHTTP1) }
+        hop?.handle?.clampWindow(rate: rate)
     }
 
     /// The rate of this transfer under all its limits, bytes per second; 0 is unlimited.
     var receiveRate: Int64 {
-        guard let shared = core.rateShare(of: attempt.rateScopes) else { return maxReceiveRate }
-        return maxReceiveRate > 0 ? min(maxReceiveRate, shared) : shared
+        receiveLimit.rate(sharing: core.rateShare(of: attempt.rateScopes))
     }
 
     /// Whether the request may be ended and made again over HTTP/1.1 because of a limit.
@@ -165,18 +154,17 @@ final class AttemptRun {
 
     // MARK: Hops
 
-    private func request(onNewConnection needsNewConnection: Bool = false) {
+    /// Sends the request over a connection that suits its hop.
+    private func beginHop() {
         pacing.onRequest()
         core.leaveLines(self)
-        windowRate = receiveRate
-        progress.update { $0.noteSent(0, of: content.map(\.length) ?? 0) }
+        receiveLimit.window = receiveRate
+        progress.update { $0.setSent(0, of: request.content.map(\.length) ?? 0) }
         do throws(TransferError) {
-            let spec = try attempt.session(url)
-            let exchange = Exchange(
-                url: url, method: method, content: content, plan: plan, needsNewConnection: needsNewConnection,
-                run: self)
-            self.exchange = exchange
-            try exchange.begin(spec)
+            let spec = try attempt.session(request.url)
+            let hop = Hop(request, run: self)
+            self.hop = hop
+            try hop.begin(spec)
             core.schedule(self, at: pacing.deadline)
         } catch {
             finish(.failed(error))
@@ -188,36 +176,38 @@ final class AttemptRun {
         do throws(TransferError) {
             let target: HTTPURL
             do throws(URLSyntaxError) {
-                target = try CurlURL.resolve(head.location ?? "", against: url)
+                target = try CurlURL.resolve(head.location ?? "", against: request.url)
             } catch {
                 throw TransferError(
-                    .protocolError, "\(url.hostKey) redirects to something that cannot be fetched: \(error)",
-                    isRetriable: false, httpStatus: head.status, host: url.hostKey)
+                    .protocolError, "\(request.url.hostKey) redirects to something that cannot be fetched: \(error)",
+                    isRetriable: false, httpStatus: head.status, host: request.url.hostKey)
             }
-            try redirects.onRedirect(status: head.status, from: url, to: target)
-            events.yield(.redirected(status: head.status, from: url, to: target))
-            return .hop(target, RedirectRules.method(after: head.status, to: method))
+            try redirects.onRedirect(status: head.status, from: request.url, to: target)
+            events.yield(.redirected(status: head.status, from: request.url, to: target))
+            return .hop(target, RedirectRules.method(after: head.status, to: request.method))
         } catch {
             return .finish(.failed(error))
         }
     }
 
-    /// Ends the present exchange and performs the next step.
+    /// Ends the present hop and performs the next step.
     func perform(_ next: Next) {
-        exchange?.end()
+        hop?.end()
+        request.needsNewConnection = false
         switch next {
         case .hop(let target, let method):
-            // A server that has acted would not redirect the same request.
-            requestWasSent = method != self.method && (requestWasSent || exchange?.wasSent == true)
-            if method != self.method { dropContent() }
-            self.method = method
-            url = target
-            request()
-        case .ask(let next):
-            plan = next
-            request()
+            let isNewMethod = method != request.method
+            history.onRedirect(isNewMethod: isNewMethod, wasSent: hop?.sending.wasSent == true)
+            if isNewMethod { dropContent() }
+            request.method = method
+            request.url = target
+            beginHop()
+        case .ask(let plan):
+            request.plan = plan
+            beginHop()
         case .reconnect:
-            request(onNewConnection: true)
+            request.needsNewConnection = true
+            beginHop()
         case .finish(let result):
             finish(result)
         }
@@ -227,15 +217,15 @@ final class AttemptRun {
     func finish(_ result: AttemptOutcome.Result) {
         if isEnded { return }
         isEnded = true
-        exchange?.end()
-        if exchange?.wasSent == true { requestWasSent = true }
-        let codings = exchange?.codings ?? []
-        exchange = nil
+        hop?.end()
+        if hop?.sending.wasSent == true { history.requestWasSent = true }
+        let codings = hop?.response.codings ?? []
+        hop = nil
         dropContent()
         let outcome = AttemptOutcome(
-            result: result, offset: writer.offset, total: kept.totalLength, finalURL: url, head: head,
-            body: writer.collected, spilledLength: writer.spilledLength, requestWasSent: requestWasSent,
-            codings: codings, resumeData: kept)
+            result: result, offset: received.writer.offset, total: received.kept.totalLength, finalURL: request.url,
+            head: history.head, body: received.writer.collected, spilledLength: received.writer.spilledLength,
+            requestWasSent: history.requestWasSent, codings: codings, resumeData: received.kept)
         // Before the event: a receiver of the event may start another attempt at once, and finds the place free.
         core.forget(self)
         events.yield(.finished(outcome))
@@ -246,10 +236,10 @@ final class AttemptRun {
 
     func onDeadline(_ now: MonotonicInstant) {
         // What follows a discarded body is decided already, so its silence does not matter.
-        if let (next, deadline) = exchange?.drain {
+        if let (next, deadline) = hop?.drain {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
-        if pacing.expired(now) == .idleTimeout, let heard = exchange?.lastAcknowledgement(now) { onActivity(heard) }
+        if pacing.expired(now) == .idleTimeout, let heard = hop?.lastAcknowledgement(now) { onActivity(heard) }
         if let reason = pacing.expired(now) { return finish(.failed(timeout(reason))) }
         changePacing { pacing, now in pacing.onTime(now) }
     }
@@ -257,9 +247,9 @@ final class AttemptRun {
     private func timeout(_ reason: FailureReason) -> TransferError {
         let message =
             reason == .idleTimeout
-            ? "nothing came from \(url.hostKey) for \(attempt.request.timeouts.idle) s"
+            ? "nothing came from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
             : "the attempt took longer than \(attempt.request.timeouts.total) s"
-        return TransferError(reason, message, host: url.hostKey)
+        return TransferError(reason, message, host: request.url.hostKey)
     }
 
     // MARK: Pausing
@@ -273,13 +263,13 @@ final class AttemptRun {
         let (wasReceivingPaused, wasSendingPaused) = (isReceivingPaused, isSendingPaused)
         let due = change(&pacing, core.now)
         if let due { events.yield(.checkpointDue(offset: due)) }
-        if !wasReceivingPaused, isReceivingPaused { exchange?.pauseReceiving() }
+        if !wasReceivingPaused, isReceivingPaused { hop?.pauseReceiving() }
         if wasReceivingPaused && !isReceivingPaused || wasSendingPaused && !isSendingPaused { core.unpauseSoon(self) }
         core.schedule(self, at: pacing.deadline)
     }
 
     /// Called in the loop's turn: resumes what is not paused any more.
-    func unpause() { exchange?.unpause() }
+    func unpause() { hop?.unpause() }
 
     // MARK: Limits that are shared
 
@@ -293,11 +283,11 @@ final class AttemptRun {
     private func onTurn(_ change: (inout Pacing, MonotonicInstant) -> Void) {
         if isEnded { return }
         change(&pacing, core.now)
-        exchange?.unpause()
+        hop?.unpause()
         core.schedule(self, at: pacing.deadline)
     }
 
-    // MARK: From the exchange, inside libcurl's callbacks
+    // MARK: From the hop, inside libcurl's callbacks
 
     /// Whether the limits it shares let it receive; if not, it stands in line.
     func mayReceive(_ now: MonotonicInstant) -> Bool {
@@ -323,13 +313,13 @@ final class AttemptRun {
     /// The server has sent something.
     func onActivity(_ now: MonotonicInstant) { pacing.onActivity(now) }
 
-    func onHead(_ head: ResponseHead) { self.head = head }
+    func onHead(_ head: ResponseHead) { history.head = head }
 
     /// A wanted body begins. `isNew`: it replaces kept bytes, once the manager calls `proceed`. Throws when the body
     /// cannot fit.
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
-        kept = keeping
-        try writer.begin(body)
+        received.kept = keeping
+        try received.writer.begin(body)
         if case .file = attempt.sink, attempt.mode == .download, isNew || !pacing.isWatching {
             pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.stake)
         }
@@ -343,8 +333,8 @@ final class AttemptRun {
 
     /// Writes a part of the body at its offset.
     func write(_ bytes: UnsafeRawBufferPointer) -> BodyWriter.Progress {
-        let result = writer.write(bytes, host: url.hostKey)
-        let offset = writer.offset
+        let result = received.writer.write(bytes, host: request.url.hostKey)
+        let offset = received.writer.offset
         progress.update { snapshot in
             snapshot.offset = offset
             snapshot.received += Int64(bytes.count)
@@ -355,10 +345,10 @@ final class AttemptRun {
     /// Part of the body was written: checkpoints and limits may need a pause, which libcurl accepts even here.
     func onWritten(_ count: Int, now: MonotonicInstant) {
         let wasPaused = isReceivingPaused
-        let due = pacing.onChunk(count, writtenTo: writer.offset, now: now)
-        core.take(.receive, count, by: self, now: now)
+        let due = pacing.onChunk(count, writtenTo: received.writer.offset, now: now)
+        core.spend(.receive, count, by: self, now: now)
         if let due { events.yield(.checkpointDue(offset: due)) }
-        if !wasPaused, isReceivingPaused { exchange?.pauseReceiving() }
+        if !wasPaused, isReceivingPaused { hop?.pauseReceiving() }
         core.schedule(self, at: pacing.deadline)
     }
 
@@ -389,7 +379,7 @@ final class AttemptRun {
         let now = core.now
         pacing.onActivity(now)
         pacing.onSent(count, now: now)
-        core.take(.send, count, by: self, now: now)
+        core.spend(.send, count, by: self, now: now)
         core.schedule(self, at: pacing.deadline)
     }
 }

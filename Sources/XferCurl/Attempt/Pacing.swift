@@ -100,7 +100,7 @@ struct Pacing {
     /// checkpoint that has become due.
     mutating func onChunk(_ count: Int, writtenTo offset: Int64, now: MonotonicInstant) -> Int64? {
         idle.onActivity(now)
-        if let end = bucket?.take(count, now: now) {
+        if let end = bucket?.spend(count, now: now) {
             rateDebtEnds = end
             set(.rate, true, now)
         }
@@ -150,7 +150,7 @@ struct Pacing {
             bucket = nil
         }
         guard rateDebtEnds != nil else { return }
-        rateDebtEnds = bucket?.take(0, now: now)
+        rateDebtEnds = bucket?.spend(0, now: now)
         set(.rate, rateDebtEnds != nil, now)
     }
 
@@ -165,7 +165,7 @@ struct Pacing {
     }
 
     mutating func onSent(_ count: Int, now: MonotonicInstant) {
-        guard let end = sendBucket?.take(count, now: now) else { return }
+        guard let end = sendBucket?.spend(count, now: now) else { return }
         sendDebtEnds = end
         set(.sendRate, true, now)
     }
@@ -179,7 +179,7 @@ struct Pacing {
             sendBucket = nil
         }
         guard sendDebtEnds != nil else { return }
-        sendDebtEnds = sendBucket?.take(0, now: now)
+        sendDebtEnds = sendBucket?.spend(0, now: now)
         set(.sendRate, sendDebtEnds != nil, now)
     }
 

@@ -35,7 +35,7 @@ struct Challenges {
     }
 
     /// A body or the end comes: the held head is the response.
-    mutating func takeFinal() -> ResponseHead? {
+    mutating func removeFinal() -> ResponseHead? {
         defer { held = nil }
         return held
     }

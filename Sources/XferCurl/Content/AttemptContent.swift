@@ -4,8 +4,8 @@ public import XferModel
 public enum AttemptContent: Sendable {
     case bytes([UInt8])
     case file(AttemptFile)
-    /// `multipart/form-data` (RFC 7578), made by libcurl; its boundary stays the same over all hops. A `Content-Type` of the
-    /// request's own is replaced.
+    /// `multipart/form-data` (RFC 7578), made by libcurl; its boundary stays the same over all hops. A `Content-Type`
+    /// of the request's own is replaced.
     case parts([AttemptPart])
 }
 

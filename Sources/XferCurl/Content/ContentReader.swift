@@ -6,8 +6,8 @@ import XferModel
 final class ContentReader {
     private let source: GuardedSource
     private(set) var position: Int64 = 0
-    /// The exchange that sends the bytes; nil between requests.
-    weak var exchange: Exchange?
+    /// The hop that sends the bytes; nil between requests.
+    weak var hop: Hop?
 
     init(_ source: GuardedSource) { self.source = source }
 

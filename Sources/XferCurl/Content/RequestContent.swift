@@ -34,10 +34,10 @@ enum RequestContent {
     }
 
     /// Prepares the content for this request, from the first byte. Throws when a source has changed.
-    func begin(for exchange: Exchange) throws(TransferError) {
+    func begin(for hop: Hop) throws(TransferError) {
         for reader in readers {
             try reader.rewind()
-            reader.exchange = exchange
+            reader.hop = hop
         }
     }
 

@@ -59,11 +59,11 @@ struct CookieUse {
     var own: String?
 }
 
-extension Exchange {
+extension Hop {
     /// Removes the client's own cookies from the fields when a jar is used: libcurl appends them to the jar's.
     ///
     /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
-    func takeCookies() -> CookieUse? {
+    func separateCookies() -> CookieUse? {
         guard let name = run.attempt.cookieJar, sentFields.firstValue(named: "Host") == nil,
             let jar = run.core.shared.jar(named: name)
         else { return nil }

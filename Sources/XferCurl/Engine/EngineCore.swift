@@ -155,9 +155,9 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         !isLimited || shared.rates.mayTake(direction, run.id, in: run.attempt.rateScopes, now: now)
     }
 
-    func take(_ direction: SharedRates.Direction, _ count: Int, by run: AttemptRun, now: MonotonicInstant) {
+    func spend(_ direction: SharedRates.Direction, _ count: Int, by run: AttemptRun, now: MonotonicInstant) {
         guard isLimited else { return }
-        shared.rates.take(direction, count, by: run.id, in: run.attempt.rateScopes, now: now)
+        shared.rates.spend(direction, count, by: run.id, in: run.attempt.rateScopes, now: now)
     }
 
     /// The attempt does not wait in any line any more.

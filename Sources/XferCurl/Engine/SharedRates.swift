@@ -41,8 +41,8 @@ final class SharedRates: Sendable {
         gates.withLockedValue { $0[direction].mayTake(id, in: scopes, now: now) }
     }
 
-    func take(_ direction: Direction, _ count: Int, by id: AttemptID, in scopes: [RateScope], now: MonotonicInstant) {
-        gates.withLockedValue { $0[direction].take(count, by: id, in: scopes, now: now) }
+    func spend(_ direction: Direction, _ count: Int, by id: AttemptID, in scopes: [RateScope], now: MonotonicInstant) {
+        gates.withLockedValue { $0[direction].spend(count, by: id, in: scopes, now: now) }
     }
 
     func lowestRate(_ direction: Direction, in scopes: [RateScope]) -> Int64? {

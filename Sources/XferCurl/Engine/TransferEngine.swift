@@ -83,7 +83,8 @@ public final class TransferEngine: Sendable {
 
     // All changes of a jar are made on one loop, one after the other; requests use it on their own loops.
 
-    /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers them.
+    /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers
+    /// them.
     public func addCookies(_ lines: [String], to jar: String) async { await loops[0].addCookies(lines, to: jar) }
 
     /// The jar's cookies, one line each: domain, whether its subdomains get it, path, whether only https gets it,

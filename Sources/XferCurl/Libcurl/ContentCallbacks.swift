@@ -6,15 +6,15 @@ import CCurl
 func curlContentCallback(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let exchange = exchange(context), case .single(let reader) = exchange.content else {
+    guard let hop = hop(context), case .single(let reader) = hop.content else {
         return Int(CURL_READFUNC_ABORT)
     }
-    return exchange.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+    return hop.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
 /// CURLOPT_SEEKFUNCTION: libcurl sends the content again.
 func curlContentSeekCallback(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
-    guard let exchange = exchange(context), case .single(let reader) = exchange.content else {
+    guard let hop = hop(context), case .single(let reader) = hop.content else {
         return CURL_SEEKFUNC_FAIL
     }
     return seek(reader, offset, origin)
@@ -26,8 +26,8 @@ func curlPartCallback(
 ) -> Int {
     guard let context else { return Int(CURL_READFUNC_ABORT) }
     let reader = Unmanaged<ContentReader>.fromOpaque(context).takeUnretainedValue()
-    guard let exchange = reader.exchange else { return Int(CURL_READFUNC_ABORT) }
-    return exchange.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+    guard let hop = reader.hop else { return Int(CURL_READFUNC_ABORT) }
+    return hop.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
 /// curl_mime_data_cb(3): the part is sent again.

@@ -12,8 +12,8 @@ func curlBodyCallback(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
-    guard let exchange = exchange(context) else { return bytes.isEmpty ? 1 : 0 }
-    return exchange.onBody(bytes)
+    guard let hop = hop(context) else { return bytes.isEmpty ? 1 : 0 }
+    return hop.onBody(bytes)
 }
 
 /// CURLOPT_HEADERFUNCTION: one line of a head or trailer.
@@ -21,8 +21,8 @@ func curlHeaderCallback(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
-    guard let exchange = exchange(context) else { return 0 }
-    return exchange.onHeaderLine(bytes) ? bytes.count : 0
+    guard let hop = hop(context) else { return 0 }
+    return hop.onHeaderLine(bytes) ? bytes.count : 0
 }
 
 /// CURLOPT_PREREQFUNCTION: the connection is there, the request goes out next.
@@ -30,16 +30,16 @@ func curlConnectedCallback(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
     _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-    guard let exchange = exchange(context) else { return CURL_PREREQFUNC_ABORT }
+    guard let hop = hop(context) else { return CURL_PREREQFUNC_ABORT }
     let route = SocketRoute(local: local, localPort: localPort, remote: remote, remotePort: remotePort)
-    return exchange.onConnected(route) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    return hop.onConnected(route) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// CURLOPT_SSL_CTX_FUNCTION: a TLS handshake is prepared. Whatever is returned but CURLE_OK ends the request with it.
 func curlTLSContextCallback(
     _ easy: UnsafeMutableRawPointer?, _ tls: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
 ) -> CURLcode {
-    guard let exchange = exchange(context), let tls, exchange.onTLSContext(tls) else {
+    guard let hop = hop(context), let tls, hop.onTLSContext(tls) else {
         return CURLE_ABORTED_BY_CALLBACK
     }
     return CURLE_OK
@@ -49,20 +49,20 @@ func curlTLSContextCallback(
 func curlSocketOptionCallback(
     _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 {
-    if let exchange = exchange(context) {
-        exchange.onSocket()
-        let rate = exchange.run.receiveRate
+    if let hop = hop(context) {
+        hop.onSocket()
+        let rate = hop.run.receiveRate
         if rate > 0 { ReceiveWindow.clamp(socket, rate: rate) }
     }
     return Int32(CURL_SOCKOPT_OK)
 }
 
-/// CURLOPT_OPENSOCKETFUNCTION, set where addresses are judged: makes the socket, unless no connection may be made to the
-/// address.
+/// CURLOPT_OPENSOCKETFUNCTION, set where addresses are judged: makes the socket, unless no connection may be made to
+/// the address.
 func curlOpenSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let exchange = exchange(context), let address, exchange.mayConnect(to: address) else {
+    guard let hop = hop(context), let address, hop.mayConnect(to: address) else {
         return CURL_SOCKET_BAD
     }
     let kind = address.pointee
@@ -86,8 +86,8 @@ func curlTimerCallback(
     return 0
 }
 
-func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
-    EngineCore.current?.handle(UInt(bitPattern: context))?.exchange
+func hop(_ context: UnsafeMutableRawPointer?) -> Hop? {
+    EngineCore.current?.handle(UInt(bitPattern: context))?.hop
 }
 
 private func session(_ context: UnsafeMutableRawPointer?) -> TransferSession? {

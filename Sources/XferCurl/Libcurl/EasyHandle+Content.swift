@@ -30,7 +30,7 @@ extension EasyHandle {
 
     /// Does what `curl_easy_reset` would do, but keeps the form: resets every option of a request that the next one
     /// must not have, above all the secret ones.
-    func takeBackOptions() {
+    func resetOptions() {
         for option in [
             CURLOPT_PIPEWAIT, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,
             CURLOPT_UNRESTRICTED_AUTH, CURLOPT_HTTPPROXYTUNNEL,
@@ -61,7 +61,8 @@ extension EasyHandle {
         return size
     }
 
-    /// Bytes the peer has acknowledged on the request's connection, and how many milliseconds ago it last acknowledged any.
+    /// Bytes the peer has acknowledged on the request's connection, and how many milliseconds ago it last acknowledged
+    /// any.
     var acknowledgement: (bytes: UInt64, age: UInt32)? {
         guard let socket else { return nil }
         var bytes: UInt64 = 0

@@ -12,8 +12,8 @@ final class EasyHandle {
     /// The id by which callbacks and messages find the handle.
     let id: UInt
     let easy: UnsafeMutableRawPointer
-    /// The exchange that receives the callbacks; nil while the handle is idle.
-    weak var exchange: Exchange?
+    /// The hop that receives the callbacks; nil while the handle is idle.
+    weak var hop: Hop?
     /// The socket of the request, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` is only valid
     /// afterwards). With HTTP/2 other requests use it, too.
     var socket: Int32?
@@ -52,7 +52,7 @@ final class EasyHandle {
         var maxReceiveRate: Int64
         /// Most bytes that are read at once; see `bufferSize`.
         var readSize: Int
-        /// No connection that was used before: see `Exchange.isStale`.
+        /// No connection that was used before: see `Hop.isStale`.
         var needsNewConnection: Bool
         var authentication = HopAuthentication.none
         var cookies: CookieUse?
@@ -68,7 +68,7 @@ final class EasyHandle {
     }
 
     func prepare(_ request: Request) {
-        if carriesForm { takeBackOptions() } else { curl_easy_reset(easy) }
+        if carriesForm { resetOptions() } else { curl_easy_reset(easy) }
         errorBuffer[0] = 0
         headers = request.headers
         content = request.content
@@ -99,9 +99,9 @@ final class EasyHandle {
         }
     }
 
-    /// Detaches the exchange and the socket, so that callbacks have no effect.
+    /// Detaches the hop and the socket, so that callbacks have no effect.
     func rest() {
-        exchange = nil
+        hop = nil
         socket = nil
     }
 

@@ -88,8 +88,8 @@ struct HeadParser {
 
     private static let unreadable = "\u{FFFD}"
 
-    /// UTF-8 where it is, else ISO 8859-1: different octets stay different. (A validator beyond ASCII that is not UTF-8 goes
-    /// back as UTF-8; the server then sends the whole, and the rules see that it is the same version.)
+    /// UTF-8 where it is, else ISO 8859-1: different octets stay different. (A validator beyond ASCII that is not UTF-8
+    /// goes back as UTF-8; the server then sends the whole, and the rules see that it is the same version.)
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         var end = bytes.count
         while end > 0, bytes[end - 1] == UInt8(ascii: "\n") || bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }

@@ -2,7 +2,7 @@ import CCurl
 import XferModel
 
 /// Converts a proxy's refusal, which libcurl reports as a broken connection.
-extension Exchange {
+extension Hop {
     /// Nil when the request did not fail at the proxy. Call it before the handle is reset.
     func proxyFailure(_ code: CURLcode) -> TransferError? {
         guard code != CURLE_OK, let (session, handle) = connection, let proxy = session.key.spec.key.proxy else {

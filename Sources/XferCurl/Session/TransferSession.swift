@@ -50,11 +50,11 @@ final class TransferSession {
 
     // MARK: Requests
 
-    /// Sends the exchange's request; nil when libcurl has no memory.
-    func begin(_ request: EasyHandle.Request, for exchange: Exchange) -> EasyHandle? {
+    /// Sends the hop's request; nil when libcurl has no memory.
+    func begin(_ request: EasyHandle.Request, for hop: Hop) -> EasyHandle? {
         guard let handle = handle(for: request.content) else { return nil }
         handle.prepare(request)
-        handle.exchange = exchange
+        handle.hop = hop
         guard curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
             core.forgetHandle(handle)
             return nil
@@ -125,7 +125,7 @@ final class TransferSession {
             guard message.pointee.msg == CURLMSG_DONE else { continue }
             let code = xfer_message_result(message)
             // The end of the request may retire and close this session: then there are no messages left.
-            core.handle(of: message.pointee.easy_handle)?.exchange?.onRequestDone(code)
+            core.handle(of: message.pointee.easy_handle)?.hop?.onRequestDone(code)
             if core.session(self.id) == nil { return }
         }
     }

@@ -54,7 +54,8 @@ public enum ServerInspection {
         }
     }
 
-    /// Connects, shakes hands, judges. Blocks its thread for as long as the name's resolution takes and twice `timeout`.
+    /// Connects, shakes hands, judges. Blocks its thread for as long as the name's resolution takes and twice
+    /// `timeout`.
     public static func inspect(
         _ origin: Origin, policies: AppliedPolicies, authoritiesFile: String?,
         admission: AdmissionRules = AdmissionRules(), timeout: Int = 10

@@ -1,8 +1,8 @@
 public import XferModel
 
 extension HostPattern {
-    /// Reads a pattern as an operator writes it: an internationalised name becomes what libcurl makes of it in a URL, so
-    /// that pattern and host agree.
+    /// Reads a pattern as an operator writes it: an internationalised name becomes what libcurl makes of it in a URL,
+    /// so that pattern and host agree.
     public static func parse(_ text: String) throws(HostPatternError) -> HostPattern {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return try HostPattern(text) }
         let prefix = ["*.", "."].first { text.hasPrefix($0) } ?? ""

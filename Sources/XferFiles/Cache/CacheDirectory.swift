@@ -31,7 +31,7 @@ public final class CacheDirectory: Sendable {
     /// Blocks for as long as copying and reading takes.
     ///
     /// - Throws: `system`, above all where the disk is full; `cancelled`, `lengthMismatch`, `digestUnavailable`.
-    public func take(
+    public func add(
         from source: Int32, length: Int64, key: [UInt8], isCancelled: () -> Bool = { false }
     ) throws(FileError) -> Incoming {
         let file = try files.makeFile(named: try Self.newName(for: key))
@@ -72,8 +72,8 @@ public final class CacheDirectory: Sendable {
         return bytes
     }
 
-    /// As `take(from:)`, of bytes in memory.
-    public func take(_ bytes: [UInt8], key: [UInt8]) throws(FileError) -> Incoming {
+    /// As `add(from:length:key:isCancelled:)`, of bytes in memory.
+    public func add(_ bytes: [UInt8], key: [UInt8]) throws(FileError) -> Incoming {
         let file = try files.makeFile(named: try Self.newName(for: key))
         try file.write(bytes)
         var context = try DigestContext(.sha256)

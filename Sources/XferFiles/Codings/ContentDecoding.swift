@@ -149,7 +149,7 @@ public struct ContentDecoding: Sendable {
             _ piece: UnsafeRawBufferPointer, to number: Int, _ isCancelled: () -> Bool
         ) throws(ContentDecodingError) {
             guard !piece.isEmpty else { return }
-            guard number < stages.count else { return try take(piece) }
+            guard number < stages.count else { return try collect(piece) }
             let stage = stages[number]
             var rest = piece
             while true {
@@ -169,7 +169,7 @@ public struct ContentDecoding: Sendable {
             }
         }
 
-        private mutating func take(_ piece: UnsafeRawBufferPointer) throws(ContentDecodingError) {
+        private mutating func collect(_ piece: UnsafeRawBufferPointer) throws(ContentDecodingError) {
             if written == nil, memory.count + piece.count <= limits.inMemory {
                 memory.append(contentsOf: piece)
                 return

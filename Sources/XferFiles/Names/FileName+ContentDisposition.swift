@@ -39,22 +39,22 @@ private struct DispositionParser {
     /// The next parameter, its name in lower case; what has no `=`, such as the type, is passed over.
     mutating func next() -> (name: String, value: String)? {
         while index < bytes.count {
-            let name = take { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }
+            let name = read { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }
             guard index < bytes.count, bytes[index] == UInt8(ascii: "=") else {
                 index += 1
                 continue
             }
             index += 1
-            let value = takeValue()
+            let value = readValue()
             return (Self.trimmed(name).lowercased(), value)
         }
         return nil
     }
 
-    private mutating func takeValue() -> String {
-        _ = take(while: Self.isSpace)
+    private mutating func readValue() -> String {
+        _ = read(while: Self.isSpace)
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
-            return Self.trimmed(take { $0 != UInt8(ascii: ";") })
+            return Self.trimmed(read { $0 != UInt8(ascii: ";") })
         }
         index += 1
         var value: [UInt8] = []
@@ -63,11 +63,11 @@ private struct DispositionParser {
             value.append(bytes[index])
             index += 1
         }
-        _ = take { $0 != UInt8(ascii: ";") }
+        _ = read { $0 != UInt8(ascii: ";") }
         return String(decoding: value, as: UTF8.self)
     }
 
-    private mutating func take(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+    private mutating func read(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = index
         while index < bytes.count, condition(bytes[index]) { index += 1 }
         return bytes[start..<index]

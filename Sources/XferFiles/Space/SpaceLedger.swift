@@ -54,7 +54,7 @@ public struct SpaceLedger: Sendable {
     }
 
     /// Records a measurement of free space.
-    public mutating func note(free: Int64, on fileSystem: UInt64, at time: MonotonicInstant) {
+    public mutating func record(free: Int64, on fileSystem: UInt64, at time: MonotonicInstant) {
         measured[fileSystem] = Measurement(free: free, time: time)
     }
 

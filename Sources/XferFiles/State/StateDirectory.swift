@@ -24,12 +24,12 @@ public final class StateDirectory: Sendable {
         try Self.make(self.path)
         directory = try DirectoryHandle(ofService: self.path)
         try Self.requirePrivate(directory)
-        lock = try Self.takeLock(in: directory)
+        lock = try Self.acquireLock(in: directory)
     }
 
     /// Writes the pid of the lock's holder. Only the message of a second daemon uses it (flock does not tell the
     /// holder), so a failure is ignored. Call it when the daemon can run, since a refused start must change nothing.
-    public func noteHolder() {
+    public func writeHolder() {
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }
     }
@@ -88,7 +88,7 @@ extension StateDirectory {
         }
     }
 
-    private static func takeLock(in directory: DirectoryHandle) throws(FileError) -> Descriptor {
+    private static func acquireLock(in directory: DirectoryHandle) throws(FileError) -> Descriptor {
         let path = directory.path(of: "lock")
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         let lock: Descriptor

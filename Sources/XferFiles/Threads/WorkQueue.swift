@@ -24,7 +24,7 @@ final class WorkQueue: @unchecked Sendable {
         if idleCount < incoming.count + outgoing.count, threadCount < threadLimit, startThread() { threadCount += 1 }
         // Without any thread (the system gives none) the caller would wait for ever.
         let isStranded = threadCount == 0
-        if isStranded { _ = takeNext() }
+        if isStranded { _ = removeNext() }
         let isUseful = idleCount > 0
         hasWork.unlock()
         if isUseful { hasWork.signal() }
@@ -43,7 +43,7 @@ final class WorkQueue: @unchecked Sendable {
     private func work() {
         hasWork.lock()
         while true {
-            if let next = takeNext() {
+            if let next = removeNext() {
                 hasWork.unlock()
                 next()
                 hasWork.lock()
@@ -59,7 +59,7 @@ final class WorkQueue: @unchecked Sendable {
         hasWork.unlock()
     }
 
-    private func takeNext() -> (@Sendable () -> Void)? {
+    private func removeNext() -> (@Sendable () -> Void)? {
         if outgoing.isEmpty {
             outgoing = incoming.reversed()
             incoming.removeAll(keepingCapacity: true)

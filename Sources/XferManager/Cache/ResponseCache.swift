@@ -241,9 +241,9 @@ final class ResponseCache: Sendable {
             let incoming =
                 switch content {
                 case .file(let descriptor):
-                    try directory.take(
+                    try directory.add(
                         from: descriptor, length: length, key: key.bytes, isCancelled: isCancelled)
-                case .bytes(let bytes): try directory.take(bytes, key: key.bytes)
+                case .bytes(let bytes): try directory.add(bytes, key: key.bytes)
                 }
             try incoming.keep()
             return incoming

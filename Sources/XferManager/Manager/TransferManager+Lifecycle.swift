@@ -10,7 +10,7 @@ import XferStore
 extension TransferManager {
     /// Restores what the last daemon left and starts work. To be called before any client is accepted.
     public func start() async throws {
-        context.stateDirectory.noteHolder()
+        context.stateDirectory.writeHolder()
         try await queue.loadOverrides()
         let restored = try await scheduler.restoreRunning()
         await crashes.start()

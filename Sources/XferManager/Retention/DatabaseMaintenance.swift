@@ -15,7 +15,7 @@ public enum DatabaseMaintenance {
     /// Moves a damaged database aside and copies what can be read into a new one. Returns a report as text.
     public static func recover(stateDirectory path: String) throws -> String {
         let directory = try StateDirectory(path: path)
-        directory.noteHolder()
+        directory.writeHolder()
         let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
         let salvaged = report.salvaged.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value) rows" }
         let losses = report.losses.map { "  lost: \($0)" }

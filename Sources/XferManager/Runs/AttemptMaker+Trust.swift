@@ -26,7 +26,7 @@ extension AttemptMaker {
 
     /// Reminds operators of policies with `allow_invalid_certificates` that were used.
     func logLaxTrust() {
-        for use in trust.takeLax() {
+        for use in trust.removeLaxUses() {
             services.logger.warning(
                 "a trust policy allows invalid certificates",
                 metadata: [

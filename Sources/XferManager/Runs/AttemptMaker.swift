@@ -61,7 +61,7 @@ extension AttemptMaker {
             request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
             maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
             session: access.sessions(heldTo: trust),
-            onServer: { [trust] in trust.note($0) })
+            onServer: { [trust] in trust.record($0) })
         configure(&attempt)
         // Assumed until the engine reports otherwise.
         course.requestWasSent = true
@@ -81,7 +81,7 @@ extension AttemptMaker {
             }
             guard failure == nil else { continue }
             do {
-                if tellsRedirects || !event.isRedirect { try await take(event) }
+                if tellsRedirects || !event.isRedirect { try await apply(event) }
                 try await onEvent(event, handle)
             } catch {
                 failure = error
@@ -97,7 +97,7 @@ extension AttemptMaker {
         return ended
     }
 
-    private func take(_ event: AttemptEvent) async throws {
+    private func apply(_ event: AttemptEvent) async throws {
         switch event {
         case .redirected(let status, let from, let to):
             pendingEvents.append(.taskRedirected(status: status, from: from.description, to: to.description))

@@ -103,7 +103,7 @@ final class RunControl: Sendable {
 
     /// Sets the hook that works on the file; nil when it has ended. It is stopped if the run is asked to stop, or was
     /// before.
-    func note(_ hook: HookStop?) {
+    func setHook(_ hook: HookStop?) {
         state.withLockedValue { state in
             state.hook = hook
             if state.isStopRequested { hook?.request() }
@@ -170,14 +170,14 @@ final class RunControl: Sendable {
     }
 
     /// Begins counting segments, with the bytes received so far without those of live attempts. Nil ends that.
-    func noteSegments(receivedElsewhere: Int64?) {
-        state.withLockedValue { $0.receivedElsewhere = receivedElsewhere }
+    func setReceivedElsewhere(_ received: Int64?) {
+        state.withLockedValue { $0.receivedElsewhere = received }
     }
 
-    func note(isResumable: Bool?) { state.withLockedValue { $0.isResumable = isResumable } }
+    func setResumable(_ isResumable: Bool?) { state.withLockedValue { $0.isResumable = isResumable } }
 
     /// Sets the number of kept bytes, and the complete length if known.
-    func note(received: Int64, total: Int64?) {
+    func setReceived(_ received: Int64, total: Int64?) {
         state.withLockedValue { state in
             state.received = received
             state.total = total
@@ -185,7 +185,7 @@ final class RunControl: Sendable {
     }
 
     /// Sets the number of bytes the server has, and how many there are to send.
-    func note(sent: Int64, total: Int64?) {
+    func setSent(_ sent: Int64, total: Int64?) {
         state.withLockedValue { state in
             state.sent = sent
             state.total = total

@@ -34,8 +34,8 @@ final class RunTrust: Sendable {
             let all = kept + answering.filter { !kept.contains($0) }
             guard all.count > SourceEvidence.maxCount else { return all }
             var most = Array(all.prefix(SourceEvidence.maxCount))
-            let nobody = Origin(scheme: .https, host: all[0].origin.host, port: all[0].origin.port)
-            most[most.count - 1] = SourceEvidence(origin: nobody, chain: [], tls: nil, judgement: "")
+            let unknown = Origin(scheme: .https, host: all[0].origin.host, port: all[0].origin.port)
+            most[most.count - 1] = SourceEvidence(origin: unknown, chain: [], tls: nil, judgement: "")
             return most
         }
     }
@@ -90,10 +90,10 @@ final class RunTrust: Sendable {
         for url: HTTPURL, through proxy: ProxyServer?
     ) throws(TransferError) -> (origin: AppliedPolicies, proxy: AppliedPolicies?) {
         let origin = try resolve(Hop(origin: url.origin))
-        if url.scheme == .https { noteLax(origin, host: url.hostKey) }
+        if url.scheme == .https { recordLax(origin, host: url.hostKey) }
         guard let secure = proxy?.origin else { return (origin, nil) }
         let own = try resolve(Hop(origin: secure, isProxy: true))
-        noteLax(own, host: "\(secure.host):\(secure.port)")
+        recordLax(own, host: "\(secure.host):\(secure.port)")
         return (origin, own)
     }
 
@@ -101,12 +101,14 @@ final class RunTrust: Sendable {
     /// with `isStale`.
     private func resolve(_ hop: Hop) throws(TransferError) -> AppliedPolicies {
         let now = clock()
-        let result = policies.withLockedValue { book -> Result<AppliedPolicies, PolicyResolutionError> in
+        let result = policies.withLockedValue { registry -> Result<AppliedPolicies, PolicyResolutionError> in
             do throws(PolicyResolutionError) {
-                let applied = try resolve(hop, book, at: now)
+                let applied = try resolve(hop, registry, at: now)
                 state.withLockedValue { state in
                     state.hops[hop] = applied
-                    if hop.origin.scheme == .https, state.authorities == nil { state.authorities = book.authorities }
+                    if hop.origin.scheme == .https, state.authorities == nil {
+                        state.authorities = registry.authorities
+                    }
                 }
                 return .success(applied)
             } catch {
@@ -121,23 +123,23 @@ final class RunTrust: Sendable {
     }
 
     private func resolve(
-        _ hop: Hop, _ book: PolicyRegistry, at now: Timestamp
+        _ hop: Hop, _ registry: PolicyRegistry, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
-        try book.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
+        try registry.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
     /// Whether some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that
     /// the lists judged are not recorded, so any change of the lists counts; so does any change of the authorities.
-    func isStale(under book: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
+    func isStale(under registry: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
         let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
         if let judged, judged != rules { return true }
-        if let authorities, authorities != book.authorities { return true }
-        return hops.contains { hop, applied in (try? resolve(hop, book, at: now)) != applied }
+        if let authorities, authorities != registry.authorities { return true }
+        return hops.contains { hop, applied in (try? resolve(hop, registry, at: now)) != applied }
     }
 
     // MARK: Lax policies
 
-    private func noteLax(_ applied: AppliedPolicies, host: String) {
+    private func recordLax(_ applied: AppliedPolicies, host: String) {
         let uses = applied.all.filter { $0.policy.allowsInvalidCertificates && !$0.isExpired }.map {
             LaxUse(policy: $0.policy.name, version: $0.policy.version, host: host)
         }
@@ -148,7 +150,7 @@ final class RunTrust: Sendable {
     }
 
     /// Uses since the last call, for the log. A host is reported once per attempt, even if its connection is reused.
-    func takeLax() -> [LaxUse] {
+    func removeLaxUses() -> [LaxUse] {
         state.withLockedValue { state in
             defer { state.lax = [] }
             return state.lax
@@ -169,7 +171,7 @@ final class RunTrust: Sendable {
     }
 
     /// Records a server that answers in this attempt. Called on the engine's loop.
-    func note(_ source: SourceEvidence) {
+    func record(_ source: SourceEvidence) {
         state.withLockedValue { state in
             var source = source
             source.judgement = Judgement(source.judgement, state.authorities ?? "").text
@@ -200,7 +202,7 @@ final class RunTrust: Sendable {
         }
     }
 
-    func noteRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
+    func setRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
 
     /// Why bytes of earlier runs may not be used any more; nil if the policies in force trust every server that sent
     /// them. May read the authorities' file.

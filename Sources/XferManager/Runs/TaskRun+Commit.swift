@@ -23,7 +23,7 @@ extension TaskRun {
                 for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             }
             var machine = TaskStateMachine(task)
-            machine.note { $0 = facts }
+            machine.setOutcome { $0 = facts }
             let answer = try change(tx, &machine)
             try tx.update(machine.task, from: task)
             return answer

@@ -115,7 +115,7 @@ extension RunScheduler {
     /// Removes a task from a transfer. Returns the transfer if it may have no task any more.
     func leave(_ id: TransferID, _ task: TaskID) -> [TransferID] {
         transfers[id]?.tasks.remove(task)
-        transfers[id]?.shared?.failedFor.withLockedValue { _ = $0.remove(task) }
+        transfers[id]?.shared?.started.onFailureCommitted(of: task)
         guard let live = transfers[id], live.tasks.isEmpty else { return [] }
         transfers[id] = nil
         if let shared = live.shared { context.metrics.onTraffic(shared.control.measure(Clocks.monotonic())) }

@@ -365,12 +365,12 @@ extension StoreTransaction {
     ) throws -> Bool {
         guard let transfer = task.transferID else { return false }
         var machine = TaskStateMachine(task)
-        machine.note { outcome in
+        machine.setOutcome { outcome in
             outcome.finalPath = path
             outcome.skipped = isSkipped
         }
         let transition = machine.onCommit(size: size, at: now)
-        let leavesBytes = try isSkipped || notePublished(task, from: transfer, size: size)
+        let leavesBytes = try isSkipped || recordPublished(task, from: transfer, size: size)
         try releaseReservations(of: task.id)
         machine.unsubscribe()
         try write(machine, transition, at: now)

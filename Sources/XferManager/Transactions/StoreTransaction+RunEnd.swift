@@ -43,7 +43,7 @@ extension StoreTransaction {
         }
         for event in result.pendingEvents { try append(event, taskID: id, owner: task.owner, at: rules.now) }
         var machine = TaskStateMachine(task)
-        machine.note { $0 = result.outcome }
+        machine.setOutcome { $0 = result.outcome }
         if task.specification.kind != .download { machine.onExchange(result.progress) }
         var transition: TaskTransition?
         switch result.end {
@@ -53,7 +53,7 @@ extension StoreTransaction {
             machine.unsubscribe()
             aftermath.discardsBytes = result.outcome.skipped || result.outcome.notModified
             if !aftermath.discardsBytes {
-                aftermath.discardsBytes = try notePublished(task, from: transfer, size: size)
+                aftermath.discardsBytes = try recordPublished(task, from: transfer, size: size)
             }
         case .staged(let size):
             transition = machine.onStage(size: size)

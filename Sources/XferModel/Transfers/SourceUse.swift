@@ -25,7 +25,7 @@ public struct SourceUse: Hashable, Sendable {
     }
 
     /// Only a digest can show that the bytes from this offset on belong to those before.
-    public mutating func noteJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
+    public mutating func onUnprovenJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
     /// The value after the bytes were dropped.
     public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }

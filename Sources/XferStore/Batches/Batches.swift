@@ -95,7 +95,7 @@ extension StoreTransaction {
             try tidyGroup(row)
         }
         try settleBatches()
-        try noteCompletion(of: id)
+        try completeIfFinished(id)
     }
 
     /// Removes at most `step` completed batches without members, the oldest first, that completed before `olderThan`;
@@ -130,13 +130,13 @@ extension StoreTransaction {
             "DELETE FROM batch_count WHERE batch_id = ?1 AND state = ?2", Value(key.batch), Value(key.state))
     }
 
-    func noteRemovalOfFailed(from id: BatchID) throws(StoreError) {
+    func countRemovedFailure(from id: BatchID) throws(StoreError) {
         try connection.run("UPDATE batch SET removed_failed = removed_failed + 1 WHERE id = ?1", Value(id))
     }
 
     /// Appends `batch.completed` when no member is unfinished for the first time: never again, even if members are
     /// retried or removed.
-    func noteCompletion(of id: BatchID) throws(StoreError) {
+    func completeIfFinished(_ id: BatchID) throws(StoreError) {
         let unfinished = try connection.first(
             """
             SELECT EXISTS (SELECT 1 FROM batch_count WHERE batch_id = ?1

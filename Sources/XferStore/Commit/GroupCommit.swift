@@ -2,12 +2,12 @@ import GRDB
 import XferModel
 import XferThreads
 
-/// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived while
-/// the last one was under way.
+/// Commits change-sets in groups on GRDB's writer queue: one transaction, one sync of the log, for all that arrived
+/// while the last one was under way.
 ///
-/// A change-set that fails is undone alone: then its group is rolled back and executed again with a savepoint for each. If
-/// the transaction itself fails, as a full disk makes it, its change-sets are tried one by one; if the medium still refuses,
-/// the store is degraded until a probe commit goes through.
+/// A change-set that fails is undone alone: then its group is rolled back and executed again with a savepoint for each.
+/// If the transaction itself fails, as a full disk makes it, its change-sets are tried one by one; if the medium still
+/// refuses, the store is degraded until a probe commit goes through.
 ///
 /// `@unchecked Sendable`: `transaction` is only touched on the writer's queue.
 final class GroupCommit: @unchecked Sendable {
@@ -172,7 +172,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func deliver(_ group: [any ChangeSet], _ failures: [Int: any Error], _ transaction: StoreTransaction) {
-        let events = transaction.takeEvents()
+        let events = transaction.removeEvents()
         if !events.isEmpty { configuration.onCommit(events) }
         if transaction.hasNewHooks { configuration.onPendingHooks() }
         for (index, change) in group.enumerated() {

@@ -80,7 +80,7 @@ public final class StoreTransaction: StoreReader {
     }
 
     /// The events of the transaction that was committed, in the order of their numbers.
-    func takeEvents() -> [Event] {
+    func removeEvents() -> [Event] {
         defer { events = [] }
         return events
     }
@@ -148,18 +148,18 @@ public final class StoreTransaction: StoreReader {
     }
 
     override func settleHosts() throws(StoreError) {
-        for (key, amount) in hosts.takeAll() where amount != 0 { try change(key, by: amount) }
+        for (key, amount) in hosts.removeAll() where amount != 0 { try change(key, by: amount) }
     }
 
     override func settleCounts() throws(StoreError) {
-        for (key, amount) in counts.takeAll() where amount != 0 { try change(key, by: amount) }
+        for (key, amount) in counts.removeAll() where amount != 0 { try change(key, by: amount) }
     }
 
     override func settleBatches() throws(StoreError) {
-        let differences = batches.takeAll()
+        let differences = batches.removeAll()
         guard !differences.isEmpty else { return }
         for (key, amount) in differences where amount != 0 { try change(key, by: amount) }
         var seen: Set<BatchID> = []
-        for (key, _) in differences where seen.insert(key.batch).inserted { try noteCompletion(of: key.batch) }
+        for (key, _) in differences where seen.insert(key.batch).inserted { try completeIfFinished(key.batch) }
     }
 }

@@ -39,7 +39,7 @@ extension StoreTransaction {
 
     /// Records the hook that the task names for the end it reaches with this update. Every update calls it, so no code
     /// that ends a task has to.
-    func noteHook(of task: TransferTask, after former: TaskState) throws(StoreError) {
+    func recordHook(of task: TransferTask, after former: TaskState) throws(StoreError) {
         let occasion: HookOccasion? =
             switch task.state {
             case .completed: .onComplete

@@ -34,8 +34,8 @@ struct WALCheckpointPlan {
         /// This many pages of the log are in the database.
         case moved(Int)
         case refused
-        /// The database could not be synced. What was written to it before may be lost, though a further sync would succeed
-        /// (fsync(2), "Notes"): only a log that is moved from its beginning makes up for it.
+        /// The database could not be synced. What was written to it before may be lost, though a further sync would
+        /// succeed (fsync(2), "Notes"): only a log that is moved from its beginning makes up for it.
         case unsynced
     }
 
@@ -75,17 +75,17 @@ struct WALCheckpointPlan {
     mutating func onMovedBeside(_ outcome: Outcome) {
         isMovingBeside = false
         let before = moved
-        note(outcome)
+        apply(outcome)
         if moved <= before { nextTry = length + limits.start / 4 }
     }
 
     /// As `onMovedBeside`, between two commits. A connection that still reads in the log keeps it from beginning anew.
     mutating func onMoved(_ outcome: Outcome) {
-        note(outcome)
+        apply(outcome)
         nextTry = length + limits.rest
     }
 
-    private mutating func note(_ outcome: Outcome) {
+    private mutating func apply(_ outcome: Outcome) {
         switch outcome {
         case .moved(let pages) where pages <= length: moved = pages
         case .moved(let pages): ahead = pages

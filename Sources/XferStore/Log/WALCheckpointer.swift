@@ -78,7 +78,7 @@ private final class LogLength {
 
     /// Replaces SQLite's own hook, which moves the log within a commit.
     func follow(_ writer: Database) {
-        sqlite3_wal_hook(writer.sqliteConnection, noteLogLength, Unmanaged.passRetained(self).toOpaque())
+        sqlite3_wal_hook(writer.sqliteConnection, recordLogLength, Unmanaged.passRetained(self).toOpaque())
     }
 
     func leave(_ writer: Database) {
@@ -88,7 +88,7 @@ private final class LogLength {
 }
 
 /// The hook, at file scope so that it inherits no isolation.
-private nonisolated func noteLogLength(
+private nonisolated func recordLogLength(
     _ length: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
 ) -> Int32 {
     if let length { Unmanaged<LogLength>.fromOpaque(length).takeUnretainedValue().pages = Int(clamping: pages) }

@@ -59,7 +59,7 @@ struct GatheredCountDeltas<Key: Hashable> {
     private var writtenWithin: CountDeltas<Key>?
 
     /// Everything that has to be written now.
-    mutating func takeAll() -> [(key: Key, amount: Int64)] {
+    mutating func removeAll() -> [(key: Key, amount: Int64)] {
         guard !earlier.isEmpty || !current.isEmpty else { return [] }
         let before = earlier
         earlier.merge(current)

@@ -46,10 +46,10 @@ extension StoreTransaction {
 
     func change(_ key: CountKey, by amount: Int64) throws(StoreError) {
         let owner = Int64(key.owner.rawValue)
-        try count(owner: CountScope.everybody, group: CountScope.allGroups, key.state, by: amount)
+        try count(owner: CountScope.allOwners, group: CountScope.allGroups, key.state, by: amount)
         try count(owner: owner, group: CountScope.allGroups, key.state, by: amount)
         guard let group = key.group, group != CountScope.allGroups else { return }
-        try count(owner: CountScope.everybody, group: group, key.state, by: amount)
+        try count(owner: CountScope.allOwners, group: group, key.state, by: amount)
         try count(owner: owner, group: group, key.state, by: amount)
     }
 
@@ -70,7 +70,7 @@ extension StoreTransaction {
 
 /// Values of `task_count` that stand for "all" owners or groups.
 enum CountScope {
-    static let everybody: Int64 = -1
+    static let allOwners: Int64 = -1
     static let allGroups = ""
 }
 
@@ -81,7 +81,7 @@ extension StoreReader {
         try settleCounts()
         let rows = try connection.all(
             "SELECT state, count FROM task_count WHERE owner = ?1 AND group_name = ?2 AND count > 0",
-            .integer(owner.map { Int64($0.rawValue) } ?? CountScope.everybody), .text(group ?? CountScope.allGroups)
+            .integer(owner.map { Int64($0.rawValue) } ?? CountScope.allOwners), .text(group ?? CountScope.allGroups)
         ) { row throws(StoreError) in
             (try row.word(TaskState.self, 0, table: "task_count", id: 0, name: "state"), row.amount(1))
         }

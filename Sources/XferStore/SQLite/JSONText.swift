@@ -55,13 +55,13 @@ enum JSONText {
         var text = text
         return text.withUTF8 { bytes in
             var position = 0
-            func take(_ expected: Character) -> Bool {
+            func skip(_ expected: Character) -> Bool {
                 guard position < bytes.count, bytes[position] == expected.asciiValue else { return false }
                 position += 1
                 return true
             }
             func string() -> String? {
-                guard take("\"") else { return nil }
+                guard skip("\"") else { return nil }
                 let start = position
                 var hasEscapes = false
                 while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
@@ -74,17 +74,17 @@ enum JSONText {
                     position += 2
                 }
                 let content = UnsafeBufferPointer(rebasing: bytes[start..<position])
-                guard take("\"") else { return nil }
+                guard skip("\"") else { return nil }
                 return hasEscapes
                     ? String(decoding: unescaped(content), as: UTF8.self) : String(decoding: content, as: UTF8.self)
             }
             var fields: [HeaderField] = []
-            guard take("[") else { return nil }
+            guard skip("[") else { return nil }
             repeat {
-                guard take("["), let name = string(), take(","), let value = string(), take("]") else { return nil }
+                guard skip("["), let name = string(), skip(","), let value = string(), skip("]") else { return nil }
                 fields.append(HeaderField(name: name, value: value))
-            } while take(",")
-            return take("]") && position == bytes.count ? fields : nil
+            } while skip(",")
+            return skip("]") && position == bytes.count ? fields : nil
         }
     }
 

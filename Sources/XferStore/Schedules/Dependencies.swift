@@ -104,14 +104,14 @@ extension StoreTransaction {
     }
 
     /// A task came back to the queue: its conditions are checked at once.
-    func noteReturn(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
+    func renewConditions(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
         guard !task.specification.schedule.isEmpty else { return }
         if earlier.isTerminal { try renewDependencies(of: task.id) }
         try setCondition(of: task.id, due: Timestamp(seconds: 0))
     }
 
     /// A task has ended: records the outcome for the tasks that depend on it, and clears its own start conditions.
-    func noteEnd(of task: TransferTask) throws(StoreError) {
+    func recordEnd(of task: TransferTask) throws(StoreError) {
         if !task.specification.schedule.isEmpty { try setCondition(of: task.id, due: nil) }
         try connection.run(
             """

@@ -47,10 +47,10 @@ extension StoreTransaction {
     ///
     /// - Returns: whether the transfer's own bytes are still there, because a hook made the published file from a copy.
     ///   They can be removed, since no intent leads from them to the published file any more.
-    public func notePublished(
+    public func recordPublished(
         _ task: TransferTask, from transfer: TransferID, size: Int64
     ) throws(StoreError) -> Bool {
-        try notePublished(task.id, from: transfer, length: size)
+        try recordPublished(task.id, from: transfer, length: size)
         guard task.specification.completion.postProcess != nil else { return false }
         guard try readyFile(of: task.id)?.isProcessed == true else { return false }
         try setPublishIntent(nil, of: transfer)
@@ -58,7 +58,7 @@ extension StoreTransaction {
         return true
     }
 
-    private func notePublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
+    private func recordPublished(_ task: TaskID, from transfer: TransferID, length: Int64) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO published_file
@@ -74,7 +74,7 @@ extension StoreTransaction {
     }
 
     /// The transfer has a copy of the other's bytes.
-    public func takeVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
+    public func copyVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO transfer_version (transfer_id, origin, number)

@@ -50,7 +50,7 @@ struct SpecificationColumns {
     func fingerprint(of specification: TaskSpecification, _ body: RequestBody?) throws(StoreError) -> Int64 {
         let body: String? = if let body { try JSONText.encode(body.withoutSpoolNames) } else { nil }
         var hash = Fingerprint()
-        func take(_ byte: UInt8) { hash.take(byte) }
+        func add(_ byte: UInt8) { hash.add(byte) }
         var values = [Value(specification.kind), priority, group, label, url, directory, name, checksum, options, meta]
         // Fields that were added later count only where they are set, so that older rows keep their fingerprints.
         if policy != .null { values.append(policy) }
@@ -58,18 +58,18 @@ struct SpecificationColumns {
         if slot != .null { values += [.text("slot"), slot] }
         for value in values {
             switch value {
-            case .null: take(0)
+            case .null: add(0)
             case .integer(let value):
-                take(1)
+                add(1)
                 for shift in stride(from: 0, to: 64, by: 8) {
-                    take(UInt8(truncatingIfNeeded: value >> Int64(clamping: shift)))
+                    add(UInt8(truncatingIfNeeded: value >> Int64(clamping: shift)))
                 }
             case .text(let text):
-                take(2)
-                for byte in text.utf8 { take(byte) }
+                add(2)
+                for byte in text.utf8 { add(byte) }
             case .blob(let bytes):
-                take(3)
-                for byte in bytes { take(byte) }
+                add(3)
+                for byte in bytes { add(byte) }
             }
         }
         return hash.value
@@ -85,10 +85,10 @@ struct Fingerprint {
 
     /// - Parameter asked: the add as the client sent it.
     init(asked: String) {
-        for byte in asked.utf8 { take(byte) }
+        for byte in asked.utf8 { add(byte) }
     }
 
     var value: Int64 { Int64(bitPattern: hash) }
 
-    mutating func take(_ byte: UInt8) { hash = (hash ^ UInt64(clamping: byte)) &* 0x100_0000_01B3 }
+    mutating func add(_ byte: UInt8) { hash = (hash ^ UInt64(clamping: byte)) &* 0x100_0000_01B3 }
 }

@@ -51,49 +51,51 @@ struct TaskOptions: Codable, Hashable {
     init?(_ specification: TaskSpecification) {
         let (request, defaults) = (specification.request, Self.default)
         var isUsual = true
-        func note<T: Equatable>(_ value: T, _ defaults: T) -> T? {
+        func unlessDefault<T: Equatable>(_ value: T, _ defaults: T) -> T? {
             guard value != defaults else { return nil }
             isUsual = false
             return value
         }
-        method = note(request.method, defaults.request.method)
-        headers = note(request.headers, defaults.request.headers)
+        method = unlessDefault(request.method, defaults.request.method)
+        headers = unlessDefault(request.headers, defaults.request.headers)
         credential = request.credential
-        redirect = note(request.redirect, defaults.request.redirect)
-        allowsDowngrade = note(request.allowsDowngrade, defaults.request.allowsDowngrade)
-        httpVersion = note(request.httpVersion, defaults.request.httpVersion)
-        timeouts = note(request.timeouts, defaults.request.timeouts)
-        firstAcceptedStatus = note(request.acceptedStatus.lowerBound, defaults.request.acceptedStatus.lowerBound)
-        lastAcceptedStatus = note(request.acceptedStatus.upperBound, defaults.request.acceptedStatus.upperBound)
-        onConflict = note(specification.destination.onConflict, defaults.destination.onConflict)
+        redirect = unlessDefault(request.redirect, defaults.request.redirect)
+        allowsDowngrade = unlessDefault(request.allowsDowngrade, defaults.request.allowsDowngrade)
+        httpVersion = unlessDefault(request.httpVersion, defaults.request.httpVersion)
+        timeouts = unlessDefault(request.timeouts, defaults.request.timeouts)
+        firstAcceptedStatus = unlessDefault(
+            request.acceptedStatus.lowerBound, defaults.request.acceptedStatus.lowerBound)
+        lastAcceptedStatus = unlessDefault(
+            request.acceptedStatus.upperBound, defaults.request.acceptedStatus.upperBound)
+        onConflict = unlessDefault(specification.destination.onConflict, defaults.destination.onConflict)
         mode = specification.destination.mode
-        usesRemoteTime = note(specification.destination.usesRemoteTime, defaults.destination.usesRemoteTime)
-        retry = note(specification.retry, defaults.retry)
-        startsPaused = note(specification.startsPaused, defaults.startsPaused)
-        maxReceiveRate = note(specification.maxReceiveRate, defaults.maxReceiveRate)
-        progressInterval = note(specification.progressInterval, defaults.progressInterval)
-        resumesUnsafely = note(specification.resumesUnsafely, defaults.resumesUnsafely)
-        headerRules = note(request.headerRules, defaults.request.headerRules)
-        bodySummary = note(request.bodySummary, nil) ?? nil
+        usesRemoteTime = unlessDefault(specification.destination.usesRemoteTime, defaults.destination.usesRemoteTime)
+        retry = unlessDefault(specification.retry, defaults.retry)
+        startsPaused = unlessDefault(specification.startsPaused, defaults.startsPaused)
+        maxReceiveRate = unlessDefault(specification.maxReceiveRate, defaults.maxReceiveRate)
+        progressInterval = unlessDefault(specification.progressInterval, defaults.progressInterval)
+        resumesUnsafely = unlessDefault(specification.resumesUnsafely, defaults.resumesUnsafely)
+        headerRules = unlessDefault(request.headerRules, defaults.request.headerRules)
+        bodySummary = unlessDefault(request.bodySummary, nil) ?? nil
         let usesBoth = request.usesProfileCredential && request.usesProfileCertificate
-        usesProfileCredentials = note(usesBoth, false)
-        usesProfileCredential = note(request.usesProfileCredential && !usesBoth, false)
-        usesProfileCertificate = note(request.usesProfileCertificate && !usesBoth, false)
-        clientCertificate = note(request.clientCertificate, nil) ?? nil
-        usesCookies = note(request.usesCookies, defaults.request.usesCookies)
-        proxy = note(request.proxy, nil) ?? nil
-        acceptedTypes = note(request.acceptedTypes, defaults.request.acceptedTypes)
-        maxSendRate = note(specification.maxSendRate, defaults.maxSendRate)
-        retriesNonIdempotent = note(specification.retriesNonIdempotent, defaults.retriesNonIdempotent)
-        upload = note(specification.upload, defaults.upload)
-        response = note(specification.response, defaults.response)
-        completion = note(specification.completion, defaults.completion)
-        coalesces = note(specification.coalesces, defaults.coalesces)
-        caching = note(request.caching, defaults.request.caching)
-        schedule = note(specification.schedule, defaults.schedule)
-        allowsMetered = note(request.allowsMetered, defaults.request.allowsMetered)
-        mirrors = note(specification.mirrors, defaults.mirrors)
-        segments = note(specification.segments, nil) ?? nil
+        usesProfileCredentials = unlessDefault(usesBoth, false)
+        usesProfileCredential = unlessDefault(request.usesProfileCredential && !usesBoth, false)
+        usesProfileCertificate = unlessDefault(request.usesProfileCertificate && !usesBoth, false)
+        clientCertificate = unlessDefault(request.clientCertificate, nil) ?? nil
+        usesCookies = unlessDefault(request.usesCookies, defaults.request.usesCookies)
+        proxy = unlessDefault(request.proxy, nil) ?? nil
+        acceptedTypes = unlessDefault(request.acceptedTypes, defaults.request.acceptedTypes)
+        maxSendRate = unlessDefault(specification.maxSendRate, defaults.maxSendRate)
+        retriesNonIdempotent = unlessDefault(specification.retriesNonIdempotent, defaults.retriesNonIdempotent)
+        upload = unlessDefault(specification.upload, defaults.upload)
+        response = unlessDefault(specification.response, defaults.response)
+        completion = unlessDefault(specification.completion, defaults.completion)
+        coalesces = unlessDefault(specification.coalesces, defaults.coalesces)
+        caching = unlessDefault(request.caching, defaults.request.caching)
+        schedule = unlessDefault(specification.schedule, defaults.schedule)
+        allowsMetered = unlessDefault(request.allowsMetered, defaults.request.allowsMetered)
+        mirrors = unlessDefault(specification.mirrors, defaults.mirrors)
+        segments = unlessDefault(specification.segments, nil) ?? nil
         if isUsual && credential == nil && mode == nil { return nil }
     }
 

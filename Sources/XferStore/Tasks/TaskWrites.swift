@@ -35,11 +35,11 @@ extension StoreTransaction {
             try updateSpecification(of: task, try SpecificationColumns(task.specification), inGroup: group)
         }
         remember(task, rank: former.rank)
-        try noteHook(of: task, after: former.state)
+        try recordHook(of: task, after: former.state)
         let (formerPlace, place) = (QueuePlace(of: former, inGroup: formerGroup), QueuePlace(of: task, inGroup: group))
         guard place != formerPlace else { return }
-        if place.state.isTerminal, !former.state.isTerminal { try noteEnd(of: task) }
-        if place.state == .queued, former.state != .queued { try noteReturn(of: task, from: former.state) }
+        if place.state.isTerminal, !former.state.isTerminal { try recordEnd(of: task) }
+        if place.state == .queued, former.state != .queued { try renewConditions(of: task, from: former.state) }
         count(formerPlace, by: -1)
         count(place, by: 1)
         if !isSameGroup { try tidyGroup(formerGroup) }
@@ -53,7 +53,7 @@ extension StoreTransaction {
         ) { row throws(StoreError) in try QueuePlace(row, of: id) }
         guard let place else { throw .noSuchTask(id) }
         try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
-        if place.state == .failed, let batch = place.batch { try noteRemovalOfFailed(from: batch) }
+        if place.state == .failed, let batch = place.batch { try countRemovedFailure(from: batch) }
         count(place, by: -1)
         try tidyGroup(place.groupID)
     }

@@ -24,7 +24,7 @@ final class AnchorStore: @unchecked Sendable {
         self.init()
         ERR_clear_error()
         guard X509_STORE_load_file(pointer, file) == 1 else {
-            throw .unreadable(file: file, detail: OpenSSLError.takeText() ?? "it holds no certificates")
+            throw .unreadable(file: file, detail: OpenSSLError.removeText() ?? "it holds no certificates")
         }
         ERR_clear_error()
     }
@@ -35,7 +35,7 @@ final class AnchorStore: @unchecked Sendable {
 /// OpenSSL's error queue of the calling thread (ERR_get_error(3)).
 enum OpenSSLError {
     /// The oldest reason, nil without one; empties the queue.
-    static func takeText() -> String? {
+    static func removeText() -> String? {
         let code = ERR_get_error()
         ERR_clear_error()
         guard code != 0 else { return nil }

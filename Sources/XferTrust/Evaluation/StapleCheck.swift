@@ -41,7 +41,7 @@ enum StapleCheck {
         }
         defer { OCSP_BASICRESP_free(basic) }
         guard OCSP_basic_verify(basic, others, anchors.pointer, 0) == 1 else {
-            return .unusable("its signature is not valid: \(OpenSSLError.takeText() ?? "no reason given")")
+            return .unusable("its signature is not valid: \(OpenSSLError.removeText() ?? "no reason given")")
         }
         guard let single = single(of: basic, leaf: leaf, issuer: issuer) else {
             return .unusable("it is about another certificate")

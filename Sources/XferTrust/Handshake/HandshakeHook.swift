@@ -69,7 +69,7 @@ public struct HandshakeHook: Sendable {
 public struct HandshakeHookError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    init(_ what: String) { description = "OpenSSL refused \(what): \(OpenSSLError.takeText() ?? "no reason given")" }
+    init(_ what: String) { description = "OpenSSL refused \(what): \(OpenSSLError.removeText() ?? "no reason given")" }
 }
 
 /// Owned by the `SSL_CTX` it is installed on, which every `SSL` made from it keeps alive.

@@ -81,7 +81,7 @@ public enum PinReader {
             ERR_clear_error()
             guard PEM_read_bio(bio, &name, &header, &data, &count) == 1 else {
                 if xfer_pem_is_at_end(ERR_peek_last_error()) != 0 { return }
-                throw .badPEM(OpenSSLError.takeText() ?? "no reason given")
+                throw .badPEM(OpenSSLError.removeText() ?? "no reason given")
             }
             defer {
                 CRYPTO_free(name, "", 0)

@@ -69,7 +69,7 @@ public enum ServerProbe {
 
     private static func reason(_ ssl: OpaquePointer, _ result: Int32) -> String {
         let systemError = errno
-        if let text = OpenSSLError.takeText() { return text }
+        if let text = OpenSSLError.removeText() { return text }
         return systemError == 0 ? "the server closed the connection" : String(cString: strerror(systemError))
     }
 }

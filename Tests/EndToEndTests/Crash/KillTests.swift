@@ -49,7 +49,7 @@ import XferTestSupport
 
     @Test func severalTimesInADownloadInSegments() async throws {
         let length: Int64 = 48 << 20
-        let (lanes, kills) = (8, 5)
+        let (connections, kills) = (8, 5)
         let source = SourceVersion.tagged(51, length: length)
         var slow = NginxFixture.Options()
         slow.limitRate = 1 << 20 / Int64(Patience.factor)
@@ -65,7 +65,7 @@ import XferTestSupport
         try await withDaemon(options) { daemon in
             let checksum = JSONValue.string(source.checksum().description)
             let id = try await daemon.add(
-                nginx.url("/big.bin"), ["checksum": checksum, "segments": .integer(Int64(lanes))])
+                nginx.url("/big.bin"), ["checksum": checksum, "segments": .integer(Int64(connections))])
             for moment in moments {
                 try await daemon.waitForBytes(moment, of: id)
                 await daemon.kill9()
@@ -75,11 +75,11 @@ import XferTestSupport
             try await daemon.expectDownloads(["big.bin"])
             #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
             let log = try nginx.log
-            #expect(log.filter { $0.range != "-" }.count >= lanes)
-            // What was at stake on each lane, and what the server had sent ahead, a second's worth.
-            let perLane = interval + slow.limitRate
+            #expect(log.filter { $0.range != "-" }.count >= connections)
+            // What was at stake on each connection, and what the server had sent ahead, a second's worth.
+            let perConnection = interval + slow.limitRate
             let waste = log.reduce(0) { $0 + $1.bodyBytes } - length
-            #expect(waste <= Int64((kills + 1) * lanes) * perLane, "\(waste) bytes")
+            #expect(waste <= Int64((kills + 1) * connections) * perConnection, "\(waste) bytes")
         }
     }
 

@@ -43,7 +43,7 @@ private struct Loop {
                 transfers[id].isRefused = true
                 return
             }
-            gate.take(transfer.chunk, by: id, in: transfer.scopes, now: now)
+            gate.spend(transfer.chunk, by: id, in: transfer.scopes, now: now)
             transfers[id].taken += Int64(transfer.chunk)
             buffered -= transfer.chunk
         }
@@ -110,7 +110,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         for id in 0..<100 {
             let isAdmitted = gate.mayTake(id, in: [.service, .group(a)], now: now)
             #expect(isAdmitted)
-            gate.take(1 << 30, by: id, in: [.service, .group(a)], now: now)
+            gate.spend(1 << 30, by: id, in: [.service, .group(a)], now: now)
         }
         let (deadline, next) = (gate.deadline(now), gate.next(now))
         #expect(deadline == nil && next == nil)
@@ -146,7 +146,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         var now = MonotonicInstant(nanoseconds: 1)
         gate.setLimits([.service: 1000], now: now)
         for id in 0..<3 {
-            if gate.mayTake(id, in: [.service], now: now) { gate.take(1000, by: id, in: [.service], now: now) }
+            if gate.mayTake(id, in: [.service], now: now) { gate.spend(1000, by: id, in: [.service], now: now) }
         }
         gate.leave(1)
         let deadline = gate.deadline(now)
@@ -175,7 +175,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         func next(_ isOurs: (Int) -> Bool) -> Int? { gate.next(now, where: isOurs) }
         func deadline(_ isOurs: (Int) -> Bool) -> MonotonicInstant? { gate.deadline(now, where: isOurs) }
         gate.setLimits([.service: 1000], now: now)
-        gate.take(2000, by: 1, in: [.service], now: now)
+        gate.spend(2000, by: 1, in: [.service], now: now)
         let admitted = [2, 3, 4].filter { gate.mayTake($0, in: [.service], now: now) }
         #expect(admitted == [])
         #expect(gate.firsts == [2])

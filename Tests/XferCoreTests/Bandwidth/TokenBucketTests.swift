@@ -15,7 +15,7 @@ import XferTestSupport
             let second = Int(start.duration(to: now).inSeconds)
             guard second < seconds else { return taken }
             taken[second] += Int64(chunk)
-            if let until = bucket.take(chunk, now: now) {
+            if let until = bucket.spend(chunk, now: now) {
                 now = until.advanced(by: lateness)
             } else {
                 // The network is faster than any limit here.
@@ -36,15 +36,15 @@ import XferTestSupport
     @Test func timeWithoutTrafficIsNotSaved() {
         var bucket = TokenBucket(rate: 1000, now: start)
         let later = start.advanced(by: .seconds(3600))
-        #expect(bucket.take(2000, now: later) != nil)
+        #expect(bucket.spend(2000, now: later) != nil)
     }
 
     @Test func aDebtKeepsItsTimeWhenTheRateChanges() {
         var bucket = TokenBucket(rate: 1000, now: start)
-        let before = bucket.take(10_000, now: start)
+        let before = bucket.spend(10_000, now: start)
         #expect(before.map { start.duration(to: $0) } == .seconds(10))
         bucket.setRate(1_000_000, now: start)
-        let after = bucket.take(0, now: start)
+        let after = bucket.spend(0, now: start)
         #expect(after.map { start.duration(to: $0) } == .seconds(10))
         bucket.setRate(0, now: start)
         #expect(bucket.rate == 1)

@@ -3,12 +3,13 @@ import XferCore
 import XferModel
 import XferTestSupport
 
-/// Whatever mirrors serve, what is published is one version from the first byte to the last; with a checksum, the one it is
-/// of.
+/// Whatever mirrors serve, what is published is one version from the first byte to the last; with a checksum, the one
+/// it is of.
 ///
-/// The mirrors are a model: each serves one of a few versions, of one length or several, with a tag of its own, one that all
-/// who serve that version have, a weak one or none; with ranges or without; fails for good, for now, or in the middle; and
-/// may change to another version. What a tag says is true. Attempts are made as `SharedTransfer` makes them.
+/// The mirrors are a model: each serves one of a few versions, of one length or several, with a tag of its own, one
+/// that all who serve that version have, a weak one or none; with ranges or without; fails for good, for now, or in the
+/// middle; and may change to another version. What a tag says is true. Attempts are made as `SharedTransfer` makes
+/// them.
 @Suite struct MirrorPropertyTests {
     @Test(arguments: UInt64(0)..<20) func whatIsPublishedIsOneVersion(block: UInt64) {
         var completed = 0
@@ -145,20 +146,20 @@ private struct MirrorWorld {
 
     /// One attempt; what it fails with, if it does.
     private mutating func attempt(_ choice: MirrorSelector.Choice, _ book: inout MirrorSelector) -> TransferError? {
-        var asked = choice.way == .anew ? ResumeData() : kept
+        var asked = choice.mode == .anew ? ResumeData() : kept
         asked.segments = file.isEmpty ? [] : [Segment(start: 0, committed: Int64(file.count))]
-        if choice.way == .underDigest { asked.validators = Validators() }
+        if choice.mode == .underDigest { asked.validators = Validators() }
         var plainRange = false
         for _ in 0..<5 {
             let plan = ResumeRules.plan(
-                kept: asked, allowsUnsafe: choice.way == .underDigest, digestIsKnown: demandsDigest,
+                kept: asked, allowsUnsafe: choice.mode == .underDigest, digestIsKnown: demandsDigest,
                 plainRange: plainRange)
             let url = HTTPURL(scheme: .http, host: "m\(choice.source)", port: 80, target: "/")
             let (head, body) = answer(of: choice.source, to: plan)
             let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
             log.append("  \(head.status) \(head.fields.map(\.value)) → \(verdict)")
             var data = ResumeRules.resumeData(after: head, verdict: verdict, plan: plan, finalURL: url, sent: [])
-            if choice.way == .underDigest { data.validators = kept.validators }
+            if choice.mode == .underDigest { data.validators = kept.validators }
             switch verdict {
             case .write(let to):
                 // What is kept is written over only after the manager has let go of it.
@@ -166,7 +167,7 @@ private struct MirrorWorld {
                 book.onBody(of: choice)
                 return store(body, to, data, book, from: choice.source)
             case .restart(let to, _):
-                guard !choice.way.isForeign else {
+                guard !choice.mode.isForeign else {
                     book.onRefusal(of: choice.source)
                     return nil
                 }
@@ -174,7 +175,7 @@ private struct MirrorWorld {
                 book.begin(with: choice.source)
                 return store(body, to, data, book, from: choice.source)
             case .startOver:
-                guard !choice.way.isForeign else {
+                guard !choice.mode.isForeign else {
                     book.onRefusal(of: choice.source)
                     return nil
                 }

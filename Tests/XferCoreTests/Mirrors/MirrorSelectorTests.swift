@@ -8,8 +8,8 @@ import XferModel
     private static let busy = TransferError(.httpStatus, "503", isRetriable: true, httpStatus: 503, retryAfter: 30)
     private static let lost = TransferError(.connectionLost, "the connection broke")
 
-    private func ask(_ source: Int, _ way: MirrorSelector.FetchMode = .own) -> MirrorSelector.Decision {
-        .ask(MirrorSelector.Choice(source: source, way: way))
+    private func ask(_ source: Int, _ mode: MirrorSelector.FetchMode = .own) -> MirrorSelector.Decision {
+        .ask(MirrorSelector.Choice(source: source, mode: mode))
     }
 
     private func next(
@@ -124,24 +124,24 @@ import XferModel
         book.onFailure(of: 1, Self.gone)
         book.onFailure(of: 2, Self.gone)
         #expect(next(book, hasBytes: true, .digest) == ask(0, .anew))
-        book.onBody(of: MirrorSelector.Choice(source: 0, way: .anew))
+        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .anew))
         #expect(book.use == SourceUse(described: 0, senders: [0]))
         #expect(next(book, hasBytes: true, .digest) == ask(0))
     }
 
     @Test func whoSentWhatIsNoted() {
         var book = MirrorSelector(count: 3)
-        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own))
+        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own))
         #expect(book.use == SourceUse())
-        book.onBody(of: MirrorSelector.Choice(source: 2, way: .sameTag))
+        book.onBody(of: MirrorSelector.Choice(source: 2, mode: .sameTag))
         #expect(book.use == SourceUse(senders: [0, 2]))
-        book.onBody(of: MirrorSelector.Choice(source: 1, way: .underDigest), at: 700)
+        book.onBody(of: MirrorSelector.Choice(source: 1, mode: .underDigest), at: 700)
         #expect(book.use == SourceUse(senders: [0, 1, 2], unprovenFrom: 700))
-        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own), at: 900, isUnproven: true)
+        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own), at: 900, isUnproven: true)
         #expect(book.use.unprovenFrom == 700, "the first join counts")
         book.onBytesLost()
         #expect(book.use == SourceUse())
-        book.onBody(of: MirrorSelector.Choice(source: 1, way: .own))
+        book.onBody(of: MirrorSelector.Choice(source: 1, mode: .own))
         #expect(book.use == SourceUse(described: 1, senders: [1]))
     }
 
@@ -170,7 +170,7 @@ import XferModel
         #expect(wary == SourceUse(suspects: [0, 2]))
         var book = MirrorSelector(count: 3, use: wary)
         #expect(next(book) == ask(1))
-        book.onBody(of: MirrorSelector.Choice(source: 1, way: .own))
+        book.onBody(of: MirrorSelector.Choice(source: 1, mode: .own))
         #expect(book.use == SourceUse(described: 1, senders: [1], suspects: [0, 2]))
         #expect(book.another(besides: [1], proof: .digest)?.source == 1)
         book.onFailure(of: 1, Self.lost)
@@ -178,10 +178,11 @@ import XferModel
         #expect(next(book, hasBytes: true, .digest, isPatient: false) == ask(0, .anew))
     }
 
-    /// A source that went on without a validator may have had two versions: it sends the whole once more, and only once.
+    /// A source that went on without a validator may have had two versions: it sends the whole once more, and only
+    /// once.
     @Test func theOnlySourceSendsTheWholeOnceMoreAfterAnUnprovenJoin() {
         var book = MirrorSelector(count: 1)
-        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own), at: 500, isUnproven: true)
+        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own), at: 500, isUnproven: true)
         guard let wary = MirrorSelector.suspect(book.use, count: 1) else {
             Issue.record("it is asked once more")
             return
@@ -189,7 +190,7 @@ import XferModel
         #expect(wary == SourceUse(suspects: [0]))
         book = MirrorSelector(count: 1, use: wary)
         #expect(book.isWary && next(book) == ask(0))
-        book.onBody(of: MirrorSelector.Choice(source: 0, way: .own))
+        book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own))
         #expect(MirrorSelector.suspect(book.use, count: 1) == nil)
     }
 
@@ -231,8 +232,8 @@ import XferModel
         #expect(another([0, 1, 1, 2]) == 1)
         #expect(another([0, 1, 1]) == 2)
         #expect(book.another(besides: [0], proof: .none)?.source == 0)
-        #expect(book.another(besides: [0], proof: .digest)?.way == .underDigest)
-        #expect(book.another(besides: [0], proof: .tag)?.way == .sameTag)
+        #expect(book.another(besides: [0], proof: .digest)?.mode == .underDigest)
+        #expect(book.another(besides: [0], proof: .tag)?.mode == .sameTag)
         for source in 0..<3 { book.onFailure(of: source, Self.lost) }
         #expect(another([0]) == nil)
     }
@@ -264,5 +265,17 @@ import XferModel
         #expect(book.use.described == 0 && book.use.unprovenFrom == 0)
         book.onFailure(of: 0, Self.lost)
         _ = next(book, hasBytes: true)
+    }
+
+    @Test func aDigestOfEveryMemberProvesMoreThanAStrongTagAndNothingWithoutALength() {
+        var kept = ResumeData(totalLength: 10)
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: false) == .none)
+        kept.validators = Validators(etag: "W/\"weak\"")
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: false) == .none)
+        kept.validators = Validators(etag: "\"strong\"")
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: false) == .tag)
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: true) == .digest)
+        kept.totalLength = nil
+        #expect(MirrorSelector.Proof(of: kept, isDigestKnown: true) == .none)
     }
 }

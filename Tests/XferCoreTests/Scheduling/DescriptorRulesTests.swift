@@ -20,7 +20,7 @@ struct DescriptorRulesTests {
         if limit >= 1024, clients <= 256 { #expect(budget <= limit - clients - 64) }
     }
 
-    @Test func eachLaneOfADownloadNeedsConnectionsOfItsOwn() throws {
+    @Test func eachSegmentConnectionOfADownloadNeedsDescriptorsOfItsOwn() throws {
         let one = DescriptorRules.need(of: try specification(), segments: .one)
         let many = DescriptorRules.need(of: try specification(segments: .exactly(16)), segments: .one)
         let automatic = DescriptorRules.need(of: try specification(), segments: .automatic)

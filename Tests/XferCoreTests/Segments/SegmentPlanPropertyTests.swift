@@ -30,7 +30,7 @@ private struct World {
     private var random: SplitMix64
     private let total: Int64
     private var plan: SegmentPlan
-    private var lanes: [Int: Request] = [:]
+    private var connections: [Int: Request] = [:]
     /// How often each byte was fetched.
     private var fetched: [UInt8]
     /// Whether it was durable once.
@@ -72,7 +72,7 @@ private struct World {
 
     private mutating func startWhole() {
         plan.begin(0)
-        lanes[0] = Request(offset: 0, end: total, reach: total, speed: Int64.random(in: 1...60, using: &random))
+        connections[0] = Request(offset: 0, end: total, reach: total, speed: Int64.random(in: 1...60, using: &random))
     }
 
     mutating func run() throws {
@@ -83,7 +83,7 @@ private struct World {
             step()
             check()
         }
-        for lane in lanes.keys.sorted() { end(lane) }
+        for connection in connections.keys.sorted() { end(connection) }
         save()
         check()
     }
@@ -94,54 +94,54 @@ private struct World {
         case 4 where crashes: crash()
         case 5..<8: breakOff()
         case 8 where random.chance(0.2):
-            plan.limit(to: max(1, lanes.count))
+            plan.limit(to: max(1, connections.count))
         case 9: widen()
         default: transfer()
         }
         let isChanged = plan.measure(now)
-        for lane in plan.surplus { end(lane) }
-        if isChanged || random.chance(0.7) || lanes.isEmpty { fill() }
+        for connection in plan.surplus { end(connection) }
+        if isChanged || random.chance(0.7) || connections.isEmpty { fill() }
     }
 
     private mutating func transfer() {
-        for lane in lanes.keys.sorted() where random.chance(0.6) {
-            guard var request = lanes[lane] else { continue }
+        for connection in connections.keys.sorted() where random.chance(0.6) {
+            guard var request = connections[connection] else { continue }
             let end = min(request.end, request.offset + request.speed)
             for byte in Int(request.offset)..<Int(max(request.offset, end)) {
                 fetched[byte] = min(fetched[byte], 254) + 1
                 if durable[byte] { refetchedDurable += 1 }
             }
             request.offset = max(request.offset, end)
-            lanes[lane] = request
-            if request.reach < total { plan.onAnswer(lane) }
-            if random.chance(0.5) { plan.onWritten(lane, to: request.offset) }
-            if request.offset >= request.end { self.end(lane) }
+            connections[connection] = request
+            if request.reach < total { plan.onAnswer(connection) }
+            if random.chance(0.5) { plan.onWritten(connection, to: request.offset) }
+            if request.offset >= request.end { self.end(connection) }
         }
     }
 
-    private mutating func end(_ lane: Int) {
-        guard let request = lanes.removeValue(forKey: lane) else { return }
-        plan.onEnd(lane, at: request.offset)
+    private mutating func end(_ connection: Int) {
+        guard let request = connections.removeValue(forKey: connection) else { return }
+        plan.onEnd(connection, at: request.offset)
     }
 
     private mutating func breakOff() {
-        guard let lane = lanes.keys.sorted().randomElement(using: &random) else { return }
-        end(lane)
-        if random.chance(0.3) { plan.limit(to: max(1, lanes.count)) }
+        guard let connection = connections.keys.sorted().randomElement(using: &random) else { return }
+        end(connection)
+        if random.chance(0.3) { plan.limit(to: max(1, connections.count)) }
     }
 
     private mutating func fill() {
-        while lanes.count < plan.wantedLanes {
-            let lane = (0..<16).first { lanes[$0] == nil } ?? 16
-            switch plan.next(for: lane, idle: plan.wantedLanes - lanes.count) {
+        while connections.count < plan.wantedConnections {
+            let connection = (0..<16).first { connections[$0] == nil } ?? 16
+            switch plan.next(for: connection, idle: plan.wantedConnections - connections.count) {
             case .fetch(let segment):
                 let end = segment.end ?? total
-                lanes[lane] = Request(
+                connections[connection] = Request(
                     offset: segment.committed, end: end, reach: end, speed: Int64.random(in: 1...60, using: &random))
             case .split(let victim, let offset, let parts):
                 // It may have gone past meanwhile.
-                let isAgreed = lanes[victim].map { $0.offset <= offset } == true && random.chance(0.9)
-                if isAgreed { lanes[victim]?.end = offset }
+                let isAgreed = connections[victim].map { $0.offset <= offset } == true && random.chance(0.9)
+                if isAgreed { connections[victim]?.end = offset }
                 plan.onSplit(victim, at: offset, parts: parts, isAgreed: isAgreed)
             case nil:
                 return
@@ -150,14 +150,14 @@ private struct World {
     }
 
     private mutating func widen() {
-        guard lanes.count >= plan.wantedLanes, let (lane, end) = plan.widening() else { return }
-        let isAgreed = lanes[lane].map { $0.reach >= end && $0.offset < $0.end } == true
-        if isAgreed { lanes[lane]?.end = end }
-        plan.onExtend(lane, to: end, isAgreed: isAgreed)
+        guard connections.count >= plan.wantedConnections, let (connection, end) = plan.widening() else { return }
+        let isAgreed = connections[connection].map { $0.reach >= end && $0.offset < $0.end } == true
+        if isAgreed { connections[connection]?.end = end }
+        plan.onExtend(connection, to: end, isAgreed: isAgreed)
     }
 
     private mutating func save() {
-        for (lane, request) in lanes { plan.onWritten(lane, to: request.offset) }
+        for (connection, request) in connections { plan.onWritten(connection, to: request.offset) }
         let segments = plan.writtenSegments
         // Bytes may come while it is made durable.
         if random.chance(0.5) { transfer() }
@@ -169,7 +169,7 @@ private struct World {
     }
 
     private mutating func crash() {
-        lanes = [:]
+        connections = [:]
         plan = SegmentPlan(
             total: total, kept: saved, count: count, smallest: smallest, alignment: alignment)
         for byte in fetched.indices where !durable[byte] { fetched[byte] = 0 }
@@ -182,14 +182,14 @@ private struct World {
         for piece in plan.pieces {
             #expect(piece.start == covered && piece.end > piece.start)
             #expect(piece.start <= piece.committed && piece.committed <= piece.written && piece.written <= piece.end)
-            if let lane = piece.lane {
-                #expect(owners.insert(lane).inserted)
-                #expect(lanes[lane]?.end == piece.end)
+            if let connection = piece.connection {
+                #expect(owners.insert(connection).inserted)
+                #expect(connections[connection]?.end == piece.end)
             }
             covered = piece.end
         }
         #expect(covered == total)
-        #expect(owners == Set(lanes.keys))
+        #expect(owners == Set(connections.keys))
         for segment in saved {
             #expect(segment.start < segment.committed && segment.committed <= segment.end ?? total)
         }

@@ -12,14 +12,14 @@ import XferModel
         SegmentPlan(total: mebibytes << 20, kept: kept, count: .exactly(count))
     }
 
-    /// Gives every lane something to do; the splits are agreed to.
-    private func fill(_ plan: inout SegmentPlan, lanes: Range<Int>) -> [Int: Segment] {
+    /// Gives every connection something to do; the splits are agreed to.
+    private func fill(_ plan: inout SegmentPlan, connections: Range<Int>) -> [Int: Segment] {
         var given: [Int: Segment] = [:]
-        for lane in lanes {
-            while let step = plan.next(for: lane, idle: lanes.upperBound - lane) {
+        for connection in connections {
+            while let step = plan.next(for: connection, idle: connections.upperBound - connection) {
                 guard case .split(let victim, let offset, let parts) = step else {
-                    if case .fetch(let segment) = step { given[lane] = segment }
-                    plan.onAnswer(lane)
+                    if case .fetch(let segment) = step { given[connection] = segment }
+                    plan.onAnswer(connection)
                     break
                 }
                 plan.onSplit(victim, at: offset, parts: parts, isAgreed: true)
@@ -28,7 +28,7 @@ import XferModel
         return given
     }
 
-    /// Also when the first lane had a burst before the others began: they will have theirs.
+    /// Also when the first connection had a burst before the others began: they will have theirs.
     @Test(arguments: [0, 1 << 20, 3_000_001])
     func aNewDownloadIsDividedEvenlyOnceTheServerHasSentItsRear(_ written: Int64) {
         var plan = plan(64, 8)
@@ -39,11 +39,11 @@ import XferModel
         #expect(plan.next(for: 1, idle: 7) == .fetch(Segment(start: 56 << 20, end: 64 << 20, committed: 56 << 20)))
         #expect(plan.next(for: 2, idle: 6) == nil)
         plan.onAnswer(1)
-        let given = fill(&plan, lanes: 2..<8)
+        let given = fill(&plan, connections: 2..<8)
         #expect(given.count == 6)
-        for lane in 2..<8 {
-            let start = Int64(lane - 1) << 23
-            #expect(given[lane] == Segment(start: start, end: start + (8 << 20), committed: start))
+        for connection in 2..<8 {
+            let start = Int64(connection - 1) << 23
+            #expect(given[connection] == Segment(start: start, end: start + (8 << 20), committed: start))
         }
     }
 
@@ -56,7 +56,7 @@ import XferModel
     @Test func noPieceIsSmallerThanTheSmallest() {
         var plan = SegmentPlan(total: 5 << 20, count: .exactly(16))
         plan.begin(0)
-        let given = fill(&plan, lanes: 1..<16)
+        let given = fill(&plan, connections: 1..<16)
         #expect(given.count == 4)
         #expect(plan.pieces.allSatisfy { $0.end - $0.start >= Self.mebibyte })
     }
@@ -71,8 +71,8 @@ import XferModel
             ], 4)
         #expect(plan.committedByteCount == 100 + (3 << 20))
         var asked: [Segment] = []
-        for lane in 0..<4 {
-            guard case .fetch(let segment)? = plan.next(for: lane, idle: 4 - lane) else { continue }
+        for connection in 0..<4 {
+            guard case .fetch(let segment)? = plan.next(for: connection, idle: 4 - connection) else { continue }
             asked.append(segment)
         }
         #expect(
@@ -95,10 +95,10 @@ import XferModel
         #expect(plan.writtenByteCount == 1000)
     }
 
-    @Test func theSlowestLaneLosesItsRear() {
+    @Test func theSlowestConnectionLosesItsRear() {
         var plan = plan(64, 2)
         plan.begin(0)
-        _ = fill(&plan, lanes: 1..<2)
+        _ = fill(&plan, connections: 1..<2)
         // The first gets 10 MiB/s, the second 1.
         for second in 0...2 {
             plan.onWritten(0, to: Int64(second * 10) << 20)
@@ -115,7 +115,7 @@ import XferModel
         #expect(offset >= 35 << 20)
     }
 
-    @Test func aLaneThatIsPastTheOffsetIsNotAskedAgain() {
+    @Test func aConnectionThatIsPastTheOffsetIsNotAskedAgain() {
         var plan = plan(4, 2)
         plan.begin(0)
         plan.onAnswer(0)
@@ -130,17 +130,17 @@ import XferModel
         #expect(plan.next(for: 1, idle: 2) == .fetch(Segment(start: 0, end: 4 << 20, committed: 1 << 20)))
     }
 
-    @Test func whenTheServerBearsNoMoreLanesOneGoesOnOverWhatNobodyBegan() {
+    @Test func whenTheServerBearsNoMoreConnectionsOneGoesOnOverWhatNobodyBegan() {
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
-        _ = fill(&plan, lanes: 1..<4)
+        _ = fill(&plan, connections: 1..<4)
         #expect(plan.widening() == nil)
-        for lane in 1..<4 { plan.onEnd(lane, at: 0) }
+        for connection in 1..<4 { plan.onEnd(connection, at: 0) }
         plan.limit(to: 1)
-        #expect(plan.wantedLanes == 1)
+        #expect(plan.wantedConnections == 1)
         let widening = plan.widening()
-        #expect(widening?.lane == 0 && widening?.end == 64 << 20)
+        #expect(widening?.connection == 0 && widening?.end == 64 << 20)
         plan.onExtend(0, to: 64 << 20, isAgreed: true)
         #expect(plan.pieces.count == 1)
         plan.onWritten(0, to: 64 << 20)
@@ -151,7 +151,7 @@ import XferModel
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
-        _ = fill(&plan, lanes: 1..<4)
+        _ = fill(&plan, connections: 1..<4)
         plan.onEnd(1, at: 17 << 20)
         plan.onEnd(2, at: 32 << 20)
         #expect(plan.widening() == nil)
@@ -161,7 +161,7 @@ import XferModel
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
-        _ = fill(&plan, lanes: 1..<4)
+        _ = fill(&plan, connections: 1..<4)
         plan.onEnd(0, at: 5 << 20)
         plan.onEnd(1, at: 20 << 20)
         plan.onEnd(2, at: 0)
@@ -170,14 +170,14 @@ import XferModel
         plan.collapse()
         #expect(plan.next(for: 0, idle: 1) == .fetch(Segment(start: 0, end: 64 << 20, committed: 5 << 20)))
         #expect(plan.committedByteCount == 5 << 20)
-        #expect(plan.wantedLanes == 1)
+        #expect(plan.wantedConnections == 1)
     }
 
     @Test func whatIsWrittenNeedsFewSegmentsToSay() {
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
-        _ = fill(&plan, lanes: 1..<4)
+        _ = fill(&plan, connections: 1..<4)
         #expect(plan.writtenSegments == [])
         plan.onWritten(0, to: 16 << 20)
         plan.onWritten(1, to: 20 << 20)
@@ -193,10 +193,10 @@ import XferModel
         #expect(plan.committed(of: 1) == 20 << 20)
     }
 
-    @Test func offsetsThatAreNotTheLanesAreNotBelieved() {
+    @Test func offsetsThatAreNotTheConnectionsAreNotBelieved() {
         var plan = plan(64, 2)
         plan.begin(0)
-        _ = fill(&plan, lanes: 1..<2)
+        _ = fill(&plan, connections: 1..<2)
         plan.onWritten(0, to: 40 << 20)
         plan.onWritten(1, to: 3)
         plan.onWritten(7, to: 50 << 20)
@@ -210,28 +210,28 @@ import XferModel
         plan.begin(0)
         var working: Set<Int> = [0]
         var offsets: [Int: Int64] = [0: 0]
-        var seen = [plan.wantedLanes]
+        var seen = [plan.wantedConnections]
         for tick in 1...200 {
             let share = rates[working.count, default: 0] / Double(working.count) / 10 * Double(1 << 20)
-            for lane in working {
-                let offset = offsets[lane, default: 0] + Int64(share)
-                offsets[lane] = offset
-                plan.onWritten(lane, to: offset)
+            for connection in working {
+                let offset = offsets[connection, default: 0] + Int64(share)
+                offsets[connection] = offset
+                plan.onWritten(connection, to: offset)
             }
             guard plan.measure(at(Double(tick) / 10)) else { continue }
-            seen.append(plan.wantedLanes)
-            for lane in plan.surplus {
-                plan.onEnd(lane, at: offsets[lane, default: 0])
-                working.remove(lane)
+            seen.append(plan.wantedConnections)
+            for connection in plan.surplus {
+                plan.onEnd(connection, at: offsets[connection, default: 0])
+                working.remove(connection)
             }
-            for lane in 0..<plan.wantedLanes where !working.contains(lane) {
+            for connection in 0..<plan.wantedConnections where !working.contains(connection) {
                 while case .split(let victim, let offset, let parts)? = plan.next(
-                    for: lane, idle: plan.wantedLanes - lane)
+                    for: connection, idle: plan.wantedConnections - connection)
                 { plan.onSplit(victim, at: offset, parts: parts, isAgreed: true) }
-                guard let piece = plan.pieces.first(where: { $0.lane == lane }) else { continue }
-                plan.onAnswer(lane)
-                offsets[lane] = piece.written
-                working.insert(lane)
+                guard let piece = plan.pieces.first(where: { $0.connection == connection }) else { continue }
+                plan.onAnswer(connection)
+                offsets[connection] = piece.written
+                working.insert(connection)
             }
         }
         return seen
@@ -251,17 +251,17 @@ import XferModel
         #expect(grow([1: 10, 2: 10], mebibytes: 55) == [1, 2])
     }
 
-    @Test func surplusLanesAreThoseAtTheRearThatHaveMuchLeft() {
+    @Test func surplusConnectionsAreThoseAtTheRearThatHaveMuchLeft() {
         var plan = plan(64, 4)
         plan.begin(0)
-        _ = fill(&plan, lanes: 1..<4)
+        _ = fill(&plan, connections: 1..<4)
         #expect(plan.surplus.isEmpty)
         plan.limit(to: 2)
-        let rear = plan.pieces.filter { $0.lane != nil }.suffix(2)
-        #expect(plan.surplus == rear.compactMap(\.lane))
-        guard let last = rear.last, let lane = last.lane else { return }
-        plan.onWritten(lane, to: last.end - (1 << 20))
-        #expect(plan.surplus == rear.dropLast().compactMap(\.lane))
+        let rear = plan.pieces.filter { $0.connection != nil }.suffix(2)
+        #expect(plan.surplus == rear.compactMap(\.connection))
+        guard let last = rear.last, let connection = last.connection else { return }
+        plan.onWritten(connection, to: last.end - (1 << 20))
+        #expect(plan.surplus == rear.dropLast().compactMap(\.connection))
     }
 
     @Test func autoLeavesAShortDownloadAlone() {

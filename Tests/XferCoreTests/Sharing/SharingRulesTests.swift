@@ -89,4 +89,29 @@ struct SharingRulesTests {
         #expect(SharingRules.highestRate([1, 0, 3]) == 0)
         #expect(SharingRules.highestRate([]) == 0)
     }
+
+    @Test func aDigestIsKnownOnlyIfEveryMemberGaveOne() {
+        let digest = Checksum(algorithm: .sha256, bytes: Array(repeating: 1, count: 32))
+        #expect(SharingRules.isDigestKnown(own: nil, ofMembers: [digest, digest]))
+        #expect(!SharingRules.isDigestKnown(own: digest, ofMembers: [digest, nil]))
+        #expect(!SharingRules.isDigestKnown(own: digest, ofMembers: []))
+        #expect(SharingRules.isDigestKnown(own: digest, ofMembers: nil), "with mirrors all have the same")
+        #expect(!SharingRules.isDigestKnown(own: nil, ofMembers: nil))
+    }
+
+    @Test func theDemandedDigestIsTheFirstStrongOneOfAMemberOrTheCreator() {
+        let weak = Checksum(algorithm: .md5, bytes: Array(repeating: 1, count: 16))
+        let strong = Checksum(algorithm: .sha256, bytes: Array(repeating: 2, count: 32))
+        let other = Checksum(algorithm: .sha256, bytes: Array(repeating: 3, count: 32))
+        #expect(SharingRules.demandedDigest(own: other, ofMembers: [nil, weak, strong]) == strong)
+        #expect(SharingRules.demandedDigest(own: other, ofMembers: [weak]) == other)
+        #expect(SharingRules.demandedDigest(own: nil, ofMembers: [weak, nil]) == nil)
+        #expect(SharingRules.demandedDigest(own: weak, ofMembers: nil) == weak)
+    }
+
+    @Test func membersHaveACommonValueOnlyIfAllAgree() {
+        #expect(SharingRules.common([["a"], ["a"]]) == ["a"])
+        #expect(SharingRules.common([["a"], ["b"]]) == nil)
+        #expect(SharingRules.common([[String]]()) == nil)
+    }
 }

@@ -139,7 +139,7 @@ import XferTestSupport
     @Test(arguments: TaskState.allCases)
     func onlyWhatIsStagedIsCommitted(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state))
-        machine.note { $0.finalPath = "/srv/f" }
+        machine.setOutcome { $0.finalPath = "/srv/f" }
         let transition = machine.onCommit(size: 7, at: Self.now)
         guard state == .staged else {
             #expect(transition == .unchanged && machine.task.state == state)

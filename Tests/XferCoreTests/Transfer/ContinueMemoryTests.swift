@@ -12,17 +12,17 @@ import XferModel
     @Test func anOriginThatDoesNotAnswerIsLeftAloneForAWhile() {
         var memory = ContinueMemory()
         #expect(memory.mayAsk(origin(1), now: at(0)))
-        memory.noteSilence(of: origin(1), now: at(0))
+        memory.recordSilence(of: origin(1), now: at(0))
         #expect(!memory.mayAsk(origin(1), now: at(599)) && memory.mayAsk(origin(2), now: at(1)))
         #expect(memory.mayAsk(origin(1), now: at(600)))
     }
 
     @Test func onlySoManyOriginsAreRemembered() {
         var memory = ContinueMemory()
-        for number in 0...ContinueMemory.capacity { memory.noteSilence(of: origin(number), now: at(number)) }
+        for number in 0...ContinueMemory.capacity { memory.recordSilence(of: origin(number), now: at(number)) }
         #expect(memory.mayAsk(origin(0), now: at(300)), "the oldest is forgotten")
         #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayAsk(origin($0), now: at(300)) })
-        memory.noteSilence(of: origin(7), now: at(301))
+        memory.recordSilence(of: origin(7), now: at(301))
         #expect((1...ContinueMemory.capacity).allSatisfy { !memory.mayAsk(origin($0), now: at(300)) })
     }
 }

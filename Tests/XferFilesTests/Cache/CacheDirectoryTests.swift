@@ -25,7 +25,7 @@ import XferTestSupport
     }
 
     private func kept() throws -> CacheDirectory.Incoming {
-        let incoming = try cache.take(bytes, key: [1, 2, 3])
+        let incoming = try cache.add(bytes, key: [1, 2, 3])
         try incoming.keep()
         return incoming
     }
@@ -42,7 +42,7 @@ import XferTestSupport
             // The copy parts from what is kept when it is written.
             #expect(pwrite(target, [9], 1, 0) == 1)
             #expect(try cache.read(kept.name, length: kept.length, digest: kept.digest) == bytes)
-            let second = try cache.take(from: target, length: 100, key: [1, 2, 3])
+            let second = try cache.add(from: target, length: 100, key: [1, 2, 3])
             #expect(second.length == 100 && second.name != kept.name)
             #expect(second.name.prefix(64) == kept.name.prefix(64))
         }
@@ -50,15 +50,15 @@ import XferTestSupport
 
     @Test func whatIsNotKeptLeavesNothing() throws {
         do {
-            let incoming = try cache.take(bytes, key: [1])
+            let incoming = try cache.add(bytes, key: [1])
             #expect(try cache.settledNames() == [])
             withExtendedLifetime(incoming) {}
         }
         #expect(try FileTree.entries(below: test.path) == [])
         try file { target in
-            #expect(throws: FileError.self) { try cache.take(from: target, length: 5, key: [1]) }
+            #expect(throws: FileError.self) { try cache.add(from: target, length: 5, key: [1]) }
             #expect(throws: FileError.cancelled) {
-                try cache.take(from: target, length: 5, key: [1], isCancelled: { true })
+                try cache.add(from: target, length: 5, key: [1], isCancelled: { true })
             }
         }
         #expect(try FileTree.entries(below: test.path) == [])
@@ -104,7 +104,7 @@ import XferTestSupport
     @Test(.enabled(if: canMount, "needs to mount")) func aFullDiskIsAnErrorAndLeavesNothing() throws {
         try withSmallFileSystem(size: "128k") { small in
             let cache = CacheDirectory(try small.handle())
-            #expect(throws: FileError.self) { try cache.take(bytes, key: [1]).keep() }
+            #expect(throws: FileError.self) { try cache.add(bytes, key: [1]).keep() }
             #expect(try FileTree.entries(below: small.path) == [])
         }
     }

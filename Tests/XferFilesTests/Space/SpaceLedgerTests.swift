@@ -63,7 +63,7 @@ struct SpaceLedgerTests {
         let now = MonotonicInstant(nanoseconds: 1_000_000_000)
         var ledger = SpaceLedger(reserve: 100)
         #expect(!ledger.surelyFits(remaining: 1, on: 1, at: now))
-        ledger.note(free: 8 << 30, on: 1, at: now)
+        ledger.record(free: 8 << 30, on: 1, at: now)
         #expect(ledger.surelyFits(remaining: 4096, on: 1, at: now.advanced(by: .milliseconds(199))))
         #expect(!ledger.surelyFits(remaining: 4096, on: 1, at: now.advanced(by: .milliseconds(200))))
         #expect(!ledger.surelyFits(remaining: 4096, on: 2, at: now))
@@ -71,7 +71,7 @@ struct SpaceLedgerTests {
         ledger.set(remaining: 7 << 30, for: TransferID(1), on: 1)
         #expect(!ledger.surelyFits(remaining: 4096, on: 1, at: now))
         #expect(ledger.surelyFits(remaining: 4096, for: TransferID(1), on: 1, at: now))
-        ledger.note(free: 1 << 30, on: 1, at: now)
+        ledger.record(free: 1 << 30, on: 1, at: now)
         #expect(!ledger.surelyFits(remaining: 4096, for: TransferID(1), on: 1, at: now))
     }
 }

@@ -33,7 +33,7 @@ struct StateDirectoryTests {
             let first = try StateDirectory(path: path)
             // Nothing is written before it is known that the daemon can run.
             #expect(throws: FileError.alreadyLocked(path: path, pid: nil)) { try StateDirectory(path: path) }
-            first.noteHolder()
+            first.writeHolder()
             #expect(throws: FileError.alreadyLocked(path: path, pid: getpid())) { try StateDirectory(path: path) }
             #expect(first.path == path)
         }

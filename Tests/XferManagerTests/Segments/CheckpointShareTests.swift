@@ -6,9 +6,9 @@ import XferTestSupport
 @testable import XferCurl
 @testable import XferManager
 
-/// `checkpoint_bytes` is a transfer's, however many lanes bring its bytes.
+/// `checkpoint_bytes` is a transfer's, however many connections bring its bytes.
 @Suite struct CheckpointShareTests {
-    @Test func eightLanesTogetherHaveNoMoreAtStakeThanOne() async throws {
+    @Test func eightConnectionsTogetherHaveNoMoreAtStakeThanOne() async throws {
         let limit: Int64 = 2 << 20
         let source = SourceVersion(seed: 160, length: 24 << 20, etag: "\"v160\"")
         let segmented = try await SegmentFixture(source) { $0.checkpointBytes = limit }
@@ -19,16 +19,16 @@ import XferTestSupport
         let transfer = try #require(await segmented.manager.scheduler.runs[id]?.transfer)
         let shared = try #require(await segmented.manager.scheduler.transfers[transfer]?.shared)
         // No checkpoint ends from now on.
-        let checkpointing = await shared.checkpointing
+        let checkpointing = try #require(await shared.checkpointing)
         await checkpointing.enter()
         let engine = segmented.manager.services.engine
         gate.open()
-        try await eventually("every lane waits for a checkpoint") {
+        try await eventually("every connection waits for a checkpoint") {
             let attempts = shared.control.attempts
             for attempt in attempts where await engine.isPaused(attempt.id) != true { return false }
             return attempts.count == 8
         }
-        let atStake = shared.control.progress.received - (await shared.committed)
+        let atStake = shared.control.progress.received - (await shared.keptByteCount)
         #expect(atStake <= limit, "\(atStake) bytes")
         checkpointing.leave()
         try await segmented.completes(id)

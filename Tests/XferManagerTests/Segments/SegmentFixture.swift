@@ -40,7 +40,8 @@ struct SegmentFixture {
         }
     }
 
-    /// A task of which each of four lanes has brought 20,000 bytes, paused; its server goes on once the gate is open.
+    /// A task of which each of four connections has brought 20,000 bytes, paused; its server goes on once the gate is
+    /// open.
     func pausedWithGaps() async throws -> (id: TaskID, gate: Gate) {
         let gate = Gate()
         served.always(.stall(at: 20_000, until: gate))
@@ -63,13 +64,13 @@ struct SegmentFixture {
         }
     }
 
-    /// Whether ranges have come as they were asked for, or there will be but one lane.
+    /// Whether ranges have come as they were asked for, or there will be but one connection.
     func isSettled(_ id: TaskID) async -> Bool {
         guard let transfer = await manager.scheduler.runs[id]?.transfer,
             let shared = await manager.scheduler.transfers[transfer]?.shared,
-            let lanes = await shared.lanes, let plan = lanes.plan
+            let connections = await shared.connections, let plan = connections.plan
         else { return false }
-        return plan.isProven || lanes.live.count == 1 && plan.wantedLanes == 1 && plan.widening() == nil
+        return plan.isProven || connections.live.count == 1 && plan.wantedConnections == 1 && plan.widening() == nil
     }
 
     func task(_ id: TaskID) async throws -> TransferTask { try await manager.queries.task(id, for: Self.caller) }
@@ -88,4 +89,9 @@ struct SegmentFixture {
     }
 
     func end() async { await manager.shutdown(.suspend) }
+}
+
+extension SharedTransfer {
+    var connections: SegmentConnections? { segmented?.connections }
+    var checkpointing: AsyncLock? { segmented?.checkpointing }
 }

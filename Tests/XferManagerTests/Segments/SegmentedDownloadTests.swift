@@ -8,7 +8,7 @@ import XferTestSupport
 
 /// Downloads in segments from servers that do as RFC 9110 says.
 @Suite struct SegmentedDownloadTests {
-    @Test func eightLanesBringOneFile() async throws {
+    @Test func eightConnectionsBringOneFile() async throws {
         let segmented = try await SegmentFixture()
         let gate = Gate()
         segmented.served.always(.stall(at: 1000, until: gate))
@@ -20,7 +20,8 @@ import XferTestSupport
         let requests = segmented.requests
         #expect(requests[0].header("Range") == nil)
         #expect(requests.dropFirst().allSatisfy { $0.header("If-Range") == "\"v70\"" })
-        // The first request's rear is asked for once more by the seven others. Whoever is done early may then take over a part.
+        // The first request's rear is asked for once more by the seven others. Whoever is done early may then take over
+        // a part.
         let parts = segmented.asked[1..<8].sorted { $0.lowerBound < $1.lowerBound }
         #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
         #expect(parts.last?.upperBound == SegmentFixture.length)
@@ -96,7 +97,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func aPauseKeepsWhatEachLaneHasAndARestartContinuesThere() async throws {
+    @Test func aPauseKeepsWhatEachConnectionHasAndARestartContinuesThere() async throws {
         let segmented = try await SegmentFixture()
         let (id, gate) = try await segmented.pausedWithGaps()
         let paused = try await segmented.task(id)
@@ -142,7 +143,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func aBrokenLaneIsContinuedByAnother() async throws {
+    @Test func aBrokenConnectionIsContinuedByAnother() async throws {
         let segmented = try await SegmentFixture()
         let gate = Gate()
         segmented.served.always(.stall(at: 1000, until: gate))
@@ -160,7 +161,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func aLimitIsForAllLanesTogether() async throws {
+    @Test func aLimitIsForAllConnectionsTogether() async throws {
         let segmented = try await SegmentFixture()
         let gate = Gate()
         segmented.served.always(.stall(at: 1000, until: gate))

@@ -7,8 +7,8 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Servers that do no ranges, or not always, that bear few connections, and that change what they serve: right bytes of one
-/// version, or a clear failure, and no try spent while one lane still brings bytes.
+/// Servers that do no ranges, or not always, that bear few connections, and that change what they serve: right bytes of
+/// one version, or a clear failure, and no try spent while one connection still brings bytes.
 @Suite struct UnwillingServerTests {
     private static let other = SourceVersion(
         seed: 71, length: SegmentFixture.length, etag: "\"v71\"", lastModified: HTTPDate.text(1_700_003_600))
@@ -54,7 +54,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test(arguments: lies) func whatOthersAreToldCostsLanesAndNothingElse(_ lie: Fault) async throws {
+    @Test(arguments: lies) func whatOthersAreToldCostsConnectionsAndNothingElse(_ lie: Fault) async throws {
         try await run([lie])
     }
 

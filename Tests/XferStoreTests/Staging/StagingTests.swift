@@ -54,7 +54,7 @@ struct StagingTests {
 
                 try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts), of: transfer)
                 let task = try #require(try tx.task(id))
-                #expect(try !tx.notePublished(task, from: transfer, size: 9))
+                #expect(try !tx.recordPublished(task, from: transfer, size: 9))
                 let published = PublishedFile(
                     mark: Self.facts.mark, length: 9, modifiedAt: Self.facts.modifiedAt, version: second)
                 #expect(try tx.publishedFile(of: id) == published)
@@ -77,7 +77,7 @@ struct StagingTests {
                 let file = ReadyFile(name: "h", facts: Self.facts, finalName: "f", isProcessed: true)
                 try tx.setReadyFile(file, of: task.id, transfer: transfer)
                 try tx.setPublishIntent(PublishIntent(finalName: "f", part: Self.facts), of: transfer)
-                #expect(try tx.notePublished(task, from: transfer, size: 9))
+                #expect(try tx.recordPublished(task, from: transfer, size: 9))
                 let version = try tx.byteVersion(of: transfer)
                 #expect(try tx.publishedFile(of: task.id)?.version == version + "p")
                 // Nothing leads from the bytes that can go to the file that was published.

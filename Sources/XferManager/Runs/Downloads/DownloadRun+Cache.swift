@@ -64,7 +64,7 @@ extension DownloadRun {
         let head = response.head(usedAt: now)
         let request = specification.request
         received = nil
-        note(head, from: response.finalURL)
+        record(head, from: response.finalURL)
         if let refusal = ResponseRules.refusal(
             of: head, from: response.finalURL, acceptedStatus: request.acceptedStatus,
             acceptedTypes: request.acceptedTypes, now: now)
@@ -72,19 +72,19 @@ extension DownloadRun {
             throw refusal
         }
         if let end = try await endAtHead(in: directory) { return end }
-        guard let portion = try await portion(of: lease, response, in: directory) else { return nil }
+        guard let copied = try await copy(of: lease, response, in: directory) else { return nil }
         pendingEvents += events
-        take(portion)
-        defer { portion.part.close() }
-        control.note(received: response.length, total: response.length)
+        adopt(copied)
+        defer { copied.part.close() }
+        control.setReceived(response.length, total: response.length)
         control.enter(.verifying)
-        let end = try await publish(portion.part, length: response.length, in: directory)
-        if case .stopped = end { try await keep(portion.part, length: response.length) }
+        let end = try await publish(copied.part, length: response.length, in: directory)
+        if case .stopped = end { try await keep(copied.part, length: response.length) }
         return end
     }
 
     /// Copies the kept bytes to a transfer of the task's own; nil if they were damaged.
-    private func portion(
+    private func copy(
         of lease: CacheLease, _ response: StoredResponse, in directory: DirectoryHandle
     ) async throws -> OwnedCopy? {
         let (cache, control) = (services.cache, control)

@@ -34,7 +34,7 @@ extension DownloadRun {
             machine.onBytesLost()
         }
         transfer.resumeData = ResumeData()
-        control.note(received: 0, total: nil)
+        control.setReceived(0, total: nil)
     }
 
     /// If the file that was being published is lost, drops its intent and its bytes, so that the next try fetches them
@@ -99,7 +99,7 @@ extension DownloadRun {
                 for event in events { try tx.append(event, taskID: id, owner: task.owner, at: now) }
             }
             var machine = TaskStateMachine(task)
-            machine.note { $0 = facts }
+            machine.setOutcome { $0 = facts }
             if var resumeData = whole, let length {
                 resumeData.part = PartRecord(mark: intent.part.mark)
                 try tx.update(resumeData: resumeData, of: transferID)

@@ -44,7 +44,7 @@ extension DownloadRun {
         own.sourceUse = sourceUse
         let name = own.partialName
         do {
-            try await claim(length, by: own.id, in: directory, for: purpose)
+            try await services.claim(length, by: own.id, in: directory, for: purpose)
             defer { services.space.withLockedValue { [id = own.id] in $0.remove(id) } }
             let part = try await services.pool.run { () throws(FileError) in
                 try PartialFile.create(in: directory, named: name)

@@ -46,7 +46,7 @@ extension DownloadRun {
             if !isProcessed {
                 control.enter(.processing)
                 try await prepare(file, length: length, whole: wholeFacts)
-                try await noteReady(file, length: length)
+                try await recordReady(file, length: length)
             }
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }

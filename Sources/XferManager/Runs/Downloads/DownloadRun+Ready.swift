@@ -19,7 +19,7 @@ extension DownloadRun {
     }
 
     /// Publishes or stages the file that an earlier run recorded; nil if it is unusable.
-    func goOn(with ready: ReadyFile, in directory: DirectoryHandle) async throws -> RunEnd? {
+    func resume(with ready: ReadyFile, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let file = try await reopen(ready, in: directory) else {
             try await forget(ready, in: directory)
             return nil
@@ -32,7 +32,7 @@ extension DownloadRun {
     }
 
     /// Commits that the file is ready, with its metadata, so that later runs detect a change.
-    func noteReady(_ file: PartialFile, length: Int64, isProcessed: Bool = false) async throws {
+    func recordReady(_ file: PartialFile, length: Int64, isProcessed: Bool = false) async throws {
         let control = control
         var ready = ReadyFile(name: file.name, finalName: finalName, isProcessed: isProcessed)
         ready.facts = try await services.pool.run { try file.facts() }
@@ -59,7 +59,7 @@ extension DownloadRun {
         // The received bytes are kept, whatever the hook does.
         try await keep(part, length: length)
         let id = transfer.id
-        try await claim(length, by: id, in: directory, for: "a copy for the hook \"\(hook)\"")
+        try await services.claim(length, by: id, in: directory, for: "a copy for the hook \"\(hook)\"")
         defer { services.space.withLockedValue { $0.remove(id) } }
         let working = ReadyFile(name: transfer.workingName(), finalName: finalName, isProcessed: true)
         do {
@@ -74,7 +74,7 @@ extension DownloadRun {
             }
             let left = try file.length()
             try await prepare(file, length: left)
-            try await noteReady(file, length: left, isProcessed: true)
+            try await recordReady(file, length: left, isProcessed: true)
             return (file, left)
         } catch {
             try await forget(working, in: directory)
@@ -107,9 +107,9 @@ extension DownloadRun {
             kind: .postProcess, hook: hook, task: id, file: directory.path(of: working.name),
             name: working.finalName, description: services.describe(task))
         let stop = HookStop()
-        control.note(stop)
+        control.setHook(stop)
         let report = await services.hooks.run(occasion, stop: stop)
-        control.note(nil)
+        control.setHook(nil)
         switch report?.end {
         case .exited(0): return true
         case .stopped: return false

@@ -49,7 +49,7 @@ actor DownloadRun: TransferSubscriber {
     func run() async throws -> RunEnd {
         let end: Result<RunEnd, any Error>
         do {
-            end = .success(try await bringHome())
+            end = .success(try await runToEnd())
         } catch let error as FileError {
             end = .failure(await forgettingLost(error))
         } catch {
@@ -59,11 +59,11 @@ actor DownloadRun: TransferSubscriber {
         return try end.get()
     }
 
-    private func bringHome() async throws -> RunEnd {
+    private func runToEnd() async throws -> RunEnd {
         let directory = try await openDirectory()
         let ready = try await readyFile()
         if let end = try await finishPublishing(ready, in: directory) { return end }
-        if let ready, let end = try await goOn(with: ready, in: directory) { return end }
+        if let ready, let end = try await resume(with: ready, in: directory) { return end }
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
 
         while true {
@@ -94,14 +94,14 @@ actor DownloadRun: TransferSubscriber {
             return try already(published: finalName, in: directory)
         case .whole(let body):
             if try await owesWord() { pendingEvents.append(.taskRefreshed) }
-            control.note(received: body.length, total: body.length)
+            control.setReceived(body.length, total: body.length)
             control.enter(.verifying)
-            let portion = try await shared.handOut(body, to: self, in: directory)
-            take(portion)
-            defer { portion.part.close() }
+            let copy = try await shared.handOut(body, to: self, in: directory)
+            adopt(copy)
+            defer { copy.part.close() }
             do {
-                let end = try await publish(portion.part, length: body.length, in: directory)
-                if case .stopped = end { try await keep(portion.part, length: body.length) }
+                let end = try await publish(copy.part, length: body.length, in: directory)
+                if case .stopped = end { try await keep(copy.part, length: body.length) }
                 return end
             } catch let error as TransferError where error.reason == .checksumMismatch {
                 guard try await suspectSources(of: body.length, because: error) else { throw error }
@@ -135,12 +135,13 @@ actor DownloadRun: TransferSubscriber {
         return await shared.body(for: self, in: directory, conditions)
     }
 
-    func take(_ portion: OwnedCopy) {
-        transfer = portion.transfer
-        described = portion.described
-        isOriginal = portion.isOriginal
-        wholeFacts = portion.facts
-        holdingDigest = portion.holdingDigest
+    /// Makes the copy this task's own transfer.
+    func adopt(_ copy: OwnedCopy) {
+        transfer = copy.transfer
+        described = copy.described
+        isOriginal = copy.isOriginal
+        wholeFacts = copy.facts
+        holdingDigest = copy.holdingDigest
     }
 
     // MARK: Stopping and limits
@@ -157,7 +158,7 @@ actor DownloadRun: TransferSubscriber {
 
     // MARK: Response heads from the transfer
 
-    func note(_ head: ResponseHead, from url: HTTPURL?) {
+    func record(_ head: ResponseHead, from url: HTTPURL?) {
         outcome.httpStatus = head.status
         outcome.finalURL = url
         outcome.etag = head.etag
@@ -171,19 +172,19 @@ actor DownloadRun: TransferSubscriber {
     }
 
     /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
-    func take(_ news: ResponseUpdate) async -> Bool {
-        note(news.head, from: news.url)
-        received = news
+    func apply(_ update: ResponseUpdate) async -> Bool {
+        record(update.head, from: update.url)
+        received = update
         do {
-            let url = news.url ?? specification.request.url
+            let url = update.url ?? specification.request.url
             let types = specification.request.acceptedTypes
-            if let refusal = ResponseRules.typeFailure(news.head, from: url, acceptedTypes: types) {
+            if let refusal = ResponseRules.typeFailure(update.head, from: url, acceptedTypes: types) {
                 isRefused = true
                 throw refusal
             }
             pendingEvents.append(
                 .taskResponse(
-                    status: news.head.status, total: news.total, etag: news.head.etag, resumed: news.isResumed))
+                    status: update.head.status, total: update.total, etag: update.head.etag, resumed: update.isResumed))
             guard let directory = ownDirectory, let end = try await endAtHead(in: directory) else { return true }
             early = .success(end)
         } catch {

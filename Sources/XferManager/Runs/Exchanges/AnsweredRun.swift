@@ -39,12 +39,12 @@ extension AnsweredRun {
     /// a response above `largestResult`.
     private func makeRoom(for length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
-        try await claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
+        try await services.claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
     }
 
     /// Keeps a complete response. Returns why the task refuses it, nil if it does not.
     func keepAndJudge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> TransferError? {
-        let head = try note(ended)
+        let head = try record(ended)
         control.enter(.verifying)
         let (object, refusal) = try await keep(ended, spill: spill, parsing: specification.response.parsers)
         let now = services.clock()
@@ -61,7 +61,7 @@ extension AnsweredRun {
 
     /// Records the facts about the response that go into the task's row.
     @discardableResult
-    func note(_ ended: AttemptOutcome) throws(TransferError) -> ResponseHead {
+    func record(_ ended: AttemptOutcome) throws(TransferError) -> ResponseHead {
         guard let head = ended.head else { throw TransferError(.internalError, "an exchange without an answer") }
         outcome.httpStatus = head.status
         outcome.finalURL = ended.finalURL

@@ -26,7 +26,7 @@ extension ExchangeRun {
             guard length <= settings.largestResult else {
                 throw TransferError(.lengthMismatch, "the kept response has \(length) bytes, more than may be kept")
             }
-            try await claim(length, by: transfer.id, in: spool.directory, for: "a response of \(length)")
+            try await services.claim(length, by: transfer.id, in: spool.directory, for: "a response of \(length)")
             defer { services.space.withLockedValue { $0.remove(transfer.id) } }
             let isWhole = try await services.cache.handOut(
                 lease, to: spill.descriptor, isCancelled: { control.isStopRequested })
@@ -43,7 +43,7 @@ extension ExchangeRun {
     /// Ends with a kept response; nil if it was damaged.
     func finish(with lease: CacheLease, as response: StoredResponse) async throws -> RunEnd? {
         guard let cached = try await answer(from: lease, as: response) else { return nil }
-        control.note(received: response.length, total: response.length)
+        control.setReceived(response.length, total: response.length)
         return try await judge(cached.answer, spill: cached.spill)
     }
 

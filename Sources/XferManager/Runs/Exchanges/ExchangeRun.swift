@@ -35,7 +35,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
     func run() async throws -> RunEnd {
         let end: Result<RunEnd, any Error>
         do {
-            end = .success(try await bringHome())
+            end = .success(try await runToEnd())
         } catch {
             end = .failure(error)
         }
@@ -43,7 +43,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         return try end.get()
     }
 
-    private func bringHome() async throws -> RunEnd {
+    private func runToEnd() async throws -> RunEnd {
         while true {
             guard !control.isStopRequested else { return .stopped }
             switch try await consultCache() {
@@ -121,7 +121,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
     /// Makes a request of this run alone.
     private func exchange(_ conditions: [HeaderField]) async throws -> OwnAnswer {
         let content = try await OpenedContent.open(for: taskID, specification, services)
-        control.note(sent: 0, total: specification.kind == .upload ? content.length : nil)
+        control.setSent(0, total: specification.kind == .upload ? content.length : nil)
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
         // The sources stay open as long as the attempt may read them.
@@ -155,18 +155,18 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         await shared.setMaxRates(course.maxRates, of: taskID)
     }
 
-    func take(_ news: ResponseUpdate) -> Bool {
-        received = news
+    func apply(_ update: ResponseUpdate) -> Bool {
+        received = update
         pendingEvents.append(
-            .taskResponse(status: news.head.status, total: news.total, etag: news.head.etag, resumed: false))
+            .taskResponse(status: update.head.status, total: update.total, etag: update.head.etag, resumed: false))
         return true
     }
 
-    func note(_ head: ResponseHead, from url: HTTPURL?) {}
+    func record(_ head: ResponseHead, from url: HTTPURL?) {}
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {
         let total = specification.kind == .upload ? progress.sendTotal : progress.total
-        control.note(sent: progress.sent, total: total ?? control.progress.total)
+        control.setSent(progress.sent, total: total ?? control.progress.total)
     }
 
     // MARK: The answer

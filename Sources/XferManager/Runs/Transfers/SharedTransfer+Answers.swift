@@ -13,26 +13,21 @@ extension SharedTransfer {
         let request = specification.request
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
-        times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+        response.times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         let ended = try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
         } onEvent: { event, _ in
             await passOnEvents()
             guard case .response(let head) = event else { return }
-            times.answered = services.clock()
-            headCount += 1
-            let news = ResponseUpdate(
-                number: headCount, head: head, url: nil, total: head.contentLength, isResumed: false,
-                times: times)
-            self.head = news
-            await tell(news)
+            response.times.answered = services.clock()
+            await report(response.setHead(head, from: nil, total: head.contentLength, isResumed: false))
             if request.method != .head { try await makeRoom(forAnswer: head.contentLength) }
         }
         let answer = try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
         let outcome = answer.outcome
         switch outcome.result {
         case .complete:
-            control.note(received: outcome.offset, total: outcome.total)
+            control.setReceived(outcome.offset, total: outcome.total)
             await onBodyEnd()
             return .answered(WholeAnswer(outcome: outcome, spill: answer.spill))
         case .stopped: return .left
@@ -45,31 +40,6 @@ extension SharedTransfer {
     /// Fails if the response is known not to fit, before it fills the disk that holds the database.
     private func makeRoom(forAnswer length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
-        try await claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
-    }
-}
-
-/// A complete response, not yet judged. A body too large for memory is in a temporary file that only the members read.
-struct WholeAnswer: Sendable {
-    let outcome: AttemptOutcome
-    let spill: SpoolFile
-
-    /// The body as the member's own file.
-    func copy(for member: any TransferSubscriber) async throws -> SpoolFile {
-        let (services, control, id) = (member.services, member.control, await member.transfer.id)
-        let spool = services.spool
-        guard let length = outcome.spilledLength else {
-            return try await services.pool.run { () throws(FileError) in try spool.makeFile() }
-        }
-        try await member.claim(length, by: id, in: spool.directory, for: "a copy of a response of \(length)")
-        // Free space no longer includes what is written by then, so the claim ends.
-        defer { services.space.withLockedValue { $0.remove(id) } }
-        return try await services.pool.run { () throws(FileError) in
-            let own = try spool.makeFile()
-            _ = try FileCopy.copy(
-                from: spill.descriptor, to: own.descriptor, length: length,
-                isCancelled: { control.isStopRequested })
-            return own
-        }
+        try await services.claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
     }
 }

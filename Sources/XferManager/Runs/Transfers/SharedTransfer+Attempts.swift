@@ -36,9 +36,12 @@ extension SharedTransfer {
             let facts = try await requireWhole(part, length)
             return .whole(
                 WholeBody(
-                    part: part, length: length, described: described, facts: facts, holdingDigest: holdingDigest))
+                    part: part, length: length, described: kept.described, facts: facts,
+                    holdingDigest: kept.holdingDigest))
         }
-        if committed > 0, committed == transfer.resumeData.totalLength { return try await whole(committed) }
+        if kept.committed > 0, kept.committed == transfer.resumeData.totalLength {
+            return try await whole(kept.committed)
+        }
         beginWithSources()
         var restarts = 0
         while true {
@@ -48,28 +51,27 @@ extension SharedTransfer {
             guard let round = try await askSource(into: part, in: directory, maySplit: restarts == 0) else { continue }
             switch round.result {
             case .complete:
-                return try await whole(round.written.reduce(0) { $0 + $1.committed - $1.start })
+                return try await whole(round.written.byteCount)
             case .notModified:
                 return .notModified(
                     Confirmation(
                         head: round.outcome?.head ?? ResponseHead(status: 304),
-                        url: round.outcome?.finalURL ?? source(for: 0), times: times))
+                        url: round.outcome?.finalURL ?? source(for: 0), times: response.times))
             case .stopped:
                 return .left
             case .failed(let error):
-                guard goesOn(after: error) else { return .failed(error) }
+                guard canContinue(after: error) else { return .failed(error) }
             case .startOver(let reason):
-                try await dropKeptBytes(sourceChange: reason.change)
-                try await services.pool.run { try part.truncate(to: 0) }
+                try await dropKeptBytes(sourceChange: reason.change, truncating: part)
                 restarts += 1
             case .restartWithHTTP1:
                 restarts += 1
             }
-            head = nil
+            response.removeHead()
             guard restarts > Self.maxRestarts else { continue }
             let failure = TransferError(
                 .rangeMismatch, "the server's answers contradict each other: started over \(Self.maxRestarts) times")
-            guard goesOn(after: failure) else { throw failure }
+            guard canContinue(after: failure) else { throw failure }
             restarts = 0
         }
     }
@@ -79,57 +81,65 @@ extension SharedTransfer {
     private func askSource(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round? {
-        let before = committed
-        isBodyTaken = choice(of: 0).way == .own
+        let before = kept.committed
+        response.isAccepted = sources[0].mode == .own
         let round: Round
         do {
-            round = try await bring(into: part, in: directory, maySplit: maySplit)
+            round = try await makeRound(into: part, in: directory, maySplit: maySplit)
         } catch let refusal as SourceRefusal {
             refuse(of: 0, because: refusal.reason)
             return nil
         }
-        if case .startOver(let reason) = round.result, choice(of: 0).way.isForeign, !isBodyTaken {
+        if case .startOver(let reason) = round.result, sources[0].mode.isForeign, !response.isAccepted {
             refuse(of: 0, because: reason)
             return nil
         }
-        guard isBodyTaken else { return round }
+        guard response.isAccepted else { return round }
         switch round.result {
         case .stopped, .failed, .restartWithHTTP1:
-            try await checkpoint(part, at: round.written, keeping: described, isLast: true)
-            if committed > before { hasGained = true }
+            try await checkpoint(part, at: round.written, keeping: kept.described, isLast: true)
+            if kept.committed > before { sources.hasGained = true }
         case .complete, .notModified, .startOver: break
         }
         return round
     }
 
-    private func bring(
+    private func makeRound(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
         if maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {
-            return try await bringSegments(into: part, in: directory, maySplit: maySplit)
+            let segmented = SegmentedDownload(of: part, in: directory)
+            self.segmented = segmented
+            defer { self.segmented = nil }
+            return try await segmented.run(on: self, maySplit: maySplit)
         }
         let outcome = try await attempt(into: part, in: directory)
-        take(outcome)
+        describe(after: outcome)
         return Round(outcome)
     }
 
-    /// Updates `described` after the only attempt has ended.
-    func take(_ outcome: AttemptOutcome) {
-        guard outcome.result != .notModified, isBodyTaken else { return }
-        described = describing(outcome.resumeData, by: choice(of: 0))
+    /// Updates what describes the bytes after the only attempt has ended.
+    func describe(after outcome: AttemptOutcome) {
+        guard outcome.result != .notModified, response.isAccepted else { return }
+        describe(kept.description(of: outcome.resumeData, by: sources[0]))
     }
 
-    /// The URL a lane's attempts request. It is always one the client gave: redirects are followed again, so that each
-    /// hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
+    /// The highest number that a member, or a task about to become one, wants.
+    var segmentCount: SegmentCount {
+        guard specification.kind == .download, specification.request.method == .get else { return .one }
+        return .highest(members.wantedSegments(default: settings.segments) + started.wantedSegments)
+    }
+
+    /// The URL a connection's attempts request. It is always one the client gave: redirects are followed again, so that
+    /// each hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
     /// reused.
-    func source(for lane: Int) -> HTTPURL { specification.sources[choice(of: lane).source] }
+    func source(for connection: Int) -> HTTPURL { specification.sources[sources[connection].source] }
 
     /// The request that all members share. It names accepted types only if all members accept the same; otherwise each
     /// member checks the type itself.
-    private func request(for lane: Int) -> TransferRequest {
-        var request = MirrorRequest.request(specification.request, for: source(for: lane))
-        let wanted = Set(members.values.map(\.run.specification.request.acceptedTypes))
-        request.acceptedTypes = wanted.count == 1 ? wanted.first ?? [] : []
+    private func request(for connection: Int) -> TransferRequest {
+        var request = MirrorRequest.request(specification.request, for: source(for: connection))
+        request.acceptedTypes = members.acceptedTypes
         // HTTP/2 streams share the bandwidth of one connection, and bytes in flight on a cancelled stream are wasted.
         if segmentCount != .one { request.httpVersion = .http1 }
         return request
@@ -140,10 +150,10 @@ extension SharedTransfer {
         try await attempt(0, for: nil, isFirst: true, into: part) { event, handle in
             switch event {
             case .head(let head, let verdict, let keeping):
-                times.answered = services.clock()
+                response.times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
             case .checkpointDue(let offset):
-                try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: described)
+                try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: kept.described)
                 await services.engine.committed(handle.id, offset: offset)
             case .redirected, .judged, .informational, .response, .finished:
                 break
@@ -151,47 +161,46 @@ extension SharedTransfer {
         }
     }
 
-    /// Makes one attempt of a lane.
+    /// Makes one attempt of a connection.
     ///
     /// - Parameters:
     ///   - segment: the bytes to fetch; nil is all that is missing after the kept bytes.
     ///   - isFirst: whether no response has been accepted in this round. Later attempts rely on what the first response
     ///     has set in `described`.
     func attempt(
-        _ lane: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
+        _ connection: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile, stake: SharedStake? = nil,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
-        let choice = choice(of: lane)
-        var kept = kept(for: choice, isFirst ? transfer.resumeData : described)
-        kept.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
+        let choice = sources[connection]
+        let committed = kept.committed
+        var resumeData = kept.resumeData(for: choice, isFirst: isFirst)
+        resumeData.segments = segment == nil && committed > 0 ? [Segment(start: 0, committed: committed)] : []
         if isFirst {
-            // If members have different conditions, the request has none: a whole response suits all of them.
-            let wanted = Set(members.values.map(\.conditions))
             // The conditions are about the first source's response.
-            conditions = committed == 0 && wanted.count == 1 && choice.source == 0 ? wanted.first ?? [] : []
-            times = ExchangeTimes(asked: services.clock(), answered: services.clock())
+            response.conditions = committed == 0 && choice.source == 0 ? members.conditions : []
+            response.times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         }
         // Segments are combined under a validator that each response shows; a digest would reveal a mistake too late.
         // Between several sources a digest may be the only proof.
         if isFirst {
-            isJoinUnproven =
-                segment == nil && committed > 0 && choice.way == .own && mayJoinUnproven
-                && ResumeRules.isResumable(kept, allowsUnsafe: specification.resumesUnsafely) == false
+            response.isJoinUnproven =
+                segment == nil && committed > 0 && choice.mode == .own && mayJoinUnproven
+                && ResumeRules.isResumable(resumeData, allowsUnsafe: specification.resumesUnsafely) == false
         }
-        let isUnderDigest = choice.way == .underDigest || isFirst && isJoinUnproven
+        let isUnderDigest = choice.mode == .underDigest || isFirst && response.isJoinUnproven
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
-        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.way != .anew
+        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.mode != .anew
         return try await attempt(
-            request(for: lane), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
+            request(for: connection), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst
         ) { attempt in
-            attempt.resumeData = kept
+            attempt.resumeData = resumeData
             attempt.segment = segment
             attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
             attempt.digestIsKnown = isDigestKnown
-            attempt.conditions = isFirst ? conditions : []
+            attempt.conditions = isFirst ? response.conditions : []
             attempt.checkpoints = settings.checkpoints
-            attempt.stake = lanes?.stake
+            attempt.stake = stake
         } onEvent: { event, handle in
             await passOnEvents()
             try await onEvent(event, handle)
@@ -204,56 +213,33 @@ extension SharedTransfer {
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
         into part: PartialFile, in directory: DirectoryHandle
     ) async throws {
-        let choice = choice(of: 0)
+        let choice = sources[0]
         let body: BodyPlan
         var isHeld = false
         switch verdict {
         case .restart(let plan, let reason):
             isHeld = true
-            if choice.way.isForeign { throw SourceRefusal(reason: reason) }
-            try await dropKeptBytes(sourceChange: choice.way == .anew ? Self.makingWay : reason.change)
-            try await services.pool.run { try part.truncate(to: 0) }
-            book.begin(with: choice.source)
+            if choice.mode.isForeign { throw SourceRefusal(reason: reason) }
+            try await dropKeptBytes(
+                sourceChange: choice.mode == .anew ? Self.makingWay : reason.change, truncating: part)
+            sources.selector.begin(with: choice.source)
             body = plan
         case .write(let plan):
-            book.onBody(of: choice, at: plan.offset, isUnproven: isJoinUnproven && plan.offset > 0)
-            if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
+            acceptBody(
+                from: choice, at: plan.offset, isUnproven: response.isJoinUnproven && plan.offset > 0)
             body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .fail:
-            for member in members.values { await member.run.note(head, from: keeping.finalURL) }
+            for member in members.waiting.values { await member.run.record(head, from: keeping.finalURL) }
             return
         }
-        isBodyTaken = true
-        described = describing(keeping, by: choice)
+        response.isAccepted = true
+        describe(kept.description(of: keeping, by: choice))
         try await commitSourceUse()
-        headCount += 1
-        let news = ResponseUpdate(
-            number: headCount, head: head, url: keeping.finalURL, total: body.total, isResumed: committed > 0,
-            times: times)
-        self.head = news
-        await tell(news)
+        await report(
+            response.setHead(head, from: keeping.finalURL, total: body.total, isResumed: kept.committed > 0))
         guard isWanted else { return await stopIfUnwanted() }
-        try await makeRoom(for: part, in: directory)
+        try await kept.makeRoom(for: part, in: directory)
         if isHeld { await services.engine.proceed(handle.id) }
-    }
-
-    /// Reports a head to the members that have not got it yet. Members that do not want the body leave.
-    func tell(_ news: ResponseUpdate) async {
-        for id in audience {
-            guard let member = members[id], member.toldHead != news.number else { continue }
-            members[id]?.toldHead = news.number
-            guard await !member.run.take(news) else { continue }
-            members.removeValue(forKey: id)?.asking.resume(returning: .left)
-        }
-        await stopIfUnwanted()
-    }
-
-    /// Passes the events of the attempts to every member.
-    func passOnEvents() async {
-        let events = pendingEvents
-        guard !events.isEmpty else { return }
-        pendingEvents = []
-        for member in [members, leaving].flatMap(\.values) { await member.run.add(events) }
     }
 }
 

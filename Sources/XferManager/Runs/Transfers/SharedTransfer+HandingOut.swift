@@ -16,10 +16,12 @@ extension SharedTransfer {
         await handingOut.enter()
         defer { handingOut.leave() }
         let (id, task) = (transfer.id, run.taskID)
-        let isHeld = isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
+        // The lock `handingOut`, not actor isolation, keeps this true until the original is given away: another holder
+        // moves to its copy only under the lock, and no task joins a transfer whose body has ended.
+        let isHeld = started.isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
         if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
             // Publishing changes the file's times, so the recorded ones are removed first.
-            try await beginWriting()
+            try await kept.beginWriting()
             forgetBody()
             return DownloadRun.OwnedCopy(
                 transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
@@ -40,7 +42,7 @@ extension SharedTransfer {
         _ body: WholeBody, for run: DownloadRun, in directory: DirectoryHandle
     ) async throws -> DownloadRun.OwnedCopy {
         let (shared, pool, control) = (transfer.id, services.pool, run.control)
-        let portion = try await run.ownedCopy(
+        let copy = try await run.ownedCopy(
             described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
             for: "a copy of \(body.length) and the reserve",
             in: directory
@@ -55,11 +57,11 @@ extension SharedTransfer {
             }
             return true
         } onMove: { tx, own in
-            try tx.takeVersion(of: shared, for: own)
+            try tx.copyVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
-        guard var portion else { throw TransferError(.internalError, "a copy came to nothing") }
-        portion.holdingDigest = body.holdingDigest
-        return portion
+        guard var copy else { throw TransferError(.internalError, "a copy came to nothing") }
+        copy.holdingDigest = body.holdingDigest
+        return copy
     }
 }

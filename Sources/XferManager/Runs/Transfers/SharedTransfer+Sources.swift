@@ -1,9 +1,7 @@
 import Logging
 import XferCore
 import XferCurl
-import XferFiles
 import XferModel
-import XferStore
 
 /// The chosen source cannot continue bytes that another source sent.
 struct SourceRefusal: Error {
@@ -14,46 +12,34 @@ struct SourceRefusal: Error {
 extension SharedTransfer {
     /// Begins a run: every source may be asked again.
     func beginWithSources() {
-        book = MirrorSelector(count: specification.sources.count, use: transfer.sourceUse)
-        choices = [:]
-        hasGained = false
+        sources = TransferSources(count: specification.sources.count, use: transfer.sourceUse)
     }
 
     /// Chooses the source to ask next. Returns the run's error when no source is left.
     func chooseSource() -> TransferError? {
-        switch book.next(hasBytes: committed > 0, proof: proof, isPatient: isPatient) {
+        let decision = sources.selector.next(
+            hasBytes: kept.committed > 0, proof: proof(of: transfer.resumeData),
+            isPatient: members.arePatient(hasGained: sources.hasGained))
+        switch decision {
         case .ask(let choice):
-            choices[0] = choice
+            sources[0] = choice
             return nil
         case .fail(let error):
             return error
         }
     }
 
-    func choice(of lane: Int) -> MirrorSelector.Choice { choices[lane] ?? MirrorSelector.Choice(source: 0, way: .own) }
-
-    /// Whether every waiting member gave a digest that the finished bytes must have. Tasks with mirrors share only if
-    /// their digests are equal; see `SharingRules`.
+    /// Whether every waiting member gave a digest that the finished bytes must have.
     var isDigestKnown: Bool {
-        guard specification.mirrors.isEmpty else { return specification.checksum != nil }
-        return !members.isEmpty && members.values.allSatisfy { $0.run.specification.checksum != nil }
+        SharingRules.isDigestKnown(own: specification.checksum, ofMembers: digestsOfMembers)
     }
 
-    private var proof: MirrorSelector.Proof { proof(of: transfer.resumeData) }
+    /// The digests of the members; nil with mirrors, where all tasks that share have the same.
+    private var digestsOfMembers: [Checksum?]? { specification.mirrors.isEmpty ? members.demandedDigests : nil }
 
-    private func proof(of kept: ResumeData) -> MirrorSelector.Proof {
-        guard kept.totalLength != nil, kept.contentEncoding == nil else { return .none }
-        if isDigestKnown { return .digest }
-        return kept.validators.etag.map(EntityTag.isStrong) == true ? .tag : .none
-    }
-
-    /// Whether every waiting member is going to retry soon.
-    private var isPatient: Bool {
-        members.values.allSatisfy { member in
-            let (run, limits) = (member.run, member.run.specification.retry)
-            let tries = hasGained ? min(run.context.tries, 1) : run.context.tries
-            return limits.retryFor > 0 && MirrorSelector.isPatient(tries: tries, maxRetries: limits.maxRetries)
-        }
+    /// What would prove that further bytes belong to these.
+    func proof(of kept: ResumeData) -> MirrorSelector.Proof {
+        MirrorSelector.Proof(of: kept, isDigestKnown: isDigestKnown)
     }
 
     /// The sources that may have sent kept bytes.
@@ -62,117 +48,51 @@ extension SharedTransfer {
         return specification.sources.enumerated().filter { senders.contains($0.offset) }.map(\.element)
     }
 
-    // MARK: What is kept
-
-    /// The resume data for the chosen source. `underDigest` removes the validators, which are another server's; for
-    /// `anew` it is empty, and the attempt gets only the number of kept bytes.
-    func kept(for choice: MirrorSelector.Choice, _ data: ResumeData) -> ResumeData {
-        if choice.way == .anew { return ResumeData() }
-        var kept = data
-        if choice.way == .underDigest { kept.validators = Validators() }
-        return kept
-    }
-
-    /// The reverse of `kept(for:_:)`: bytes that are continued under a digest keep their validators.
-    func describing(_ answered: ResumeData, by choice: MirrorSelector.Choice) -> ResumeData {
-        guard choice.way == .underDigest else { return answered }
-        var described = answered
-        described.validators = transfer.resumeData.validators
-        return described
-    }
-
-    /// Commits which sources sent the bytes in the partial file, before it holds any of a further source.
-    func commitSourceUse() async throws {
-        let (use, id) = (book.use, transfer.id)
-        guard use != transfer.sourceUse else { return }
-        try await services.store.write { try $0.setSourceUse(use, of: id) }
-        transfer.sourceUse = use
-    }
-
     /// Why kept bytes are dropped when another source sends the whole.
     static var makingWay: String { "its source cannot go on, and another one sends the whole" }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
-    /// bytes whatever validators the source shows. Tasks with mirrors all demand the same.
+    /// bytes whatever validators the source shows.
     var demandedDigest: Checksum? {
-        guard specification.mirrors.isEmpty else { return specification.checksum }
-        let waiting = members.sorted { $0.key < $1.key }.map(\.value.run.specification.checksum)
-        return (waiting + [specification.checksum]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
+        SharingRules.demandedDigest(own: specification.checksum, ofMembers: digestsOfMembers)
     }
 
     /// Whether kept bytes may be continued from their source without a validator. After such a combination had the
     /// wrong digest it may not: the whole is fetched from one source.
-    var mayJoinUnproven: Bool { !book.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
+    var mayJoinUnproven: Bool { !sources.selector.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
 
-    /// Drops bytes that only a digest can verify, if no member demands one any more.
-    func demandDigest(in part: PartialFile) async throws {
-        guard transfer.sourceUse.unprovenFrom != nil, committed > 0 else { return }
-        holdingDigest = holdingDigest ?? demandedDigest
-        let isHeld = specification.mirrors.isEmpty ? holdingDigest != nil : isDigestKnown
-        guard !isHeld else { return }
-        try await dropKeptBytes(
-            sourceChange: "it was put together without a validator, and no checksum is demanded now")
-        try await services.pool.run { try part.truncate(to: 0) }
-        described = ResumeData()
+    /// Accepts a body from a source: the source counts as a sender from here on, and that is committed before its first
+    /// byte is written.
+    func acceptBody(from choice: MirrorSelector.Choice, at offset: Int64, isUnproven: Bool = false) {
+        sources.selector.onBody(of: choice, at: offset, isUnproven: isUnproven)
+        if sources.selector.use.unprovenFrom != nil { kept.holdingDigest = kept.holdingDigest ?? demandedDigest }
     }
 
-    // MARK: Several at once
-
-    /// Chooses the source of a lane that is not the first; see `MirrorSelector.another`.
-    func chooseSource(for lane: Int) {
-        guard book.hasMirrors else { return choices[lane] = nil }
-        let busy = (lanes?.live.keys.filter { $0 != lane } ?? []).sorted()
-        for other in busy { noteSpeed(of: other) }
-        choices[lane] =
-            book.another(besides: busy.map { choice(of: $0).source }, proof: proof(of: described))
-            ?? MirrorSelector.Choice(source: book.use.described, way: .own)
-    }
-
-    /// Records the speed of a lane's source over its attempt so far.
-    func noteSpeed(of lane: Int) {
-        guard book.hasMirrors, let began = lanes?.began[lane], let handle = lanes?.handle(of: lane) else { return }
-        book.onSpeed(
-            of: choice(of: lane).source, bytes: handle.progress.snapshot.received,
-            in: began.duration(to: Clocks.monotonic()))
-    }
-
-    /// Accepts the response of a further lane that continues the bytes of others: its source counts as a sender from
-    /// here on.
-    func takePart(_ lane: Int, at offset: Int64) async throws {
-        book.onBody(of: choice(of: lane), at: offset)
-        if book.use.unprovenFrom != nil { holdingDigest = holdingDigest ?? demandedDigest }
-        try await commitSourceUse()
-    }
-
-    /// Whether the failure of a further lane concerns only its source, so that the other lanes continue. If so, the
-    /// failure is recorded for the source.
-    func isOfSourceAlone(_ lane: Int, _ error: TransferError) -> Bool {
-        guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
-        let source = choice(of: lane).source
-        guard lanes?.live.keys.allSatisfy({ choice(of: $0).source != source }) == true else { return false }
-        setAside(source, error)
-        return true
-    }
+    /// Commits which sources sent the bytes, before the file holds any of a further source.
+    func commitSourceUse() async throws { try await kept.commit(sources.selector.use) }
 
     // MARK: What went wrong
 
     /// Records a failed attempt of its source. Returns whether another source may do better.
-    func goesOn(after error: TransferError) -> Bool {
-        guard book.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
-        setAside(choice(of: 0).source, error)
+    func canContinue(after error: TransferError) -> Bool {
+        guard sources.selector.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
+        setAside(0, error)
         return true
     }
 
-    private func setAside(_ source: Int, _ error: TransferError) {
-        let isAside = book.onFailure(of: source, error)
+    /// Records the failure for the source of a connection.
+    func setAside(_ connection: Int, _ error: TransferError) {
+        let source = sources[connection].source
+        let isAside = sources.selector.onFailure(of: source, error)
         log(isAside ? "a source is set aside" : "a source fails for now", source, error.message)
     }
 
-    /// Records that a lane's source cannot continue the bytes of others.
-    func refuse(of lane: Int, because reason: RestartReason) {
-        if lane == 0, !isBodyTaken { head = nil }
-        book.onRefusal(of: choice(of: lane).source)
-        log("a source cannot go on with what is kept", choice(of: lane).source, reason.description)
+    /// Records that a connection's source cannot continue the bytes of others.
+    func refuse(of connection: Int, because reason: RestartReason) {
+        if connection == 0, !response.isAccepted { response.removeHead() }
+        let source = sources[connection].source
+        sources.selector.onRefusal(of: source)
+        log("a source cannot go on with what is kept", source, reason.description)
     }
 
     private func log(_ what: Logger.Message, _ source: Int, _ reason: String) {

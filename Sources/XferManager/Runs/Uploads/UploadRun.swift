@@ -32,7 +32,7 @@ actor UploadRun: AnsweredRun {
         guard let length = content.length else {
             throw TransferError(.internalError, "an upload that can be continued has a length")
         }
-        control.note(sent: recorded?.offset ?? 0, total: length)
+        control.setSent(recorded?.offset ?? 0, total: length)
         switch specification.upload.uploadProtocol {
         case .tus: return try await run(TusUpload(specification, content, length: length, recorded), sending: content)
         case .resumable:
@@ -54,7 +54,7 @@ actor UploadRun: AnsweredRun {
                 switch try await exchange(request, of: &machine, sending: content) {
                 case .answered(let heard):
                     answer = heard
-                    control.note(sent: machine.resumeData?.offset ?? 0, total: length)
+                    control.setSent(machine.resumeData?.offset ?? 0, total: length)
                     step = machine.onAnswer(heard.head, location: heard.location, at: services.clock())
                 case .goesOn(let next): step = next
                 case .stopped: return stopped(mayHaveCreated: machine.resumeData == nil)
@@ -99,7 +99,7 @@ actor UploadRun: AnsweredRun {
     }
 
     private func keepUnjudged(_ answer: Answer) async throws {
-        try note(answer.outcome)
+        try record(answer.outcome)
         _ = try await keep(answer.outcome, spill: answer.spill, parsing: [])
     }
 
@@ -153,7 +153,7 @@ actor UploadRun: AnsweredRun {
     ) async throws -> Exchanged {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
-        if let range = request.content { control.note(sent: range.lowerBound, total: content.length) }
+        if let range = request.content { control.setSent(range.lowerBound, total: content.length) }
         var asked = request.url
         var isInterrupted = false
         // The source stays open as long as the attempt may read it.

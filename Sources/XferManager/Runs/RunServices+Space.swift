@@ -2,21 +2,21 @@ import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-extension AttemptMaker {
+extension RunServices {
     /// Claims bytes of the file system for a transfer, or throws `insufficientSpace` if they are known not to fit.
     func claim(
         _ remaining: Int64, by id: TransferID, in directory: DirectoryHandle, for purpose: String
     ) async throws {
-        let isSure = services.space.withLockedValue { ledger in
+        let isSure = space.withLockedValue { ledger in
             let isSure = ledger.surelyFits(
                 remaining: remaining, for: id, on: directory.fileSystemID, at: Clocks.monotonic())
             if isSure { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
             return isSure
         }
         if isSure { return }
-        let free = try await services.pool.run { try directory.freeSpace() }
-        let shortfall = services.space.withLockedValue { ledger in
-            ledger.note(free: free, on: directory.fileSystemID, at: Clocks.monotonic())
+        let free = try await pool.run { try directory.freeSpace() }
+        let shortfall = space.withLockedValue { ledger in
+            ledger.record(free: free, on: directory.fileSystemID, at: Clocks.monotonic())
             let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)
             if shortfall == 0 { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
             return shortfall

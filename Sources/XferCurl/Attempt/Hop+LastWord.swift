@@ -7,13 +7,13 @@ import XferModel
 /// A server that refuses a content without reading it resets the connection after its answer (RFC 9112 §9.6). Linux
 /// keeps what came before a reset until it is read, but libcurl closes the socket as soon as sending fails. A second
 /// descriptor keeps the data readable. Over TLS that is not possible, since libcurl has ended the TLS session by then.
-extension Exchange {
+extension Hop {
     private static let most = 320 << 10
 
     /// Content is about to be sent.
     func keepSocket() {
-        guard spare == nil, url.scheme == .http, !hasSecureProxy, let socket = handle?.socket else { return }
-        spare = SpareSocket(of: socket)
+        guard link.spare == nil, url.scheme == .http, !link.hasSecureProxy, let socket = handle?.socket else { return }
+        link.spare = SpareSocket(of: socket)
     }
 
     /// Whether the content was not sent to its end.
@@ -25,7 +25,9 @@ extension Exchange {
 
     /// Processes the answer that libcurl did not read; does nothing when the head is incomplete.
     func hearLastWord(after code: CURLcode) {
-        guard [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING].contains(code), let spare else { return }
+        guard [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING].contains(code), let spare = link.spare else {
+            return
+        }
         var rest = spare.unread(upTo: Self.most)[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             let line = rest[...end]

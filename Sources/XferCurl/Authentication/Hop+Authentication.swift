@@ -4,7 +4,7 @@ import XferModel
 import XferTrust
 
 /// The authentication of a hop's request.
-extension Exchange {
+extension Hop {
     /// Sets libcurl's authentication, once the request's fields for this hop are known. `Authorization` is among them
     /// already where it can be sent at once, unless a header rule has removed it.
     func authenticate() throws(TransferError) {

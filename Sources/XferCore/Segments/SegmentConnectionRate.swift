@@ -1,7 +1,7 @@
 import XferModel
 
-/// The speed of a lane, from samples of its offset.
-struct LaneRate: Hashable, Sendable {
+/// The speed of a connection, from samples of its offset.
+struct SegmentConnectionRate: Hashable, Sendable {
     /// Nil until there are two samples.
     private(set) var bytesPerSecond: Double?
     private var last: Moment?
@@ -16,7 +16,7 @@ struct LaneRate: Hashable, Sendable {
     /// The weight of the latest sample.
     private static let weight = 0.5
 
-    mutating func note(_ offset: Int64, now: MonotonicInstant) {
+    mutating func addSample(_ offset: Int64, now: MonotonicInstant) {
         guard let last else {
             last = Moment(offset: offset, time: now)
             return

@@ -2,22 +2,22 @@ import CCurl
 import XferModel
 
 /// Sending. All of it runs inside libcurl's callbacks.
-extension Exchange {
+extension Hop {
     /// Fills the buffer with the next bytes. A value that is no count ends the request or pauses it. Never 0 before the
     /// end: libcurl would take that for the end, and the server would wait for the rest.
     func onContentWanted(from reader: ContentReader, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        noteContentWanted()
+        endExpectation()
         keepSocket()
         if run.isSendingPaused || !run.maySend() {
-            noteSent()
-            isSendingHeld = true
+            reportSent()
+            sending.isHeld = true
             return Int(CURL_READFUNC_PAUSE)
         }
         do throws(TransferError) {
             let chunk = buffer.prefix(run.sendChunk)
             let start = reader.position
             let count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: chunk))
-            noteSent()
+            reportSent()
             if yieldsToAnswer(), reader.seek(to: start) { return Int(CURL_READFUNC_PAUSE) }
             run.onSent(count)
             return count
@@ -32,29 +32,29 @@ extension Exchange {
     /// to read.
     private func yieldsToAnswer() -> Bool {
         guard !hasAnswer, url.scheme == .http || run.attempt.request.httpVersion == .http1 else { return false }
-        if hasYielded || handle?.hasUnreadBytes != true {
-            hasYielded = false
+        if sending.hasYielded || handle?.hasUnreadBytes != true {
+            sending.hasYielded = false
             return false
         }
-        hasYielded = true
-        isSendingHeld = true
+        sending.hasYielded = true
+        sending.isHeld = true
         run.core.unpauseSoon(run)
         return true
     }
 
     /// Passes the number of bytes that libcurl has handed to the system to the progress.
-    func noteSent() {
+    func reportSent() {
         guard let content, let handle else { return }
         let sent = handle.contentSent
         let total = content.length ?? handle.contentLength
-        run.progress.update { $0.noteSent(sent, of: total) }
+        run.progress.update { $0.setSent(sent, of: total) }
     }
 
     /// When the server last acknowledged further bytes since the previous call; nil when it did not. Bytes that the
     /// system has taken may be under way for longer than any timeout.
     func lastAcknowledgement(_ now: MonotonicInstant) -> MonotonicInstant? {
-        guard content != nil, let seen = handle?.acknowledgement, seen.bytes > acknowledged else { return nil }
-        acknowledged = seen.bytes
+        guard content != nil, let seen = handle?.acknowledgement, seen.bytes > sending.acknowledged else { return nil }
+        sending.acknowledged = seen.bytes
         return now.advanced(by: .milliseconds(-Int64(clamping: seen.age)))
     }
 }

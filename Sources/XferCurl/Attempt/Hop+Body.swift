@@ -3,7 +3,7 @@ import XferCore
 import XferModel
 
 /// The body of a response: whether it is wanted, where it is written, and whether it was complete.
-extension Exchange {
+extension Hop {
     /// Most bytes of an unwanted body that are read to save the connection, and for how long.
     private static var drainLimit: Int { 64 << 10 }
     private static var drainTime: Duration { .seconds(1) }
@@ -20,7 +20,9 @@ extension Exchange {
 
     /// Changes the end of this attempt's part of the present body; false when the offset is outside it.
     func setGoal(_ goal: Int64) -> Bool {
-        guard case .receiving = stage, let body, goal >= run.writer.offset, goal <= body.end ?? body.total ?? -1 else {
+        guard case .receiving = stage, let body, goal >= run.received.writer.offset,
+            goal <= body.end ?? body.total ?? -1
+        else {
             return false
         }
         self.body?.goal = goal
@@ -51,13 +53,13 @@ extension Exchange {
     /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
         guard case .receiving = stage, let body, let goal = body.goal else { return false }
-        return body.end == goal && run.writer.offset == goal
+        return body.end == goal && run.received.writer.offset == goal
     }
 
     func endBody() {
         guard let body else { return }
-        let offset = run.writer.offset
-        switch ResumeRules.judgeEnd(of: body, at: offset, skipped: run.writer.skipped, host: url.hostKey) {
+        let offset = run.received.writer.offset
+        switch ResumeRules.judgeEnd(of: body, at: offset, skipped: run.received.writer.skipped, host: url.hostKey) {
         case .complete:
             run.finish(.complete)
         case .fail(let error):
@@ -74,7 +76,7 @@ extension Exchange {
     /// Returns how many bytes were consumed. Any other number than all ends the request, except libcurl's value for
     /// "pause".
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if let challenge = challenges.takeFinal(), !judge(challenge) { return 0 }
+        if let challenge = response.challenges.removeFinal(), !judge(challenge) { return 0 }
         switch stage {
         case .holding:
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -82,7 +84,7 @@ extension Exchange {
             drained += bytes.count
             return drained <= Self.drainLimit ? bytes.count : 0
         case .receiving:
-            return take(bytes, for: run)
+            return write(bytes, for: run)
         case .requesting:
             refusal = TransferError(.protocolError, "\(url.hostKey) sent a body without a head", host: url.hostKey)
             return 0
@@ -92,7 +94,7 @@ extension Exchange {
     }
 
     /// Writes a chunk of the wanted body. This path is hot: no work for each byte, and little for each chunk.
-    private func take(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
+    private func write(_ bytes: UnsafeRawBufferPointer, for run: AttemptRun) -> Int {
         let now = run.core.now
         if !run.mayReceive(now) { return Int(CURL_WRITEFUNC_PAUSE) }
         switch run.write(bytes) {

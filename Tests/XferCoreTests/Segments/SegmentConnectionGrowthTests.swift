@@ -5,7 +5,7 @@ import XferTestSupport
 @testable import XferCore
 
 /// `auto` in a simulated world: a line of some capacity, and a server that gives each connection so much.
-@Suite struct LaneGrowthTests {
+@Suite struct SegmentConnectionGrowthTests {
     private struct World {
         /// MiB per second.
         var line: Double
@@ -18,48 +18,51 @@ import XferTestSupport
         var noise = 0.0
         var mebibytes: Double = 2000
 
-        func rate(_ lanes: Int) -> Double {
-            min(line * max(0.2, 1 - loss * Double(lanes - 1)), connection * Double(lanes))
+        func rate(_ connections: Int) -> Double {
+            min(line * max(0.2, 1 - loss * Double(connections - 1)), connection * Double(connections))
         }
 
-        /// The numbers of lanes one after the other, and how long the download took.
-        func run(seed: UInt64 = 1) -> (lanes: [Int], seconds: Double) {
+        /// The numbers of connections one after the other, and how long the download took.
+        func run(seed: UInt64 = 1) -> (connections: [Int], seconds: Double) {
             var random = SplitMix64(seed: seed)
-            var growth = LaneGrowth(.automatic)
-            var seen = [growth.lanes]
+            var growth = SegmentConnectionGrowth(.automatic)
+            var seen = [growth.connections]
             var (written, now, changed) = (0.0, 0.0, 0.0)
             while written < mebibytes, now < 100_000 {
                 now += 0.25
-                let working = now - changed >= connecting ? growth.lanes : min(growth.lanes, seen.dropLast().last ?? 1)
+                let working =
+                    now - changed >= connecting
+                    ? growth.connections : min(growth.connections, seen.dropLast().last ?? 1)
                 let factor = 1 + Double.random(in: -noise...noise, using: &random)
                 written = min(mebibytes, written + rate(max(1, working)) * factor * 0.25)
-                let isChanged = growth.note(
+                let isChanged = growth.measure(
                     written: Int64(written * Double(1 << 20)),
                     remaining: Int64((mebibytes - written) * Double(1 << 20)),
-                    smallest: 1 << 20, areAllWorking: working >= growth.lanes,
+                    smallest: 1 << 20, areAllWorking: working >= growth.connections,
                     now: MonotonicInstant(nanoseconds: Int64(now * 1e9)))
                 guard isChanged else { continue }
-                seen.append(growth.lanes)
-                changed = growth.lanes > working ? now : 0
+                seen.append(growth.connections)
+                changed = growth.connections > working ? now : 0
             }
             return (seen, now)
         }
     }
 
     @Test func aServerThatGivesEachConnectionLittleGetsMore() {
-        #expect(World(line: 1000, connection: 5).run().lanes == [1, 2, 4, 8])
-        #expect(World(line: 20, connection: 5).run().lanes == [1, 2, 4, 8, 4])
+        #expect(World(line: 1000, connection: 5).run().connections == [1, 2, 4, 8])
+        #expect(World(line: 20, connection: 5).run().connections == [1, 2, 4, 8, 4])
     }
 
     @Test func aLineThatOneConnectionFillsKeepsOne() {
-        #expect(World(line: 10, connection: 1000).run().lanes == [1, 2, 1])
-        #expect(World(line: 10, connection: 10, connecting: 3).run().lanes == [1, 2, 1], "connecting is no trial")
+        #expect(World(line: 10, connection: 1000).run().connections == [1, 2, 1])
+        #expect(
+            World(line: 10, connection: 10, connecting: 3).run().connections == [1, 2, 1], "connecting is no trial")
     }
 
     @Test func whereMoreConnectionsAreSlowerTheyAreTakenBack() {
         let world = World(line: 20, connection: 10, loss: 0.15)
-        let (lanes, seconds) = world.run()
-        #expect(lanes == [1, 2, 4, 2])
+        let (connections, seconds) = world.run()
+        #expect(connections == [1, 2, 4, 2])
         #expect(seconds < world.mebibytes / world.rate(2) * 1.1)
     }
 
@@ -68,23 +71,24 @@ import XferTestSupport
         let world = World(
             line: Double.random(in: 1...200, using: &random), connection: Double.random(in: 1...200, using: &random),
             loss: Double.random(in: 0...0.3, using: &random), connecting: Double.random(in: 0...2, using: &random))
-        let (lanes, seconds) = world.run(seed: seed)
-        #expect(seconds <= world.mebibytes / world.rate(1) * 1.05 + 6, "\(world): \(lanes)")
-        #expect(lanes.count <= 5 && lanes.allSatisfy { (1...LaneGrowth.most).contains($0) })
+        let (connections, seconds) = world.run(seed: seed)
+        #expect(seconds <= world.mebibytes / world.rate(1) * 1.05 + 6, "\(world): \(connections)")
+        #expect(connections.count <= 5 && connections.allSatisfy { (1...SegmentConnectionGrowth.most).contains($0) })
     }
 
     @Test func onARestlessLineItEndsSomewhere() {
         for seed in 0..<50 as Range<UInt64> {
-            let lanes = World(line: 50, connection: 10, noise: 0.4).run(seed: seed).lanes
-            #expect(lanes.count <= 5 && lanes.allSatisfy { (1...LaneGrowth.most).contains($0) })
+            let connections = World(line: 50, connection: 10, noise: 0.4).run(seed: seed).connections
+            #expect(
+                connections.count <= 5 && connections.allSatisfy { (1...SegmentConnectionGrowth.most).contains($0) })
         }
     }
 
     @Test func aNumberThatWasAskedForIsKept() {
-        var growth = LaneGrowth(.exactly(3))
-        let isChanged = growth.note(
+        var growth = SegmentConnectionGrowth(.exactly(3))
+        let isChanged = growth.measure(
             written: 0, remaining: .max, smallest: 1, areAllWorking: true, now: MonotonicInstant(nanoseconds: 0))
         #expect(!isChanged)
-        #expect(growth.lanes == 3)
+        #expect(growth.connections == 3)
     }
 }

@@ -1,20 +1,21 @@
 import XferModel
 
-/// Decides how many lanes a download has: the requested number, or, with `auto`, as many as make it measurably faster.
+/// Decides how many connections a download has: the requested number, or, with `auto`, as many as make it measurably
+/// faster.
 ///
-/// `auto` begins with one. While much is left, it doubles the lanes, measures the gain, and undoes the last doubling if
-/// the gain was too small. So if one connection fills the server's or the client's line, there is one lane, and a short
-/// download is never split.
-struct LaneGrowth: Hashable, Sendable {
+/// `auto` begins with one. While much is left, it doubles the connections, measures the gain, and undoes the last
+/// doubling if the gain was too small. So if one connection fills the server's or the client's line, there is one
+/// connection, and a short download is never split.
+struct SegmentConnectionGrowth: Hashable, Sendable {
     private enum State: Hashable {
         case fixed
         case measuring(Trial)
     }
 
-    /// A number of lanes under test.
+    /// A number of connections under test.
     private struct Trial: Hashable {
         struct Former: Hashable {
-            let lanes: Int
+            let connections: Int
             /// Bytes per second.
             let rate: Double
         }
@@ -27,42 +28,42 @@ struct LaneGrowth: Hashable, Sendable {
 
         /// The trial it is compared with; nil for the first one.
         var former: Former?
-        /// Nil until all lanes receive bytes.
+        /// Nil until all connections receive bytes.
         var start: Start?
     }
 
-    private(set) var lanes: Int
+    private(set) var connections: Int
     private var state: State
 
-    /// How long a number of lanes is tried.
+    /// How long a number of connections is tried.
     static let trial = Duration.seconds(1)
     /// A download that would take no longer is not worth a change, in seconds.
     static let short = 4.0
-    /// Required speed-up for twice the lanes.
+    /// Required speed-up for twice the connections.
     static let gain = 1.2
     static let most = 8
 
     init(_ count: SegmentCount) {
         switch count {
         case .exactly(let number):
-            lanes = max(1, number)
+            connections = max(1, number)
             state = .fixed
         case .automatic:
-            lanes = 1
+            connections = 1
             state = .measuring(Trial())
         }
     }
 
     mutating func limit(to most: Int) {
-        lanes = min(lanes, most)
+        connections = min(connections, most)
         state = .fixed
     }
 
-    /// Records the progress of all lanes together. Returns whether another number of lanes is wanted now.
+    /// Records the progress of all connections together. Returns whether another number of connections is wanted now.
     ///
-    /// - Parameter areAllWorking: whether each lane receives bytes. Until then the trial has not begun: connecting
-    ///   takes time.
-    mutating func note(
+    /// - Parameter areAllWorking: whether each connection receives bytes. Until then the trial has not begun:
+    ///   connecting takes time.
+    mutating func measure(
         written: Int64, remaining: Int64, smallest: Int64, areAllWorking: Bool, now: MonotonicInstant
     ) -> Bool {
         guard case .measuring(var trial) = state else { return false }
@@ -84,15 +85,15 @@ struct LaneGrowth: Hashable, Sendable {
         if let former = trial.former, rate < former.rate * Self.gain {
             state = .fixed
             guard isLong else { return false }
-            lanes = former.lanes
+            connections = former.connections
             return true
         }
-        guard isLong, lanes < Self.most else {
+        guard isLong, connections < Self.most else {
             state = .fixed
             return false
         }
-        state = .measuring(Trial(former: Trial.Former(lanes: lanes, rate: rate)))
-        lanes = min(Self.most, lanes * 2)
+        state = .measuring(Trial(former: Trial.Former(connections: connections, rate: rate)))
+        connections = min(Self.most, connections * 2)
         return true
     }
 }

@@ -4,23 +4,25 @@ import XferModel
 import XferTrust
 
 /// Applies the hop's trust policies to the server. All of it runs inside libcurl's callbacks.
-extension Exchange {
+extension Hop {
     /// A socket is opened: with an `https` proxy the next handshake is the proxy's.
-    func onSocket() { handshakes.onSocket(hasSecureProxy: connection?.session.key.spec.key.hasSecureProxy ?? false) }
+    func onSocket() {
+        link.handshakes.onSocket(hasSecureProxy: connection?.session.key.spec.key.hasSecureProxy ?? false)
+    }
 
     /// Installs this service's certificate check into the coming handshake; false refuses it.
     func onTLSContext(_ context: UnsafeMutableRawPointer) -> Bool {
         guard let (session, handle) = connection else { return false }
         let trust = session.key.spec.trust
-        let party = handshakes.onContext()
+        let party = link.handshakes.onContext()
         let policies = party == .proxy ? trust.proxyPolicies : trust.policies
         let tell: @Sendable (UInt, TrustVerdict) -> Void = { id, verdict in
-            EngineCore.current?.handle(id)?.exchange?.onVerdict(verdict, on: party)
+            EngineCore.current?.handle(id)?.hop?.onVerdict(verdict, on: party)
         }
         let onStatus: @Sendable (UInt, StapledStatus, TrustVerdict) -> Void = { id, _, verdict in tell(id, verdict) }
         let hook = HandshakeHook(
             id: handle.id,
-            target: { EngineCore.current?.handle($0)?.exchange?.trustTarget(party) },
+            target: { EngineCore.current?.handle($0)?.hop?.trustTarget(party) },
             onVerdict: { id, verdict, _ in tell(id, verdict) },
             onStatus: policies.requiresStapledOCSP ? onStatus : nil)
         do {
@@ -62,7 +64,7 @@ extension Exchange {
     }
 
     private func onVerdict(_ verdict: TrustVerdict, on party: Handshakes.Party) {
-        handshakes.onVerdict(party)
+        link.handshakes.onVerdict(party)
         if verdict.isRemarkable { run.events.yield(.judged(verdict)) }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))
@@ -73,7 +75,7 @@ extension Exchange {
     /// resumed; this check turns a mistake there into a failure. A reused connection was judged for its session, which
     /// still has to be the hop's.
     func isJudged() -> Bool {
-        guard url.scheme == .https, !handshakes.isOriginJudged else { return true }
+        guard url.scheme == .https, !link.handshakes.isOriginJudged else { return true }
         guard let (session, handle) = connection, !handle.hasNewConnection else {
             refusal = trustError("the connection to \(url.hostKey) was not judged")
             return false
@@ -95,7 +97,7 @@ extension Exchange {
     }
 
     /// Reports the sender of the present response, whose connection may be older than this request.
-    func noteServer() {
+    func reportServer() {
         guard let onServer = run.attempt.onServer, let (session, handle) = connection else { return }
         let server = url.scheme == .https ? handle.tls.map(ConnectedServer.init) : nil
         onServer(

@@ -3,12 +3,13 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// One request of an attempt and its response: judges the head. Exchange+Body.swift handles the body.
+/// One request of an attempt and its response: judges the head. Hop+Body.swift handles the body.
 ///
 /// Confined to the loop's thread. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide and
 /// record. Changes of handles wait until the call has returned (`onRequestDone`, `AttemptRun.onDeadline`, the loop's
-/// turn). The run outlives its exchange.
-final class Exchange {
+/// turn). The run outlives its hop. Invariant: after `end` no callback reaches this object, and its facts stay
+/// readable.
+final class Hop {
     enum Stage {
         /// Waiting for a final response's head.
         case requesting
@@ -21,60 +22,31 @@ final class Exchange {
         case ended
     }
 
-    let url: HTTPURL
-    let method: HTTPMethod
-    /// The request's content; nil for methods without content.
-    let content: RequestContent?
+    let request: HopRequest
     unowned let run: AttemptRun
-    let plan: RequestPlan
     private(set) var connection: (session: TransferSession, handle: EasyHandle)?
-    var handshakes = Handshakes()
+    var link = HopConnection()
+    var sending = HopSending()
+    var response = HopResponse()
+    var stage = Stage.requesting
+    var body: BodyPlan?
+    /// Bytes of an unwanted body that were read.
+    var drained = 0
     /// The error with which a callback stopped the request.
     var refusal: TransferError?
-    var stage = Stage.requesting
     var sentFields: [HeaderField] = []
     var authentication = HopAuthentication.none
-    var admission = ConnectionAdmission()
-    /// Distinguishes a 401 that libcurl answers from a final one.
-    var challenges = Challenges()
-    private var parser = HeadParser()
-    private(set) var head: ResponseHead?
-    var body: BodyPlan?
-    /// See `AttemptOutcome.codings`.
-    private(set) var codings: [ContentCoding] = []
-    /// See `isUnclean`.
-    private var isStale = false
-    private let needsNewConnection: Bool
-    var drained = 0
-    /// Bytes of the request went out.
-    private(set) var wasSent = false
-    /// Whether the server has sent anything over the present connection.
-    private var hasHeard = false
-    /// libcurl was told to ask for content later.
-    var isSendingHeld = false
-    /// The present chunk has been delayed once for a response of the server.
-    var hasYielded = false
-    /// The request has `Expect: 100-continue`.
-    private(set) var asksFirst = false
-    /// When that request was sent; nil once the content is sent, too.
-    var askedAt: MonotonicInstant?
-    /// See `hearLastWord`.
-    var spare: SpareSocket?
-    private(set) var hasSecureProxy = false
-    /// See `lastAcknowledgement`.
-    var acknowledged: UInt64 = 0
 
-    init(
-        url: HTTPURL, method: HTTPMethod, content: RequestContent?, plan: RequestPlan, needsNewConnection: Bool,
-        run: AttemptRun
-    ) {
-        self.url = url
-        self.method = method
-        self.content = content
-        self.plan = plan
-        self.needsNewConnection = needsNewConnection
+    init(_ request: HopRequest, run: AttemptRun) {
+        self.request = request
         self.run = run
     }
+
+    var url: HTTPURL { request.url }
+    var method: HTTPMethod { request.method }
+    var content: RequestContent? { request.content }
+    var plan: RequestPlan { request.plan }
+    var head: ResponseHead? { response.head }
 
     // MARK: For the attempt
 
@@ -86,17 +58,18 @@ final class Exchange {
             for: wanted, plan: plan,
             hop: HopHeaders.Hop(url: url, method: method, hasParts: content?.isMultipart ?? false),
             credential: run.attempt.credential, userAgent: core.configuration.userAgent)
-        let cookies = takeCookies()
+        let cookies = separateCookies()
         try authenticate()
         try content?.begin(for: self)
-        asksFirst = mayAskFirst()
+        sending.asksFirst = mayAskFirst()
         var request = EasyHandle.Request(
             url: url, method: method, content: content,
             headers: try HeaderList(
-                sentFields, isSigned: authentication.isSigned, expectsContinue: asksFirst),
+                sentFields, isSigned: authentication.isSigned, expectsContinue: sending.asksFirst),
             spec: spec,
             httpVersion: wanted.httpVersion, connectTimeout: wanted.timeouts.connect,
-            maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: needsNewConnection)
+            maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: self.request.needsNewConnection
+        )
         request.authentication = authentication
         request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.receiveRate > 0, isSecure: url.scheme == .https)
@@ -104,7 +77,7 @@ final class Exchange {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
         }
         connection = (session, handle)
-        hasSecureProxy = spec.key.hasSecureProxy
+        link.hasSecureProxy = spec.key.hasSecureProxy
     }
 
     /// Returns the easy handle to its session: no callback follows.
@@ -115,11 +88,11 @@ final class Exchange {
 
     private func disconnect() {
         guard let (session, handle) = connection else { return }
-        noteSent()
-        wasSent = handle.requestSize > 0
+        reportSent()
+        sending.wasSent = handle.requestSize > 0
         connection = nil
         session.end(handle)
-        spare = nil
+        link.spare = nil
     }
 
     /// Nil once the request has ended.
@@ -133,7 +106,7 @@ final class Exchange {
         }
     }
 
-    /// The step after the unwanted body that is being read, and how long the exchange waits for its end.
+    /// The step after the unwanted body that is being read, and how long the hop waits for its end.
     var drain: (next: AttemptRun.Next, until: MonotonicInstant)? {
         guard case .draining(let next, let until?) = stage else { return nil }
         return (next, until)
@@ -143,10 +116,10 @@ final class Exchange {
         if case .holding = stage { true } else { false }
     }
 
-    var hasAnswer: Bool { head != nil }
+    var hasAnswer: Bool { response.head != nil }
 
     /// The server has asked for the content.
-    var hasContinued: Bool { parser.hasContinued }
+    var hasContinued: Bool { response.parser.hasContinued }
 
     /// Whether the content is transferred without codings.
     var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
@@ -154,17 +127,17 @@ final class Exchange {
     // MARK: From the loop
 
     /// Stops receiving.
-    func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: isSendingHeld) }
+    func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: sending.isHeld) }
 
     /// Resumes the directions that are not paused any more. libcurl delivers what it holds at once, which may cause
     /// another pause.
     func unpause() {
         guard let handle else { return }
-        let isReleased = isSendingHeld && !run.isSendingPaused
-        if isReleased { isSendingHeld = false }
+        let isReleased = sending.isHeld && !run.isSendingPaused
+        if isReleased { sending.isHeld = false }
         // A form's part that returned "pause" is only read again after a pause of libcurl's own, which it may not have
         // begun yet: it sends the lines before the part first.
-        for isSendingPaused in isReleased ? [true, false] : [isSendingHeld] {
+        for isSendingPaused in isReleased ? [true, false] : [sending.isHeld] {
             let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingPaused)
             // libcurl reports a refusal only here, not by a message.
             if code != CURLE_OK { return onRequestDone(code) }
@@ -174,13 +147,13 @@ final class Exchange {
     /// The request has ended; the handle still knows how.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
-        if isStale { return run.perform(.reconnect) }
+        if link.isStale { return run.perform(.reconnect) }
         let detail = handle.errorText
         let osError = handle.osError
         let proxyFailure = proxyFailure(code)
         let isCutShort = isSendingCutShort
         if refusal == nil, !hasAnswer { hearLastWord(after: code) }
-        if let challenge = challenges.takeFinal() { _ = judge(challenge) }
+        if let challenge = response.challenges.removeFinal() { _ = judge(challenge) }
         let headFault = !hasAnswer && handle.requestSize > 0 ? CurlError.headFault(code, url) : nil
         disconnect()
         switch stage {
@@ -197,7 +170,7 @@ final class Exchange {
                 return run.finish(.complete)
             }
             let error = CurlError.transferError(code, detail: detail, osError: osError, url: url)
-            run.finish(.failed(admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
+            run.finish(.failed(link.admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
         }
     }
 
@@ -220,9 +193,9 @@ final class Exchange {
     /// False keeps the request from going out.
     func onConnected(_ route: SocketRoute) -> Bool {
         guard isJudged(), !isRepetition(), !isUnclean(route) else { return false }
-        hasHeard = false
-        spare = nil
-        askedAt = asksFirst ? run.core.now : nil
+        link.hasHeard = false
+        link.spare = nil
+        sending.askedAt = sending.asksFirst ? run.core.now : nil
         run.onConnected()
         return true
     }
@@ -230,7 +203,7 @@ final class Exchange {
     /// If a reused connection breaks without a response, libcurl repeats the request over a new one. The server may
     /// have received the first one, so for a method that is not idempotent libcurl must not decide that.
     private func isRepetition() -> Bool {
-        guard !hasHeard, !method.isIdempotent, let handle, handle.requestSize > 0 else { return false }
+        guard !link.hasHeard, !method.isIdempotent, let handle, handle.requestSize > 0 else { return false }
         refusal = TransferError(
             .connectionLost, "\(url.hostKey) closed the connection without answering the \(method.rawValue)",
             host: url.hostKey)
@@ -243,27 +216,27 @@ final class Exchange {
     /// Over TLS 1.3 the bytes may be a session ticket; a new connection costs less than to be wrong. HTTP/2 frames
     /// belong to their streams, and others than responses may come at any time.
     private func isUnclean(_ route: SocketRoute) -> Bool {
-        guard let (session, handle) = connection, hasHeard || !handle.hasNewConnection else { return false }
+        guard let (session, handle) = connection, link.hasHeard || !handle.hasNewConnection else { return false }
         let tls = handle.tls.map(TLSState.init)
         if tls?.speaksHTTP2 == true { return false }
         if tls?.hasUnreadBytes != true, let socket = session.socket(of: route), SocketRoute.isQuiet(socket) {
             return false
         }
-        if needsNewConnection {
+        if request.needsNewConnection {
             refusal = TransferError(
                 .protocolError, "\(url.hostKey) sent something before it was asked for", host: url.hostKey)
         } else {
-            isStale = true
+            link.isStale = true
         }
         return true
     }
 
     /// False refuses the response.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        hasHeard = true
+        link.hasHeard = true
         run.onActivity(run.core.now)
         if !settleChallenge(line) { return false }
-        switch parser.onLine(line) {
+        switch response.parser.onLine(line) {
         case .more:
             return true
         case .tooLarge:
@@ -280,7 +253,7 @@ final class Exchange {
                     .invalidFraming, problem, isRetriable: ResponseRules.isRetriable(status: head.status),
                     status: head.status)
             }
-            return challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
+            return response.challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
         }
     }
 
@@ -293,9 +266,9 @@ final class Exchange {
     }
 
     func judge(_ head: ResponseHead) -> Bool {
-        noteSent()
-        self.head = head
-        noteServer()
+        reportSent()
+        response.head = head
+        reportServer()
         run.onHead(head)
         return onHead(head)
     }
@@ -303,11 +276,11 @@ final class Exchange {
     /// After a challenge: a new head means that libcurl has answered the challenge; anything else means that the held
     /// head was final.
     private func settleChallenge(_ line: UnsafeRawBufferPointer) -> Bool {
-        switch challenges.onLine(line) {
+        switch response.challenges.onLine(line) {
         case .nothing:
             return true
         case .answered:
-            parser = HeadParser()
+            response.parser = HeadParser()
             return true
         case .final(let head):
             return judge(head)
@@ -357,7 +330,7 @@ final class Exchange {
             return drain(.finish(.failed(ResumeRules.unaskedPart(from: url))), head)
         }
         run.events.yield(.response(head))
-        codings = ContentCoding.undone(of: head, sent: sentFields)
+        response.codings = ContentCoding.undone(of: head, sent: sentFields)
         let length = method == .head ? 0 : head.wholeLength ?? head.contentLength
         let body = BodyPlan(offset: 0, end: length, total: length)
         return receive(body, keeping: ResumeData(totalLength: length, finalURL: url), head, isNew: false)

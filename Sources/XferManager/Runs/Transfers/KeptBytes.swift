@@ -1,0 +1,271 @@
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// The bytes of a transfer in its partial file, and the row that describes them.
+///
+/// Confined to the `SharedTransfer` that owns it: all methods run in that actor's isolation. Invariants: `committed` is
+/// never ahead of the durable bytes. Kept bytes are dropped by a commit before anything is written over them.
+///
+/// The methods suspend between reading `transfer` and writing it. That is safe because the owner has one writer at a
+/// time: `SegmentedDownload` makes one checkpoint after the other, bytes are dropped only while no other attempt is
+/// live, and all else happens before the first attempt or after the last.
+final class KeptBytes {
+    private let context: RunContext
+    private(set) var transfer: Transfer
+    /// Durable bytes, as committed.
+    private(set) var committed: Int64 = 0
+    /// Validators, length and segments of the bytes in the partial file, including bytes not yet checkpointed.
+    var described = ResumeData()
+    /// The digest that verifies kept bytes which no validator proves to be of one version. It is stored because the
+    /// member that demanded it may leave.
+    var holdingDigest: Checksum?
+    let space: SpaceReserve
+    /// The identity of the partial file; nil until the first checkpoint.
+    private var mark: FileMark?
+    /// What was recorded of the partial file when the last run closed it.
+    private var closedRecord: PartRecord?
+
+    init(_ context: RunContext, _ transfer: Transfer) {
+        self.context = context
+        self.transfer = transfer
+        space = SpaceReserve(context.services, transfer.id)
+    }
+
+    private var services: RunServices { context.services }
+    private var trust: RunTrust { context.trust }
+
+    // MARK: Opening and closing
+
+    /// Reads the row again, at the start of a further run.
+    ///
+    /// - Throws: `Overtaken` if the row was deleted.
+    func reload() async throws {
+        guard let found = try await services.store.read({ [id = transfer.id] in try $0.transfer(id) }) else {
+            throw Overtaken()
+        }
+        transfer = found
+        trust.beginAnew(kept: found.sources)
+    }
+
+    /// Commits that the file's recorded times no longer count, before the file may be written to: after a crash its
+    /// times differ from the record.
+    func beginWriting() async throws {
+        closedRecord = transfer.resumeData.part
+        guard transfer.resumeData.part?.rest != nil else { return }
+        var resumeData = transfer.resumeData
+        resumeData.part?.rest = nil
+        try await commit(resumeData)
+    }
+
+    /// Opens the partial file and truncates it to the committed bytes. If it is not the file that was left, the caller
+    /// drops the kept bytes before it uses the file, so that bytes of a new version never have old validators.
+    ///
+    /// - Parameter isNew: whether no file of this name is expected.
+    func open(in directory: DirectoryHandle, isNew: Bool) async throws -> (part: PartialFile, problem: String?) {
+        mark = nil
+        let name = transfer.partialName
+        let (segments, record) = (transfer.resumeData.segments, closedRecord)
+        let (part, remains) = try await services.pool.run {
+            try PartialFile.restore(in: directory, named: name, segments: segments, record: record, isNew: isNew)
+        }
+        switch remains {
+        case .intact:
+            committed = transfer.resumeData.committedByteCount
+            return (part, nil)
+        case .void(let problem):
+            return (part, problem)
+        }
+    }
+
+    /// Records what the next run must find: the file is not written to until a run opens it again.
+    func leaveAtRest(_ part: PartialFile) async throws {
+        guard committed > 0 else { return }
+        let record = try await services.pool.run { () throws(FileError) in try part.restingRecord() }
+        guard record.rest != nil, record != transfer.resumeData.part else { return }
+        var resumeData = transfer.resumeData
+        resumeData.part = record
+        try await commit(resumeData)
+    }
+
+    private func commit(_ resumeData: ResumeData) async throws {
+        let id = transfer.id
+        try await services.store.write(.gathered) { tx in try tx.update(resumeData: resumeData, of: id) }
+        transfer.resumeData = resumeData
+    }
+
+    // MARK: Checkpoints
+
+    /// Syncs the file. Throws if it was removed or replaced under its name: its bytes are not worth a commit.
+    func makeDurable(_ part: PartialFile) async throws {
+        let known = mark
+        mark = try await services.pool.run { () throws(FileError) in
+            try part.requireInPlace()
+            try part.sync()
+            if let known { return known }
+            return try part.mark()
+        }
+    }
+
+    /// Commits the offsets of durable segments and what describes the bytes, with the changes of the members.
+    ///
+    /// - Parameters:
+    ///   - use: the sources that sent the bytes.
+    ///   - evidence: the servers to record; nil if the row has them.
+    func commit(
+        _ written: [Segment], describedBy described: ResumeData, from use: SourceUse, evidence: [SourceEvidence]?,
+        changes: [TaskID: MemberChanges]
+    ) async throws {
+        let offset = written.byteCount
+        var resumeData = described
+        resumeData.part = mark.map { PartRecord(mark: $0) } ?? transfer.resumeData.part
+        // No segments at all would mean that the kept bytes are dropped.
+        resumeData.segments = written.isEmpty ? [Segment(start: 0, committed: 0)] : written
+        // A further source is committed before its bytes are in the file.
+        let isUseNew = use != transfer.sourceUse && offset > 0
+        let isDescriptionNew = transfer.resumeData.withoutSegments != resumeData.withoutSegments
+        let now = services.clock()
+        let id = transfer.id
+        try await services.store.write(.gathered) { [resumeData] tx in
+            if isDescriptionNew {
+                try tx.update(resumeData: resumeData, of: id)
+            } else {
+                try tx.checkpoint(id, segments: resumeData.segments)
+            }
+            if let evidence { try tx.setSources(evidence, of: id) }
+            if isUseNew { try tx.setSourceUse(use, of: id) }
+            try tx.append(changes, in: id, at: now) {
+                $0.onCheckpoint(received: offset, total: resumeData.totalLength, at: now)
+            }
+        }
+        transfer.resumeData = resumeData
+        if isUseNew { transfer.sourceUse = use }
+        if let evidence { trust.setRecorded(evidence) }
+        committed = offset
+        advanceSpace()
+        context.control.setReceived(offset, total: resumeData.totalLength)
+    }
+
+    /// Commits which sources sent the bytes in the partial file, before it holds any of a further source.
+    func commit(_ use: SourceUse) async throws {
+        let id = transfer.id
+        guard use != transfer.sourceUse else { return }
+        try await services.store.write { try $0.setSourceUse(use, of: id) }
+        transfer.sourceUse = use
+    }
+
+    // MARK: Dropping
+
+    /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten.
+    ///
+    /// - Parameter reason: how the change of version was detected; nil if the source has not changed.
+    func drop(sourceChange reason: String?, changes: [TaskID: MemberChanges]) async throws {
+        let id = transfer.id
+        let hasSources = trust.hasRecordedSources
+        let use = transfer.sourceUse.withoutBytes
+        let isUseNew = use != transfer.sourceUse
+        let now = services.clock()
+        try await services.store.write { tx in
+            try tx.update(resumeData: ResumeData(), of: id)
+            if hasSources { try tx.setSources([], of: id) }
+            if isUseNew { try tx.setSourceUse(use, of: id) }
+            try tx.append(changes, in: id, at: now) { _ in }
+            // This includes tasks that have no run and only hold the bytes.
+            for task in try tx.tasks(subscribingTo: id) {
+                var machine = TaskStateMachine(task)
+                if let reason, !task.state.isTerminal {
+                    let transition = machine.onSourceChanged(reason: reason)
+                    if let event = transition.event {
+                        try tx.append(event, taskID: task.id, owner: task.owner, at: now)
+                    }
+                } else {
+                    machine.onBytesLost()
+                }
+                try tx.update(machine.task)
+            }
+        }
+        transfer.resumeData = ResumeData()
+        mark = nil
+        transfer.sourceUse = use
+        holdingDigest = nil
+        trust.forgetKept()
+        committed = 0
+        space.onTruncated()
+        context.control.setReceived(0, total: nil)
+    }
+
+    // MARK: Space
+
+    /// Fails with `insufficient_space` if the rest is known not to fit.
+    func makeRoom(for part: PartialFile, in directory: DirectoryHandle) async throws {
+        guard let total = described.totalLength else { return }
+        try await space.make(for: part, total: total, committed: committed, in: directory)
+    }
+
+    /// Reduces the claim by the bytes that are committed.
+    private func advanceSpace() {
+        guard let total = described.totalLength else { return }
+        space.advance(remaining: total.subtractingSaturated(committed))
+    }
+
+    // MARK: What is kept for an attempt
+
+    /// The resume data for a source. Under a digest it has no validators, which are another server's; for the whole in
+    /// place of the kept bytes it is empty, and the attempt gets only the number of kept bytes.
+    ///
+    /// - Parameter isFirst: whether no response has been accepted in this round.
+    func resumeData(for choice: MirrorSelector.Choice, isFirst: Bool) -> ResumeData {
+        switch choice.mode {
+        case .anew:
+            return ResumeData()
+        case .own, .sameTag:
+            return isFirst ? transfer.resumeData : described
+        case .underDigest:
+            var kept = isFirst ? transfer.resumeData : described
+            kept.validators = Validators()
+            return kept
+        }
+    }
+
+    /// The reverse of `resumeData(for:isFirst:)`: bytes that are continued under a digest keep their validators.
+    func description(of received: ResumeData, by choice: MirrorSelector.Choice) -> ResumeData {
+        guard choice.mode == .underDigest else { return received }
+        var described = received
+        described.validators = transfer.resumeData.validators
+        return described
+    }
+}
+
+extension StoreTransaction {
+    /// Commits the events and facts of members whose task still belongs to the transfer and has not ended.
+    fileprivate func append(
+        _ changes: [TaskID: MemberChanges], in transfer: TransferID, at now: Timestamp,
+        _ change: (inout TaskStateMachine) -> Void
+    ) throws {
+        for (id, changes) in changes.sorted(by: { $0.key < $1.key }) {
+            guard let task = try task(id), task.transferID == transfer, !task.state.isTerminal else { continue }
+            for event in changes.events { try append(event, taskID: id, owner: task.owner, at: now) }
+            var machine = TaskStateMachine(task)
+            machine.setOutcome { $0 = changes.outcome }
+            change(&machine)
+            try update(machine.task)
+        }
+    }
+}
+
+extension [Segment] {
+    /// The number of bytes that are in the segments.
+    var byteCount: Int64 { reduce(0) { $0 + $1.committed - $1.start } }
+}
+
+extension ResumeData {
+    /// Whether the kept bytes are the beginning of the body without a gap, or none.
+    var hasOnlyPrefix: Bool { segments.allSatisfy { $0.start == 0 || $0.committed == $0.start } }
+
+    fileprivate var withoutSegments: ResumeData {
+        var copy = self
+        copy.segments = []
+        return copy
+    }
+}

@@ -1,0 +1,112 @@
+import XferCore
+import XferModel
+
+/// The tasks that wait for the body of a transfer, and what they want together.
+///
+/// A value without effects: `SharedTransfer` resumes the members that a method returns. Invariant: a method that
+/// returns a member for its end also removes it, so that each member is resumed exactly once.
+struct TransferMembers {
+    /// A task that waits for the body.
+    struct Member {
+        let run: any TransferSubscriber
+        var maxRates: BandwidthLimits
+        /// The conditional header fields: for `on_conflict: update`, which is never shared, or from a kept response's
+        /// validators.
+        let conditions: [HeaderField]
+        let asking: CheckedContinuation<SharedTransfer.Delivery, Never>
+        /// The number of the last head reported to it.
+        var reportedHead: Int
+
+        func resume(_ delivery: SharedTransfer.Delivery) { asking.resume(returning: delivery) }
+    }
+
+    private(set) var waiting: [TaskID: Member] = [:]
+    /// The last member that left. It waits until the received bytes are durable.
+    private(set) var leaving: [TaskID: Member] = [:]
+
+    var isEmpty: Bool { waiting.isEmpty }
+    var ids: [TaskID] { waiting.keys.sorted() }
+
+    /// The runs of all members that have not been resumed.
+    var runs: [any TransferSubscriber] { [waiting, leaving].flatMap { $0.values.map(\.run) } }
+
+    // MARK: Joining and leaving
+
+    mutating func insert(_ member: Member) { waiting[member.run.taskID] = member }
+
+    mutating func remove(_ id: TaskID) -> Member? { waiting.removeValue(forKey: id) }
+
+    /// Adds a removed member that is resumed when the received bytes are durable.
+    mutating func beginLeaving(_ member: Member) { leaving[member.run.taskID] = member }
+
+    /// Removes the members that are leaving.
+    mutating func removeLeaving() -> [Member] {
+        defer { leaving = [:] }
+        return Array(leaving.values)
+    }
+
+    /// Removes the members that wait.
+    mutating func removeWaiting() -> [Member] {
+        defer { waiting = [:] }
+        return Array(waiting.values)
+    }
+
+    /// Removes the members whose requests would have these conditions.
+    mutating func removeWaiting(with conditions: [HeaderField]) -> [Member] {
+        let found = waiting.filter { $0.value.conditions == conditions }
+        for id in found.keys { waiting[id] = nil }
+        return Array(found.values)
+    }
+
+    /// Sets the limits of a member. Returns whether it waits.
+    mutating func setMaxRates(_ rates: BandwidthLimits, of id: TaskID) -> Bool {
+        waiting[id]?.maxRates = rates
+        return waiting[id] != nil
+    }
+
+    /// Returns the member if the head was not reported to it, and records that it is now.
+    mutating func beginReport(of head: Int, to id: TaskID) -> Member? {
+        guard let member = waiting[id], member.reportedHead != head else { return nil }
+        waiting[id]?.reportedHead = head
+        return member
+    }
+
+    // MARK: What they want together
+
+    /// The highest limit among the members; nil without any.
+    var maxRates: BandwidthLimits? {
+        guard !waiting.isEmpty else { return nil }
+        return BandwidthLimits(
+            receive: SharingRules.highestRate(waiting.values.map(\.maxRates.receive)),
+            send: SharingRules.highestRate(waiting.values.map(\.maxRates.send)))
+    }
+
+    /// The conditions that all members have. If they differ, the request has none: a whole response suits all of them.
+    var conditions: [HeaderField] { SharingRules.common(waiting.values.map(\.conditions)) ?? [] }
+
+    /// The types that all members accept. If they differ, each member checks the type itself.
+    var acceptedTypes: [String] {
+        SharingRules.common(waiting.values.map(\.run.specification.request.acceptedTypes)) ?? []
+    }
+
+    /// The numbers of segments that the members want.
+    func wantedSegments(default count: SegmentCount) -> [SegmentCount] {
+        waiting.values.map { $0.run.specification.segments ?? count }
+    }
+
+    /// The digests that the members demand, in the order of their ids.
+    var demandedDigests: [Checksum?] {
+        waiting.sorted { $0.key < $1.key }.map(\.value.run.specification.checksum)
+    }
+
+    /// Whether every member is going to retry soon.
+    ///
+    /// - Parameter hasGained: whether this run has received bytes that are kept.
+    func arePatient(hasGained: Bool) -> Bool {
+        waiting.values.allSatisfy { member in
+            let (run, limits) = (member.run, member.run.specification.retry)
+            let tries = hasGained ? min(run.context.tries, 1) : run.context.tries
+            return limits.retryFor > 0 && MirrorSelector.isPatient(tries: tries, maxRetries: limits.maxRetries)
+        }
+    }
+}
