@@ -4,7 +4,8 @@ import XferModel
 /// The description of the whole RPC surface (OpenRPC 1.3), made from the declarations.
 ///
 /// Beyond the standard: `x-params-schema` and `x-events` (the notifications' types), since OpenRPC lists parameters
-/// one by one and knows no notifications from the server.
+/// one by one and knows no notifications from the server; `x-access` and `x-scope` of a method (`MethodAccess`,
+/// `MethodScope`), and `x-access` of a field (`FieldAccess`).
 public enum OpenRPCDocument {
     /// The version of the surface (semver): additions only within a major version.
     public static let version = "1.0.0"
@@ -59,6 +60,8 @@ public enum OpenRPCDocument {
             "errors": .array(errors.map { ["$ref": .string("#/components/errors/\($0.name)")] }),
             "examples": .array(Method.examples.map(describe)),
             "x-params-schema": Method.Params.schema(in: &schemas),
+            "x-access": .string(Method.access.rawValue),
+            "x-scope": .string(Method.scope.rawValue),
         ]
     }
 
