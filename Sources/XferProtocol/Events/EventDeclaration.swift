@@ -10,8 +10,8 @@ protocol EventContent: Sendable {
 
 /// Receives the declaration of an event.
 protocol EventDeclaration {
-    /// One or two sentences on when the event happens.
-    mutating func summary(_ text: String)
+    /// One or two sentences on when the event happens. Not evaluated for a body.
+    mutating func summary(_ text: @autoclosure () -> String)
     /// A field that is always there.
     mutating func required<Value: WireValue>(_ name: String, _ value: Value, _ documentation: String)
     /// A field that is left out when it is nil.
@@ -36,7 +36,7 @@ struct EventBody: EventDeclaration {
 
     init(_ content: some EventContent) { content.declare(in: &self) }
 
-    func summary(_ text: String) {}
+    func summary(_ text: @autoclosure () -> String) {}
 
     mutating func required<Value: WireValue>(_ name: String, _ value: Value, _ documentation: String) {
         members.append(newKey: name, value.wire)
@@ -68,7 +68,7 @@ struct EventSchema: EventDeclaration {
         content.declare(in: &self)
     }
 
-    mutating func summary(_ text: String) { self.text = text }
+    mutating func summary(_ text: @autoclosure () -> String) { self.text = text() }
 
     mutating func required<Value: WireValue>(_ name: String, _ value: Value, _ documentation: String) {
         add(name, Value.schema(in: &schemas), documentation, isRequired: true)

@@ -86,6 +86,57 @@ struct DeclaredAccessTests {
         }
     }
 
+    /// The daemon refuses no value to guests for which a field declares nothing.
+    @Test func aGuestIsAnsweredAsAnOperatorWhereAFieldDeclaresNoRestriction() async throws {
+        try await withObjects { daemon, guest, objects in
+            for (name, field) in Self.schema("NewTask")["properties"]?.objectValue?.members ?? []
+            where field["x-access"] == nil && name != "kind" {
+                var params: JSONObject = ["url": .string(objects.server.url("/f")), "kind": "data", "paused": true]
+                params[name] = Self.value(field)
+                let answer = try await guest.post(TaskAdd.name, .object(params))
+                let expected = try await daemon.post(TaskAdd.name, .object(params))
+                #expect(answer.refusal == expected.refusal, "NewTask.\(name): \(answer.text), \(expected.text)")
+            }
+            // `after` would name a task of the operator.
+            for (name, field) in Self.schema("TaskChanges")["properties"]?.objectValue?.members ?? []
+            where field["x-access"] == nil && name != "after" {
+                func params(_ task: Int64) -> JSONValue {
+                    ["id": .integer(task), "changes": .object([name: Self.value(field)])]
+                }
+                let answer = try await guest.post(TaskUpdate.name, params(objects.guestTask))
+                let expected = try await daemon.post(TaskUpdate.name, params(objects.task))
+                #expect(answer.refusal == expected.refusal, "TaskChanges.\(name): \(answer.text), \(expected.text)")
+            }
+        }
+    }
+
+    private static func schema(_ name: String) -> JSONValue {
+        OpenRPCDocument.value["components"]?["schemas"]?[name] ?? .null
+    }
+
+    /// A value of the schema: its example if it has one.
+    private static func value(_ schema: JSONValue) -> JSONValue {
+        if let example = schema["examples"]?.arrayValue?.first { return example }
+        if let name = schema["$ref"]?.stringValue?.split(separator: "/").last {
+            return value(Self.schema(String(name)))
+        }
+        for key in ["allOf", "anyOf", "oneOf", "enum"] {
+            if let first = schema[key]?.arrayValue?.first { return key == "enum" ? first : value(first) }
+        }
+        switch schema["type"]?.stringValue ?? schema["type"]?.arrayValue?.first?.stringValue {
+        case "integer", "number": return schema["minimum"] ?? 0
+        case "string": return "x"
+        case "array": return [value(schema["items"] ?? .null)]
+        case "object":
+            var object = JSONObject()
+            for case .string(let name) in schema["required"]?.arrayValue ?? [] {
+                object[name] = value(schema["properties"]?[name] ?? .null)
+            }
+            return .object(object)
+        default: return true
+        }
+    }
+
     private static func code(_ access: FieldAccess) -> Int64 {
         switch access {
         case .operators, .ownFiles, .grantedPriority, .noProfileSecrets: -32003
