@@ -33,13 +33,15 @@ enum RPCReference {
             table.rows.append([
                 code(parameter["name"]?.stringValue ?? ""),
                 SchemaText.type(parameter["schema"] ?? .null) + (isRequired ? ", required" : ""),
-                parameter["description"]?.stringValue ?? "",
+                SchemaText.meaning(parameter["schema"] ?? .null, parameter["description"]),
             ])
         }
         if !table.rows.isEmpty { output += table.text + "\n" }
         output += "Result: \(SchemaText.type(method["result"]?["schema"] ?? .null)).\n"
         let errors = (method["errors"]?.arrayValue ?? []).compactMap { $0["$ref"]?.stringValue }
             .map { code(String($0.split(separator: "/").last ?? "")) }
+        let access = method["x-access"]?.stringValue.flatMap(MethodAccess.init)?.summary ?? ""
+        output += "Callers: \(access). Scope: \(code(method["x-scope"]?.stringValue ?? "")).\n"
         output += "Errors: \(errors.joined(separator: ", ")).\n\n"
         return output
     }

@@ -1,4 +1,5 @@
 import StrictJSON
+import XferProtocol
 
 /// JSON schemas in words, with links to the types they name.
 enum SchemaText {
@@ -9,10 +10,17 @@ enum SchemaText {
         for (name, schema) in properties.members {
             table.rows.append([
                 code(name), type(schema) + (required.contains(name) ? ", required" : ""),
-                schema["description"]?.stringValue ?? "",
+                meaning(schema),
             ])
         }
         return table
+    }
+
+    /// A field's documentation, and which values guests may not give.
+    static func meaning(_ schema: JSONValue, _ documentation: JSONValue? = nil) -> String {
+        let access = schema["x-access"]?.stringValue.flatMap(FieldAccess.init)
+        return [(documentation ?? schema["description"])?.stringValue, access?.summary].compactMap(\.self)
+            .joined(separator: " ")
     }
 
     /// A schema's type and bounds.

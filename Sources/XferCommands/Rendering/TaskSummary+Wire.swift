@@ -33,17 +33,14 @@ extension TaskSummary {
         switch type {
         case .taskStarted: start(event)
         case .taskResponse:
-            if let payload = read(event, TaskResponseEvent.self) { total = payload.total ?? total }
+            total = event.value("total") ?? total
         case .taskSourceChanged: received = 0
         case .taskWaiting: wait(event)
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue
         case .taskStaged: stage(event)
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: end(event)
-        case .taskAdded, .taskRedirected, .taskRemoved, .cacheHit, .taskRefreshed, .taskNotModified, .batchCompleted,
-            .queueIdle, .activityChanged, .networkChanged, .policyViolation, .policyExpiring, .sessionInvalidated,
-            .daemonStarted, .daemonStopping:
-            break
+        default: break
         }
         if !isRunning { (rate, eta, phase) = (0, nil, nil) }
     }
@@ -51,45 +48,39 @@ extension TaskSummary {
     private mutating func start(_ event: EventMessage) {
         state = TaskState.running.rawValue
         phase = TaskPhase.connecting.rawValue
-        if let payload = read(event, TaskStartedEvent.self) { received = payload.offset }
+        received = event.value("offset") ?? received
     }
 
     private mutating func takeProgress(_ event: EventMessage) {
-        guard let payload = read(event, TaskProgressEvent.self) else { return }
+        guard let progress = event.progress else { return }
         state = TaskState.running.rawValue
-        phase = payload.phase.description
-        take(payload.progress)
+        phase = event.value("phase")
+        take(progress)
     }
 
     private mutating func wait(_ event: EventMessage) {
-        guard let payload = read(event, TaskWaitingEvent.self) else { return }
+        guard let wait = event.value("wait", WaitRecord.self) else { return }
         state = TaskState.waiting.rawValue
-        waitReason = payload.wait.reason.description
-        waitUntil = payload.wait.until
-        failure = payload.error.map(Failure.init)
+        waitReason = wait.reason.description
+        waitUntil = wait.until
+        failure = event.value("error", FailureRecord.self).map(Failure.init)
     }
 
     private mutating func stage(_ event: EventMessage) {
         state = TaskState.staged.rawValue
-        guard let payload = read(event, TaskStagedEvent.self) else { return }
-        (received, total) = (payload.size, payload.size)
+        guard let size = event.value("size", Int64.self) else { return }
+        (received, total) = (size, size)
     }
 
     private mutating func end(_ event: EventMessage) {
         state = event.body["state"]?.stringValue ?? state
-        if let payload = read(event, TaskCompletedEvent.self) {
-            finalPath = payload.path
-            received = payload.size
-            total = payload.size
-            isSkipped = payload.skipped ?? false
-            isNotModified = payload.notModified ?? false
+        if event.type == .known(.durable(.taskCompleted)), let size = event.value("size", Int64.self) {
+            finalPath = event.value("path")
+            (received, total) = (size, size)
+            isSkipped = event.value("skipped") ?? false
+            isNotModified = event.value("not_modified") ?? false
         }
-        failure = read(event, TaskFailedEvent.self).map { Failure($0.error) }
-    }
-
-    /// Nil for other types of event, and for one whose fields a newer daemon changed: the state alone is shown then.
-    private func read<E: WireEvent>(_ event: EventMessage, _ type: E.Type) -> E? {
-        (try? event.payload(type)) ?? nil
+        failure = event.value("error", FailureRecord.self).map(Failure.init)
     }
 
     /// The label, else the file's name, else what the URL ends in, else the URL.

@@ -53,7 +53,7 @@ struct BatchWaiter {
             switch session.next(until: deadline) {
             case .event(let event, _):
                 if event.type == .known(.overflow) { return }
-                if (try? event.payload(BatchCompletedEvent.self))?.batch == id { return }
+                if event.type == .known(.durable(.batchCompleted)), event.value("batch") == id { return }
             case .lost:
                 if let caught = try session.reconnect(until: Readiness.now + LiveSession.patience) {
                     if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }

@@ -1,4 +1,5 @@
 public import XferModel
+public import XferProtocol
 
 /// The client's process at the other end of a connection, as the kernel reported it when the connection was made.
 public struct Peer: Hashable, Sendable {
@@ -32,18 +33,11 @@ public struct Caller: Hashable, Sendable {
     /// Whether it may see and change tasks of that owner; for others the answer is `not_found`.
     public func mayTouch(_ owner: Owner) -> Bool { isOperator || owner == self.owner }
 
-    /// Whether it may call the method at all; otherwise the answer is `permission_denied`.
-    public func mayCall(_ method: String) -> Bool { isOperator || !OperatorMethods.contains(method) }
-}
-
-/// The methods that only operators may call.
-public enum OperatorMethods {
-    static let namespaces = ["queue.", "policy.", "profile.", "hook."]
-    static let methods: Set<String> = [
-        "group.set", "group.remove", "daemon.config", "daemon.shutdown", "cache.clear", "cache.trim",
-    ]
-
-    public static func contains(_ method: String) -> Bool {
-        methods.contains(method) || namespaces.contains { method.hasPrefix($0) }
+    /// Whether it may call a method with that access at all; otherwise the answer is `permission_denied`.
+    public func mayCall(_ access: MethodAccess) -> Bool {
+        switch access {
+        case .users, .owners: true
+        case .operators: isOperator
+        }
     }
 }

@@ -48,7 +48,7 @@ final class DaemonService: RPCService {
         defer { memory.noteWork() }
         do {
             let caller = try caller(connection.peer)
-            guard caller.mayCall(method) else { throw Self.denied("\(method) is for operators only") }
+            guard caller.mayCall(handler.access) else { throw Self.denied("\(method) is for operators only") }
             return .encoded(try await handler.respond(params, CallContext(caller: caller, connection: connection)))
         } catch let refusal as AccessPolicy.Refusal {
             throw Self.denied(refusal.description)

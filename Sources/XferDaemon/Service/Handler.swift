@@ -5,6 +5,7 @@ import XferProtocol
 /// One method's handler with its types erased: decodes strictly, calls, encodes.
 struct Handler: Sendable {
     let name: String
+    let access: MethodAccess
     let isBulk: Bool
     let isBrief: Bool
     /// Returns the result's text.
@@ -16,6 +17,7 @@ struct Handler: Sendable {
         _ body: @escaping @Sendable (Method.Params, CallContext) async throws -> Method.Result
     ) {
         name = Method.name
+        access = Method.access
         isBulk = Method.isBulk
         isBrief = Method.isBrief
         respond = { params, context in

@@ -19,7 +19,7 @@ public struct Event: Hashable, Sendable {
     public var type: EventType { payload.type }
 }
 
-/// The kinds of durable events, as clients see them.
+/// The types of durable events, as clients see them, in the order in which documents list them.
 public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskAdded = "task.added"
     case taskRestored = "task.restored"
@@ -30,15 +30,15 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskPaused = "task.paused"
     case taskResumed = "task.resumed"
     case taskSourceChanged = "task.source_changed"
+    case cacheHit = "cache.hit"
+    case taskRefreshed = "task.refreshed"
+    case taskNotModified = "task.not_modified"
     case taskStaged = "task.staged"
     case taskCompleted = "task.completed"
     case taskFailed = "task.failed"
     case taskCancelled = "task.cancelled"
     case taskSuperseded = "task.superseded"
     case taskRemoved = "task.removed"
-    case taskRefreshed = "task.refreshed"
-    case taskNotModified = "task.not_modified"
-    case cacheHit = "cache.hit"
     case batchCompleted = "batch.completed"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
@@ -59,7 +59,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
 }
 
 /// The data of an event besides its type. Stored as JSON by this type's `Codable` form: add cases and optional values,
-/// never rename.
+/// never rename. `EventPayload+Wire` declares its form on the wire.
 public enum EventPayload: Hashable, Sendable, Codable {
     /// The task's redacted URL and label at the time it was added.
     case taskAdded(url: String, label: String?, group: String?)

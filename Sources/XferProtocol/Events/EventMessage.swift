@@ -13,7 +13,7 @@ public struct EventMessage: WireValue, Hashable {
     /// The durable event before this one in the same subscription; 0 before the first.
     public var prevSeq: Int64?
     public var subscription: Int64?
-    /// What the type adds: the fields of its `WireEvent`.
+    /// What the type adds: the fields of its `EventContent`.
     public var body: JSONObject
 
     /// A durable event as it was recorded.
@@ -23,7 +23,7 @@ public struct EventMessage: WireValue, Hashable {
         type = OpenEnum(.durable(event.type))
         taskID = event.taskID
         owner = event.owner
-        body = event.payload.body
+        body = EventBody(event.payload).members
     }
 
     /// `task.progress`.
@@ -32,14 +32,14 @@ public struct EventMessage: WireValue, Hashable {
         type = OpenEnum(.progress)
         taskID = progress.taskID
         owner = progress.owner
-        body = Self.members(of: TaskProgressEvent(progress))
+        body = EventBody(progress).members
     }
 
     /// `events.overflow`: durable events up to `lastSeq` were delivered, no more follow on this subscription.
     public init(overflowAfter lastSeq: Int64, at time: Timestamp) {
         self.time = time
         type = OpenEnum(.overflow)
-        body = Self.members(of: EventsOverflowEvent(lastSeq: lastSeq))
+        body = EventBody(EventsOverflow(lastSeq: lastSeq)).members
     }
 
     /// The same event as a notification of a subscription carries it.
@@ -50,18 +50,18 @@ public struct EventMessage: WireValue, Hashable {
         return message
     }
 
-    /// What the type adds, when it is this one.
-    public func payload<E: WireEvent>(_ type: E.Type) throws(WireError) -> E? {
-        guard self.type.value == E.eventName else { return nil }
-        return try E(wire: .object(body), mode: .lenient)
+    /// A field that the type adds; nil if the event does not have it, or a newer daemon changed its form.
+    public func value<Value: WireValue>(_ name: String, _ type: Value.Type = Value.self) -> Value? {
+        body[name].flatMap { try? Value(lenient: $0) }
+    }
+
+    /// The counters in `task.progress`.
+    public var progress: ProgressRecord? {
+        type.value == .progress ? try? ProgressRecord(lenient: .object(body)) : nil
     }
 
     /// Whether it ends a task's run.
     public var isTerminal: Bool { body["terminal"]?.boolValue ?? false }
-
-    static func members(of event: some WireEvent) -> JSONObject {
-        event.wire.objectValue ?? JSONObject()
-    }
 
     /// The name of the notification that carries events.
     public static let notification = "event"
@@ -115,31 +115,32 @@ extension EventMessage {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Any of the registered events.
+    /// Any event.
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "Event") { schemas in
             var forms: [JSONValue] = []
-            for event in EventRegistry.all { forms.append(schema(of: event, in: &schemas)) }
+            for name in EventName.allCases { forms.append(schema(of: name, in: &schemas)) }
             return ["description": "An event.", "oneOf": .array(forms)]
         }
     }
 
     /// One type of event with the envelope's fields.
-    static func schema<E: WireEvent>(of type: E.Type, in schemas: inout WireSchemas) -> JSONValue {
-        schemas.reference(to: E.schemaName) { schemas in
+    static func schema(of name: EventName, in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: name.schemaName) { schemas in
             let envelope = EventEnvelope.objectSchema(in: &schemas)
-            let own = E.objectSchema(in: &schemas)
+            let own = EventSchema(name.example, in: schemas)
+            schemas = own.schemas
             var properties = envelope["properties"]?.objectValue ?? JSONObject()
-            properties["type"] = ["type": "string", "const": E.eventName.wire]
-            for (key, value) in own["properties"]?.objectValue?.members ?? [] { properties[key] = value }
+            properties["type"] = ["type": "string", "const": name.wire]
+            for (key, value) in own.properties.members { properties[key] = value }
             var required = envelope["required"]?.arrayValue ?? []
-            if case .durable(let type) = E.eventName {
+            if case .durable(let type) = name {
                 required.append("seq")
                 if type.isAboutTask { required += ["task_id", "owner"] }
             }
-            required += own["required"]?.arrayValue ?? []
+            required += own.required
             return [
-                "description": .string(E.summary), "type": "object", "properties": .object(properties),
+                "description": .string(own.text), "type": "object", "properties": .object(properties),
                 "required": .array(required),
             ]
         }

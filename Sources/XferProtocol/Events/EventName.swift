@@ -28,3 +28,21 @@ public enum EventName: WireEnum {
         }
     }
 }
+
+extension EventName {
+    /// `task.source_changed` is described by the schema `TaskSourceChangedEvent`.
+    var schemaName: String {
+        wireName.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() + "Event"
+    }
+
+    /// Content of this type, for the schema.
+    var example: any EventContent {
+        switch self {
+        case .durable(let type): EventPayload.example(of: type)
+        case .progress:
+            ProgressSnapshot(
+                taskID: TaskID(1), owner: Owner(uid: 0), phase: .transferring, received: 0, total: nil, rate: 0)
+        case .overflow: EventsOverflow(lastSeq: 0)
+        }
+    }
+}

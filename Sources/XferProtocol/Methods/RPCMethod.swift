@@ -2,13 +2,17 @@ public import StrictJSON
 
 /// One method of the RPC surface: its name, what goes in, what comes out, and its documentation.
 ///
-/// To add one: a file in its namespace's folder, a line in `MethodRegistry`, a handler in the daemon.
+/// To add one: an enumeration and its name in the list of its namespace's file, a handler in the daemon.
 public protocol RPCMethod: Sendable {
     associatedtype Params: WireParams
     associatedtype Result: WireValue
 
     /// `noun.verb`.
     static var name: String { get }
+    /// Who may call it. Has no default, so that no method is open to guests by accident.
+    static var access: MethodAccess { get }
+    /// What a token has to allow before a remote client may call it.
+    static var scope: MethodScope { get }
     /// What it does, one or two sentences.
     static var summary: String { get }
     /// Codes it answers with beyond `ErrorCode.everywhere`.
@@ -25,6 +29,39 @@ extension RPCMethod {
     public static var errors: [ErrorCode] { [] }
     public static var isBulk: Bool { false }
     public static var isBrief: Bool { false }
+}
+
+/// Who may call a method. The daemon decides by this declaration before it reads the parameters.
+///
+/// A guest is a user whom `access.users` or `access.groups` lets in and who is no operator.
+public enum MethodAccess: String, Sendable, CaseIterable {
+    /// Operators, and guests. The answer is about the service or about the caller itself.
+    case users
+    /// Operators, and guests for what belongs to them: what belongs to others is not found.
+    case owners
+    /// Operators only: the daemon's own user and root. Guests are answered `permission_denied`.
+    case operators
+
+    /// A phrase for the reference.
+    public var summary: String {
+        switch self {
+        case .users: "every user"
+        case .owners: "every user for its own, operators for all"
+        case .operators: "operators"
+        }
+    }
+}
+
+/// What a token has to allow before a remote client may call a method, beside what its user may do.
+public enum MethodScope: String, Sendable, CaseIterable {
+    /// Shows and changes nothing.
+    case read
+    /// Adds tasks of the token's user.
+    case add
+    /// Changes what belongs to the token's user.
+    case own
+    /// Shows or changes what belongs to the service.
+    case operate
 }
 
 /// A call and its answer, for the documentation.

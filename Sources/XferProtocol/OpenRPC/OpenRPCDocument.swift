@@ -4,7 +4,8 @@ import XferModel
 /// The description of the whole RPC surface (OpenRPC 1.3), made from the declarations.
 ///
 /// Beyond the standard: `x-params-schema` and `x-events` (the notifications' types), since OpenRPC lists parameters
-/// one by one and knows no notifications from the server.
+/// one by one and knows no notifications from the server; `x-access` and `x-scope` of a method (`MethodAccess`,
+/// `MethodScope`), and `x-access` of a field (`FieldAccess`).
 public enum OpenRPCDocument {
     /// The version of the surface (semver): additions only within a major version.
     public static let version = "1.0.0"
@@ -59,6 +60,8 @@ public enum OpenRPCDocument {
             "errors": .array(errors.map { ["$ref": .string("#/components/errors/\($0.name)")] }),
             "examples": .array(Method.examples.map(describe)),
             "x-params-schema": Method.Params.schema(in: &schemas),
+            "x-access": .string(Method.access.rawValue),
+            "x-scope": .string(Method.scope.rawValue),
         ]
     }
 
@@ -74,23 +77,24 @@ public enum OpenRPCDocument {
     /// Each type of event with the schema of its notification's params.
     private static func describeEvents(in schemas: inout WireSchemas) -> JSONValue {
         var events: [JSONValue] = []
-        for event in EventRegistry.all { events.append(describe(event, in: &schemas)) }
+        for name in EventName.allCases { events.append(describe(name, in: &schemas)) }
         return [
             "notification": .string(EventMessage.notification), "schema": EventMessage.schema(in: &schemas),
             "types": .array(events),
         ]
     }
 
-    private static func describe<E: WireEvent>(_ event: E.Type, in schemas: inout WireSchemas) -> JSONValue {
-        var description: JSONObject = ["name": E.eventName.wire, "summary": .string(E.summary)]
-        if case .durable(let type) = E.eventName {
+    private static func describe(_ name: EventName, in schemas: inout WireSchemas) -> JSONValue {
+        let summary = EventSchema(name.example, in: schemas).text
+        var description: JSONObject = ["name": name.wire, "summary": .string(summary)]
+        if case .durable(let type) = name {
             description.append(newKey: "durable", true)
             description.append(newKey: "terminal", .bool(type.isTerminal))
         } else {
             description.append(newKey: "durable", false)
             description.append(newKey: "terminal", false)
         }
-        description.append(newKey: "schema", EventMessage.schema(of: event, in: &schemas))
+        description.append(newKey: "schema", EventMessage.schema(of: name, in: &schemas))
         return .object(description)
     }
 

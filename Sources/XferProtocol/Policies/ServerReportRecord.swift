@@ -131,3 +131,22 @@ public struct PolicyVerdictRecord: WireRecord, Hashable {
         .required("expired", \.expired, "Whether it has expired and is the ordinary check."),
     ]
 }
+
+/// A certificate that a server showed, in short.
+public struct ShownCertificateRecord: WireRecord, Hashable {
+    public var subject: String = ""
+    public var pin: String = ""
+
+    public init() {}
+
+    public init(_ shown: ShownCertificate) {
+        subject = shown.subject
+        pin = shown.key.description
+    }
+
+    public static let summary = "A certificate that a server showed."
+    public static let wireFields: WireFields<Self> = [
+        .required("subject", \.subject, "Whom it names."),
+        .required("pin", \.pin, "The pin of its key: sha256/BASE64."),
+    ]
+}

@@ -22,7 +22,9 @@ public struct BodyInput: WireInput, Hashable {
         .optional("base64", \.base64, "Bytes; headers say what they are."),
         .optional(
             "file", \.file, "Absolute path of a file that is streamed; it must not change before it was sent.",
-            .length(1...TaskLimits.pathLength), .absolutePath),
+            .length(1...TaskLimits.pathLength), .absolutePath
+        )
+        .restricted(to: .ownFiles),
     ]
 
     public func validate() throws(WireError) {

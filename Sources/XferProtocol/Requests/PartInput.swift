@@ -22,7 +22,9 @@ public struct PartInput: WireInput, Hashable {
         .optional("base64", \.base64, "Bytes."),
         .optional(
             "file", \.file, "Absolute path of a file that is streamed.", .length(1...TaskLimits.pathLength),
-            .absolutePath, example: "/srv/photos/1.jpeg"),
+            .absolutePath, example: "/srv/photos/1.jpeg"
+        )
+        .restricted(to: .ownFiles),
         .optional(
             "filename", \.filename, "The name told to the server; default is a file's own, and none for data.",
             .length(1...1024), .printable),

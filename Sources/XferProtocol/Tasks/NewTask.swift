@@ -91,7 +91,9 @@ public struct NewTask: WireInput, Hashable {
             "headers", \.headers,
             "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
                 + "null leaves out one of the profile's.",
-            example: ["Accept": "application/octet-stream"]),
+            example: ["Accept": "application/octet-stream"]
+        )
+        .restricted(to: .noProfileSecrets),
         .optional(
             "params", \.params,
             "Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys are sorted; "
@@ -101,7 +103,9 @@ public struct NewTask: WireInput, Hashable {
         .optional("parts", \.parts, "A multipart form in place of body.", .count(1...1000)),
         .optional(
             "source", \.source, "Of an upload: absolute path of the file; it must not change before it was sent.",
-            .length(1...TaskLimits.pathLength), .absolutePath, example: "/srv/backup.tar"),
+            .length(1...TaskLimits.pathLength), .absolutePath, example: "/srv/backup.tar"
+        )
+        .restricted(to: .ownFiles),
         .optional(
             "upload", \.upload,
             "What is spoken about the upload's offset: plain (a retry starts over), tus (1.0) or resumable (IETF draft); "
@@ -111,10 +115,14 @@ public struct NewTask: WireInput, Hashable {
         .optional(
             "output", \.output,
             "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
-            .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"),
+            .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"
+        )
+        .restricted(to: .ownFiles),
         .optional(
             "dir", \.dir, "Absolute path of the directory to put the file in; default is the daemon's.",
-            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"),
+            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"
+        )
+        .restricted(to: .ownFiles),
         .optional(
             "on_conflict", \.onConflict,
             "If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if newer); "
@@ -126,7 +134,8 @@ public struct NewTask: WireInput, Hashable {
             example: "sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
         .optional("mode", \.mode, "Permission bits of the file, octal text.", example: "0640"),
         .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
-        .optional("priority", \.priority, "Strict order of starting; default normal."),
+        .optional("priority", \.priority, "Strict order of starting; default normal.")
+            .restricted(to: .grantedPriority),
         .optional(
             "group", \.group, "A group of yours to hold back, limit and select tasks by.",
             .length(1...TaskLimits.nameLength), .printable),
@@ -148,12 +157,18 @@ public struct NewTask: WireInput, Hashable {
         .optional(
             "post_process", \.postProcess,
             "Of a download: the operator's hook that works on the file before it is staged or published.",
-            .length(1...64)),
+            .length(1...64)
+        )
+        .restricted(to: .guestHooks),
         .optional(
             "on_complete", \.onComplete, "The operator's hook that is told once the task has completed.",
-            .length(1...64)),
+            .length(1...64)
+        )
+        .restricted(to: .guestHooks),
         .optional(
-            "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)),
+            "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)
+        )
+        .restricted(to: .guestHooks),
         .optional(
             "coalesce", \.coalesce,
             "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."),
@@ -226,9 +241,12 @@ public struct NewTask: WireInput, Hashable {
         .optional("strip_nulls", \.stripNulls, "Leave null members of objects out of what parse made; default false."),
         .patch("credential", \.credential, "Who the service claims to be; sent to its origins only."),
         .patch(
-            "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."),
+            "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one."
+        )
+        .restricted(to: .operators),
         .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
-        .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
+        .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128")
+            .restricted(to: .noProfileSecrets),
         .patch(
             "cache_policy", \.cachePolicy,
             "Whether a kept response is used: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), revalidate "

@@ -38,7 +38,8 @@ public struct TaskChanges: WireInput, Hashable {
     public static let summary = "Fields to change; null unsets where a field can be unset."
 
     public static let wireFields: WireFields<Self> = [
-        .optional("priority", \.priority, "Strict order of starting."),
+        .optional("priority", \.priority, "Strict order of starting.")
+            .restricted(to: .grantedPriority),
         .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
         .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .printable),
         .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
@@ -67,17 +68,22 @@ public struct TaskChanges: WireInput, Hashable {
         .patch("deadline", \.deadline, "It fails then unless it has ended or is staged; null is never."),
         .optional(
             "dir", \.dir, "Absolute path of the directory; only while not running.",
-            .length(1...TaskLimits.pathLength), .printable, .absolutePath),
+            .length(1...TaskLimits.pathLength), .printable, .absolutePath
+        )
+        .restricted(to: .ownFiles),
         .patch(
             "output", \.output, "The file's name or path; null leaves it to the server; only while not running.",
-            .length(1...TaskLimits.pathLength), .printable, .fileName),
+            .length(1...TaskLimits.pathLength), .printable, .fileName
+        )
+        .restricted(to: .ownFiles),
         .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
         .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
         .patch(
             "segments", \.segments,
             "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
             example: 4),
-        .optional("headers", \.headers, "All header fields to send; only while not running."),
+        .optional("headers", \.headers, "All header fields to send; only while not running.")
+            .restricted(to: .noProfileSecrets),
         .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
         .optional(
             "connect_timeout", \.connectTimeout, "Seconds; 0 is none; only while not running.", .timeout),

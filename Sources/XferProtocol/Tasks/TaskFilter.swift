@@ -31,7 +31,8 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("group", \.group, "Groups.", .count(1...1000)),
         .optional("label", \.label, "Labels.", .count(1...1000)),
         .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
-        .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000)),
+        .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000))
+            .restricted(to: .ownUID),
         .optional("host", \.host, "Hosts of the URLs; with :port where it is not the scheme's.", .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
         .optional("all", \.all, "True: everything the caller may touch; then no other field."),

@@ -157,17 +157,23 @@ public struct SecretReference: WireInput, Hashable {
     public static let wireFields: WireFields<Self> = [
         .optional(
             "file", \.file, "Absolute path of a file that only its owner can read; a newline at its end is dropped.",
-            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/etc/xferd/api-token"),
+            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/etc/xferd/api-token"
+        )
+        .restricted(to: .operators),
         .optional(
             "systemd", \.systemd, "A credential of the unit (systemd.exec(5), LoadCredential=).", .length(1...255),
-            .form("^[^/]+$", expected: "a credential's name, no path") { !$0.contains("/") && !$0.hasPrefix(".") }),
+            .form("^[^/]+$", expected: "a credential's name, no path") { !$0.contains("/") && !$0.hasPrefix(".") }
+        )
+        .restricted(to: .operators),
         .optional(
             "env", \.env, "A variable of the daemon's environment.", .length(1...255),
             .form("^[A-Za-z_][A-Za-z0-9_]*$", expected: "a variable's name") { name in
                 name.utf8.allSatisfy {
                     (48...57).contains($0) || (97...122).contains($0 | 0x20) || $0 == UInt8(ascii: "_")
                 } && name.utf8.first.map { !(48...57).contains($0) } == true
-            }),
+            }
+        )
+        .restricted(to: .operators),
     ]
 
     public func validate() throws(WireError) {

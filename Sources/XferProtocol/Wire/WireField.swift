@@ -9,6 +9,8 @@ public struct WireField<Record: WireRecord>: Sendable {
     /// Whether the object must have the field.
     public let isRequired: Bool
     public let example: JSONValue?
+    /// Which of its values guests may give; nil if all.
+    public private(set) var access: FieldAccess?
     let decode: @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void
     /// The field's value; nil leaves it out. Records are large: they are handed about by address.
     let read: @Sendable (UnsafePointer<Record>) -> JSONValue?
@@ -27,7 +29,15 @@ public struct WireField<Record: WireRecord>: Sendable {
     func schema(in schemas: inout WireSchemas) -> JSONValue {
         var keywords: JSONObject = ["description": .string(documentation)]
         if let example { keywords.append(newKey: "examples", [example]) }
+        if let access { keywords.append(newKey: "x-access", .string(access.rawValue)) }
         return SchemaText.extending(buildSchema(&schemas), with: keywords)
+    }
+
+    /// The same field, some or all values of which guests may not give.
+    public func restricted(to access: FieldAccess) -> WireField {
+        var field = self
+        field.access = access
+        return field
     }
 
     /// Always there.

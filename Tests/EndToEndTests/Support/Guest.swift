@@ -85,3 +85,52 @@ func withGuest(
 ) async throws {
     try await withGuests(1, options) { daemon, guests in try await body(daemon, guests[0]) }
 }
+
+extension Guest {
+    /// An error's code and the field it names.
+    struct Refusal: Hashable, CustomStringConvertible {
+        var code: Int64
+        var path: String?
+
+        static let methodOfOperators = Refusal(code: -32003, path: nil)
+
+        var description: String { "\(code) \(path ?? "")" }
+    }
+
+    /// A program that calls over HTTP and shows errors whole.
+    static let curl = Command.find("curl")
+
+    /// Posts a call as this user and gives the answer.
+    func post(_ method: String, _ params: JSONValue) async throws -> JSONValue {
+        let launcher = ["--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"]
+        return try await daemon.post(
+            method, params, [try #require(Command.find("setpriv"))] + launcher + [try #require(Self.curl)])
+    }
+}
+
+extension DaemonFixture {
+    /// Posts a call as the operator that runs the test and gives the answer.
+    func post(_ method: String, _ params: JSONValue) async throws -> JSONValue {
+        try await post(method, params, [try #require(Guest.curl)])
+    }
+
+    fileprivate func post(_ method: String, _ params: JSONValue, _ program: [String]) async throws -> JSONValue {
+        let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params]
+        let ended = try await Command.run(
+            program[0],
+            Array(program.dropFirst()) + [
+                "--silent", "--unix-socket", socket, "--header", "Content-Type: application/json", "--data-binary",
+                message.text, "http://localhost/rpc",
+            ], directory: "/")
+        guard ended.isSuccess else { throw TimedOut("\(method): \(ended)") }
+        return try JSONValue(parsing: Array(ended.output.utf8))
+    }
+}
+
+extension JSONValue {
+    /// What an answer refuses; nil if it has a result.
+    var refusal: Guest.Refusal? {
+        guard let error = self["error"] else { return nil }
+        return Guest.Refusal(code: error["code"]?.integerValue ?? 0, path: error["data"]?["path"]?.stringValue)
+    }
+}

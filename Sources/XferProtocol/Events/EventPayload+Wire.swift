@@ -1,0 +1,180 @@
+import XferModel
+
+/// What each type of durable event says on the wire: its summary, then its fields in the order they are written.
+extension EventPayload: EventContent {
+    func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
+        switch self {
+        case .taskAdded(let url, let label, let group):
+            event.summary("A task was added.")
+            event.required("url", url, "The URL; secrets in it are ***.")
+            event.optional("label", label, "Its label.")
+            event.optional("group", group, "Its group.")
+        case .taskRestored(let received):
+            event.summary("A task that had a live try when the daemon stopped is going on.")
+            event.required("received", received, "Bytes that were kept.")
+        case .taskStarted(let attempt, let offset):
+            event.summary("A try began.")
+            event.required("attempt", attempt, "Counts from 1 over the task's life.")
+            event.required("offset", offset, "Bytes kept from earlier tries.")
+        case .taskResponse(let status, let total, let etag, let resumed):
+            event.summary("The server answered.")
+            event.required("status", status, "The answer's status.")
+            event.nullable("total", total, "Complete length in bytes; null while unknown.")
+            event.optional("etag", etag, "The source's entity tag.")
+            event.required("resumed", resumed, "Whether kept bytes are continued.")
+        case .taskRedirected(let status, let from, let to):
+            event.summary("A redirect was followed.")
+            event.required("status", status, "The redirect's status.")
+            event.required("from", from, "Where from; secrets in it are ***.")
+            event.required("to", to, "Where to; secrets in it are ***.")
+        case .taskWaiting(let wait, let error):
+            event.summary("A task cannot start or go on now; nothing is lost.")
+            event.required("wait", WaitRecord(wait), "What it waits for.")
+            event.optional("error", error.map { FailureRecord($0) }, "The failure that led there.")
+        case .taskPaused(let received):
+            event.summary("A task was paused.")
+            event.required(
+                "received", received,
+                "Bytes that were committed by then; what came since is kept as well, and task.get tells.")
+        case .taskResumed:
+            event.summary("A paused task is queued again.")
+        case .taskSourceChanged(let reason, let dropped):
+            event.summary(
+                "The kept bytes were of another version of the source and are dropped; the task begins again.")
+            event.required("reason", reason, "How that was seen.")
+            event.required("dropped", dropped, "Bytes that were dropped.")
+        case .cacheHit(let age, let fresh):
+            event.summary(
+                "A response that is kept is used. With cache_policy revalidate it is told before the server is asked: "
+                    + "task.result of a data task gives it at once.")
+            event.nullable(
+                "age", age, "Seconds since the server made or confirmed it; null when the clock was set back.")
+            event.required("fresh", fresh, "Whether it may be used without asking (RFC 9111 section 4.2).")
+        case .taskRefreshed:
+            event.summary("After cache.hit: the server sent another response, which is the task's.")
+        case .taskNotModified:
+            event.summary("After cache.hit: the server says that the kept response is current; it is the task's.")
+        case .taskStaged(let size):
+            event.summary(
+                "A download is whole, verified and processed, and waits for task.commit or task.cancel. It is not "
+                    + "terminal: one of task.completed, task.cancelled and task.superseded follows.")
+            event.required("state", TaskState.staged, "The state it is in.")
+            event.required("size", size, "The file's length in bytes.")
+        case .taskCompleted(let path, let size, let skipped, let notModified):
+            event.summary("A task is done: its file is whole, verified, durable and under its final name.")
+            event.end(in: .completed)
+            event.optional("path", path, "Absolute path of the file.")
+            event.required("size", size, "Its length in bytes.")
+            event.optional("skipped", skipped ? true : nil, "True when on_conflict skip found the name taken.")
+            event.optional(
+                "not_modified", notModified ? true : nil, "True when on_conflict update found the file current.")
+        case .taskFailed(let error):
+            event.summary("A task has failed; task.retry tries it again with the bytes it kept.")
+            event.end(in: .failed)
+            event.required("error", FailureRecord(error), "Why.")
+        case .taskCancelled:
+            event.summary("A task was cancelled; its partial bytes are deleted.")
+            event.end(in: .cancelled)
+        case .taskSuperseded(let by):
+            event.summary(
+                "Another task took its slot: it is cancelled, and its partial bytes are deleted. No task.cancelled "
+                    + "follows.")
+            event.end(in: .cancelled)
+            event.required("by", by, "The task that is in the slot now.")
+        case .taskRemoved:
+            event.summary("A task was forgotten.")
+        case .batchCompleted(let batch, let total, let finished, let skipped):
+            event.summary(
+                "The last member of a batch has ended. Told once per batch, whatever is retried or removed later.")
+            event.required("batch", batch, "The batch.")
+            event.required("total", total, "Members it was added with.")
+            event.required("finished", finished, "Members that have ended: all of them.")
+            event.required("skipped", skipped, "How many of those failed.")
+        case .queueIdle(let completed, let failed):
+            event.summary("Nothing is queued, waiting for a time, or running any more.")
+            event.required("completed", completed, "Tasks that are completed.")
+            event.required("failed", failed, "Tasks that have failed.")
+        case .activityChanged(let active):
+            event.summary("Transfers began or ended, debounced.")
+            event.required("active", active, "Whether transfers are going on.")
+        case .networkChanged(let state):
+            event.summary(
+                "The network is another one; the first after daemon.started says how it is then. See network.status.")
+            event.required("network", state, "What it is now.")
+        case .policyViolation(let failure):
+            event.summary("A report_only trust policy would have refused a server; the connection was used.")
+            event.required("policy", failure.policy, "The policy's name.")
+            event.required("version", failure.policyVersion, "Its version.")
+            event.required("host", failure.host, "The server's host.")
+            event.required("port", Int(clamping: failure.port), "The server's port.")
+            event.required(
+                "reason", failure.reason.rawValue,
+                "pin_mismatch or revocation_unknown when nothing else is wrong, else trust_rejected.")
+            event.required("problem", failure.problem, "What is wrong.")
+            event.optional(
+                "verify_error", failure.code == 0 ? nil : Int(clamping: failure.code),
+                "OpenSSL's X509_V_ERR code, where a chain is at fault.")
+            event.required(
+                "chain", failure.chain.map { ShownCertificateRecord($0) }, "What the server showed, leaf first.")
+        case .policyExpiring(let policy, let version, let expiresAt, let days):
+            event.summary(
+                "A trust policy's pins will no longer be enforced after its expires_at; told 30, 7 and 1 days before, "
+                    + "and when it has happened.")
+            event.required("policy", policy, "The policy's name.")
+            event.required("version", version, "Its version.")
+            event.required("expires_at", expiresAt, "When it turns into the ordinary check.")
+            event.required("days", days, "30, 7 or 1 days before; 0 when it has expired.")
+        case .sessionInvalidated(let policy, let version):
+            event.summary(
+                "A trust policy was edited or removed: connections judged by that version are given up, and what ran "
+                    + "over them stops at its next safe point and is judged anew.")
+            event.required("policy", policy, "The policy's name.")
+            event.required("version", version, "The version that is no longer in force.")
+        case .daemonStarted(let version, let queued, let restored):
+            event.summary("The daemon started.")
+            event.required("version", version, "Its version.")
+            event.required("queued", queued, "Tasks that are queued.")
+            event.required("restored", restored, "Tasks that had a live try when it stopped.")
+        case .daemonStopping(let mode):
+            event.summary("The daemon is going down.")
+            event.required("mode", mode, "What becomes of unfinished tasks.")
+        }
+    }
+
+    /// A payload of the type: its schema follows from the declaration of any.
+    static func example(of type: EventType) -> EventPayload {
+        switch type {
+        case .taskAdded: .taskAdded(url: "https://example.org/a", label: nil, group: nil)
+        case .taskRestored: .taskRestored(received: 0)
+        case .taskStarted: .taskStarted(attempt: 1, offset: 0)
+        case .taskResponse: .taskResponse(status: 200, total: nil, etag: nil, resumed: false)
+        case .taskRedirected: .taskRedirected(status: 302, from: "https://a.test/", to: "https://b.test/")
+        case .taskWaiting: .taskWaiting(wait: Wait(.retry), error: nil)
+        case .taskPaused: .taskPaused(received: 0)
+        case .taskResumed: .taskResumed
+        case .taskSourceChanged: .taskSourceChanged(reason: "etag", dropped: 0)
+        case .cacheHit: .cacheHit(age: nil, fresh: true)
+        case .taskRefreshed: .taskRefreshed
+        case .taskNotModified: .taskNotModified
+        case .taskStaged: .taskStaged(size: 0)
+        case .taskCompleted: .taskCompleted(path: nil, size: 0, skipped: false, notModified: false)
+        case .taskFailed: .taskFailed(error: TransferError(.httpStatus, "404"))
+        case .taskCancelled: .taskCancelled
+        case .taskSuperseded: .taskSuperseded(by: TaskID(1))
+        case .taskRemoved: .taskRemoved
+        case .batchCompleted: .batchCompleted(batch: BatchID(1), total: 0, finished: 0, skipped: 0)
+        case .queueIdle: .queueIdle(completed: 0, failed: 0)
+        case .activityChanged: .activityChanged(active: true)
+        case .networkChanged: .networkChanged(state: .unknown)
+        case .policyViolation:
+            .policyViolation(
+                failure: TrustFailure(
+                    reason: .pinMismatch, host: "a.test", port: 443, policy: "p", policyVersion: 1, code: 0,
+                    problem: "no pin matches", chain: []))
+        case .policyExpiring: .policyExpiring(policy: "p", version: 1, expiresAt: Timestamp(seconds: 0), days: 0)
+        case .sessionInvalidated: .sessionInvalidated(policy: "p", version: 1)
+        case .daemonStarted: .daemonStarted(version: "1", queued: 0, restored: 0)
+        case .daemonStopping: .daemonStopping(mode: .suspend)
+        }
+    }
+}

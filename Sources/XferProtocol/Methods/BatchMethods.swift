@@ -1,0 +1,182 @@
+public import StrictJSON
+public import XferModel
+
+/// The methods of `batch.*`, in the order of the document.
+enum BatchMethods {
+    static let all: [any RPCMethod.Type] = [BatchAdd.self, BatchGet.self]
+}
+
+/// `batch.add`: many URLs in one transaction, as a group with its own concurrency.
+public enum BatchAdd: RPCMethod {
+    public static let name = "batch.add"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.add
+    public static let summary =
+        "Adds up to 10,000 tasks in one transaction as a group with its own concurrency, low priority unless said "
+        + "otherwise, and counts them together. A bad entry is reported with its index and stops nothing."
+    public static let errors: [ErrorCode] = [
+        .rejectedByPolicy, .conflict, .limitExceeded, .storageUnavailable, .shuttingDown,
+    ]
+    public static let examples = [
+        MethodExample(
+            "three URLs, one of them bad",
+            params: [
+                "tasks": [
+                    "https://example.org/a.png", ["url": "https://example.org/b.png", "output": "b-2.png"],
+                    "mailto:somebody",
+                ],
+                "options": ["dir": "/srv/images"], "max_active": 3,
+            ],
+            result: [
+                "batch": [
+                    "id": 4, "owner": 1000, "group": "batch-4", "total": 2, "finished": 0, "skipped": 0,
+                    "counts": [
+                        "queued": 2, "waiting": 0, "running": 0, "paused": 0, "staged": 0, "completed": 0, "failed": 0,
+                        "cancelled": 0,
+                    ],
+                    "created_at": "2026-01-02T03:04:05.678Z", "completed_at": nil,
+                ],
+                "ids": [18, 19],
+                "errors": [
+                    [
+                        "index": 2, "code": -32602, "message": "tasks[2].url: the scheme is neither http nor https",
+                        "data": ["reason": "invalid_value", "path": "tasks[2].url"],
+                    ]
+                ],
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var tasks: [BatchEntry] = []
+        public var options = JSONObject()
+        public var maxActive = 3
+        public var atomic = false
+        public var clientKey: String?
+
+        public init() {}
+
+        public static let summary = "The batch's entries and how it is to be treated."
+        public static let wireFields: WireFields<Self> = [
+            .required("tasks", \.tasks, "Up to 10,000 URLs or tasks.", .count(1...TaskLimits.batchSize)),
+            .defaulted(
+                "options", \.options,
+                "Fields of a task, as task.add takes them, that hold for every entry that does not say them itself; "
+                    + "priority is low unless given.", example: ["dir": "/srv/images"]),
+            .defaulted(
+                "max_active", \.maxActive, "Most of its transfers at once, within the queue's limits.",
+                .range(1...10_000)),
+            .defaulted("atomic", \.atomic, "Whether a bad entry refuses the whole batch."),
+            .optional(
+                "client_key", \.clientKey,
+                "Makes the add safe to repeat: the same key with the same parameters returns the batch that exists.",
+                .length(1...TaskLimits.nameLength)),
+        ]
+
+        /// What is wrong with `options` would be wrong with every entry.
+        public func validate() throws(WireError) {
+            for (name, value) in options.members {
+                if name == "url" || BatchEntry.ownedByBatch.contains(name) {
+                    throw WireError(.conflictingFields, at: name, expected: "no \(name) for all entries").under(
+                        "options")
+                }
+                do throws(WireError) {
+                    try NewTask.check(name, value)
+                } catch {
+                    throw error.under("options")
+                }
+            }
+        }
+
+        /// The task of one entry; an error's path begins with `tasks[index]`.
+        public func task(at index: Int) throws(WireError) -> NewTask {
+            var shared = options
+            if shared["priority"] == nil { shared["priority"] = Priority.low.wire }
+            do throws(WireError) {
+                return try tasks[index].task(shared)
+            } catch {
+                throw error.under(index).under("tasks")
+            }
+        }
+
+        /// All that was asked for, the same text however the members of objects were ordered.
+        public var canonicalText: String { wire.sortingMembers.text }
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var batch = BatchRecord()
+        public var ids: [TaskID] = []
+        public var errors: [BatchRefusal] = []
+        public var existing: Bool?
+
+        public init() {}
+
+        public static let summary = "The batch that was added, or was there already."
+        public static let wireFields: WireFields<Self> = [
+            .required("batch", \.batch, "The batch."),
+            .required(
+                "ids", \.ids,
+                "Its members in the order of the entries that became one; of an existing batch those still there."),
+            .required("errors", \.errors, "The entries that did not become members."),
+            .optional("existing", \.existing, "True when client_key found a batch with the same parameters."),
+        ]
+    }
+}
+
+extension NewTask {
+    /// Checks one field by itself.
+    fileprivate static func check(_ name: String, _ value: JSONValue) throws(WireError) {
+        guard let index = wireFields.index(of: name) else {
+            throw WireError(.unknownField, at: name, expected: wireFields.suggestion(for: name))
+        }
+        var task = NewTask()
+        do throws(WireError) {
+            try wireFields[index].decode(value, .strict, &task)
+        } catch {
+            throw error.under(name)
+        }
+    }
+}
+
+/// `batch.get`: how a batch stands.
+public enum BatchGet: RPCMethod {
+    public static let name = "batch.get"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary =
+        "How a batch stands. It is known while members are, and after that as long as finished tasks are kept."
+    public static let errors: [ErrorCode] = [.notFound]
+    public static let examples = [
+        MethodExample(
+            "two of five failed", params: ["id": 4],
+            result: [
+                "batch": [
+                    "id": 4, "owner": 1000, "group": "batch-4", "total": 5, "finished": 5, "skipped": 2,
+                    "counts": [
+                        "queued": 0, "waiting": 0, "running": 0, "paused": 0, "staged": 0, "completed": 3, "failed": 2,
+                        "cancelled": 0,
+                    ],
+                    "created_at": "2026-01-02T03:04:05.678Z", "completed_at": "2026-01-02T03:05:00.001Z",
+                ]
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = BatchID(0)
+
+        public init() {}
+        public init(id: BatchID) { self.id = id }
+
+        public static let summary = "Which batch."
+        public static let wireFields: WireFields<Self> = [.required("id", \.id, "The batch's id.")]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var batch = BatchRecord()
+
+        public init() {}
+        public init(_ batch: Batch) { self.batch = BatchRecord(batch) }
+
+        public static let summary = "The batch as it is now."
+        public static let wireFields: WireFields<Self> = [.required("batch", \.batch, "The batch as it is now.")]
+    }
+}

@@ -1,0 +1,261 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `cache.*`, in the order of the document.
+enum CacheMethods {
+    static let all: [any RPCMethod.Type] = [
+        CacheStats.self, CacheList.self, CacheGet.self, CacheRemove.self, CacheClear.self, CacheTrim.self,
+    ]
+}
+
+/// `cache.stats`: how much is kept.
+public enum CacheStats: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "cache.stats"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary =
+        "How much the cache keeps of the caller's, or of everybody's for an operator, and its limits."
+    public static let examples = [
+        MethodExample(
+            "half full", params: [:],
+            result: ["entries": 812, "size": 536_870_912, "max_bytes": 1_073_741_824, "max_age": 604_800])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var entries: Int64 = 0
+        public var size: Int64 = 0
+        public var maxBytes: Int64 = 0
+        public var maxAge: Int64 = 0
+
+        public init() {}
+
+        public static let summary = "What is kept, and the limits."
+        public static let wireFields: WireFields<Self> = [
+            .required("entries", \.entries, "Responses that are kept."),
+            .required("size", \.size, "Bytes of their contents."),
+            .required("max_bytes", \.maxBytes, "Bytes of all contents; over it the least recently used go."),
+            .required("max_age", \.maxAge, "Seconds since its last use for which a response is kept."),
+        ]
+    }
+}
+
+/// `cache.list`: the responses that are kept.
+public enum CacheList: RPCMethod {
+    public static let name = "cache.list"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary =
+        "Responses that the cache keeps: the caller's own, or everybody's for an operator, page by page."
+    public static let examples = [
+        MethodExample(
+            "the newest", params: ["limit": 1],
+            result: ["entries": [CacheGet.example], "next_cursor": nil])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var order = ListOrder.descending
+        public var limit = 100
+        public var cursor: String?
+
+        public init() {}
+
+        public static let summary = "How many at once, and where to go on."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted("order", \.order, "Those that were kept last (desc) or first (asc) come first."),
+            .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),
+            .optional(
+                "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var entries: [CacheEntryRecord] = []
+        public var nextCursor: String?
+
+        public init() {}
+
+        public init(entries: [CacheEntryRecord], nextCursor: String?) {
+            self.entries = entries
+            self.nextCursor = nextCursor
+        }
+
+        public static let summary = "One page of the cache."
+        public static let wireFields: WireFields<Self> = [
+            .required("entries", \.entries, "The entries."),
+            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+        ]
+    }
+}
+
+/// `cache.get`: one response that is kept.
+public enum CacheGet: RPCMethod {
+    public static let name = "cache.get"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary = "A response that the cache keeps, with its header fields; not its content."
+    public static let errors: [ErrorCode] = [.notFound]
+    public static let examples = [
+        MethodExample(
+            "one", params: ["id": 3],
+            result: ["entry": example.with(["response_headers": ["ETag": "\"a1\"", "Cache-Control": "max-age=60"]])])
+    ]
+
+    static let example: JSONValue = [
+        "id": 3, "owner": 1000, "url": "https://example.org/list.json?token=***", "http_status": 200, "size": 4096,
+        "etag": "\"a1\"", "received_at": "2026-01-02T03:04:05.678Z", "stored_at": "2026-01-02T03:04:05.690Z",
+        "last_used_at": "2026-01-02T03:09:00.000Z", "fresh_until": "2026-01-02T04:04:05.000Z", "varies": ["accept"],
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = CacheEntryID(0)
+
+        public init() {}
+        public init(id: CacheEntryID) { self.id = id }
+
+        public static let summary = "Which entry."
+        public static let wireFields: WireFields<Self> = [.required("id", \.id, "The entry's id.")]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var entry = CacheEntryRecord()
+
+        public init() {}
+        public init(entry: CacheEntryRecord) { self.entry = entry }
+
+        public static let summary = "The entry."
+        public static let wireFields: WireFields<Self> = [.required("entry", \.entry, "The entry.")]
+    }
+}
+
+extension JSONValue {
+    fileprivate func with(_ more: JSONObject) -> JSONValue {
+        guard case .object(var object) = self else { return self }
+        for (name, value) in more.members { object[name] = value }
+        return .object(object)
+    }
+}
+
+/// `cache.remove`: forgets some responses.
+public enum CacheRemove: RPCMethod {
+    public static let name = "cache.remove"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own, or everybody's for an "
+        + "operator."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("by id", params: ["ids": [3, 9]], result: ["removed": [3], "missing": [9]]),
+        MethodExample(
+            "by URL", params: ["url": "https://example.org/list.json"], result: ["removed": [4], "missing": []]),
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var ids: [CacheEntryID]?
+        public var url: String?
+
+        public init() {}
+        public init(ids: [CacheEntryID]) { self.ids = ids }
+        public init(url: String) { self.url = url }
+
+        public static let summary = "Which entries: ids or url."
+        public static let wireFields: WireFields<Self> = [
+            .optional("ids", \.ids, "The entries' ids.", .count(1...TaskLimits.batchSize)),
+            .optional(
+                "url", \.url,
+                "An absolute http or https URL, secrets included: what was asked for under it or came from it.",
+                .length(1...TaskLimits.urlLength)),
+        ]
+
+        public func validate() throws(WireError) {
+            if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "no ids beside url") }
+            if ids == nil, url == nil { throw WireError(.missing, at: "ids", expected: "ids or url") }
+        }
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var removed: [CacheEntryID] = []
+        public var missing: [CacheEntryID] = []
+
+        public init() {}
+
+        public init(removed: [CacheEntryID], missing: [CacheEntryID]) {
+            self.removed = removed
+            self.missing = missing
+        }
+
+        public static let summary = "What was there, and what was not."
+        public static let wireFields: WireFields<Self> = [
+            .required("removed", \.removed, "Those that were there."),
+            .required("missing", \.missing, "Ids that were not there, or are somebody else's."),
+        ]
+    }
+}
+
+/// `cache.clear`: forgets everything.
+public enum CacheClear: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "cache.clear"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary = "Forgets everything the cache keeps; operators only."
+    public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
+    public static let examples = [
+        MethodExample("all of it", params: [:], result: ["removed_count": 12, "removed_size": 1_048_576])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var removedCount: Int64 = 0
+        public var removedSize: Int64 = 0
+
+        public init() {}
+
+        public init(removedCount: Int64, removedSize: Int64) {
+            self.removedCount = removedCount
+            self.removedSize = removedSize
+        }
+
+        public static let summary = "How much went."
+        public static let wireFields: WireFields<Self> = [
+            .required("removed_count", \.removedCount, "Responses that were forgotten."),
+            .required("removed_size", \.removedSize, "Bytes of their contents."),
+        ]
+    }
+}
+
+/// `cache.trim`: makes the cache smaller now.
+public enum CacheTrim: RPCMethod {
+    public typealias Result = CacheClear.Result
+
+    public static let name = "cache.trim"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Applies the cache's limits now, or narrower ones this once: what was not used for max_age goes; if there is more "
+        + "than max_bytes, the least recently used go until it is under half of that. Operators only."
+    public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "to under 50 MiB", params: ["max_bytes": 104_857_600],
+            result: ["removed_count": 3, "removed_size": 62_914_560])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var maxBytes: Int64?
+        public var maxAge: Int64?
+
+        public init() {}
+
+        public static let summary = "Limits that are narrower than the configured ones."
+        public static let wireFields: WireFields<Self> = [
+            .optional(
+                "max_bytes", \.maxBytes, "Bytes of all contents; if there are more, half of that is left at most.",
+                .range(0...(1 << 50))),
+            .optional("max_age", \.maxAge, "Seconds since the last use.", .range(0...TaskLimits.longestWait)),
+        ]
+    }
+}

@@ -1,0 +1,189 @@
+public import StrictJSON
+public import XferModel
+
+/// The methods of `daemon.*` and `rpc.discover`, in the order of the document.
+enum DaemonMethods {
+    static let all: [any RPCMethod.Type] = [
+        DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self, RPCDiscover.self,
+    ]
+}
+
+/// `daemon.status`: whether it is well.
+public enum DaemonStatus: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "daemon.status"
+    public static let access = MethodAccess.users
+    public static let scope = MethodScope.read
+    public static let summary = "Which daemon this is and whether it is well."
+
+    public static let examples = [
+        MethodExample(
+            "a healthy daemon", params: [:],
+            result: [
+                "version": "1.0.0", "pid": 4711, "uptime": 86_400, "state_dir": "/home/ada/.local/state/xferd",
+                "socket": "/run/user/1000/xferd.sock", "store_id": "5f0c6a52c8e94d0b", "degraded": false,
+                "shutting_down": false,
+                "counts": [
+                    "queued": 0, "waiting": 0, "running": 1, "paused": 0, "staged": 0, "completed": 4, "failed": 0,
+                    "cancelled": 0,
+                ],
+                "network": "unmetered", "activity": true,
+            ])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var version = ""
+        public var pid: Int64 = 0
+        public var uptime: Int64 = 0
+        public var stateDirectory = ""
+        public var socket = ""
+        public var storeID = ""
+        public var degraded = false
+        public var degradedReason: String?
+        public var shuttingDown = false
+        public var counts = StateCounts()
+        public var network = OpenEnum(NetworkState.unknown)
+        public var activity = false
+
+        public init() {}
+
+        public static let summary = "Which daemon this is and whether it is well."
+        public static let wireFields: WireFields<Self> = [
+            .required("version", \.version, "The daemon's version."),
+            .required("pid", \.pid, "Its process id."),
+            .required("uptime", \.uptime, "Seconds since it started."),
+            .required("state_dir", \.stateDirectory, "Absolute path of its state directory."),
+            .required("socket", \.socket, "The socket it answers on."),
+            .required("store_id", \.storeID, "Changes with a new database: ids and sequence numbers then start anew."),
+            .required("degraded", \.degraded, "Whether the database cannot be written: nothing starts, reading works."),
+            .optional("degraded_reason", \.degradedReason, "Why the database cannot be written."),
+            .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
+            .required("counts", \.counts, "Tasks by state."),
+            .required("network", \.network, "What network.changed said last."),
+            .required("activity", \.activity, "Whether transfers are going on, debounced."),
+        ]
+    }
+}
+
+/// `daemon.config`: the settings that hold now.
+public enum DaemonConfig: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "daemon.config"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary = "Every setting with its value and where that came from. Operators only."
+
+    public static let examples = [
+        MethodExample(
+            "two settings", params: [:],
+            result: [
+                "file": "/home/ada/.config/xferd/config.yaml",
+                "settings": [
+                    [
+                        "key": "queue.max_active", "value": "3", "origin": "/home/ada/.config/xferd/config.yaml:2",
+                        "reloadable": true,
+                    ],
+                    ["key": "rpc.max_clients", "value": "256", "origin": "default", "reloadable": false],
+                ],
+            ])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var file: String?
+        public var settings: [Setting] = []
+
+        public init() {}
+
+        public init(file: String?, settings: [Setting]) {
+            self.file = file
+            self.settings = settings
+        }
+
+        public static let summary = "The settings that hold now."
+        public static let wireFields: WireFields<Self> = [
+            .nullable("file", \.file, "Absolute path of the configuration file that was read; null if there was none."),
+            .required("settings", \.settings, "Every setting."),
+        ]
+    }
+
+    public struct Setting: WireRecord, Hashable {
+        public var key = ""
+        public var value = JSONValue.null
+        public var origin = ""
+        public var reloadable = false
+
+        public init() {}
+
+        public init(key: String, value: JSONValue, origin: String, reloadable: Bool) {
+            self.key = key
+            self.value = value
+            self.origin = origin
+            self.reloadable = reloadable
+        }
+
+        public static let summary = "One setting."
+        public static let wireFields: WireFields<Self> = [
+            .required("key", \.key, "Its name in the configuration file, with dots."),
+            .required("value", \.value, "Its value as the configuration file may hold it: YAML text."),
+            .required(
+                "origin", \.origin,
+                "Where the value came from, for people: command line, environment NAME, FILE:LINE, queue.set_limits or default."
+            ),
+            .required("reloadable", \.reloadable, "Whether a change takes effect without a restart."),
+        ]
+    }
+}
+
+/// `daemon.shutdown`: goes down, after answering.
+public enum DaemonShutdown: RPCMethod {
+    public static let name = "daemon.shutdown"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes what runs and "
+        + "refuses adds, cancel cancels every unfinished task. Operators only."
+    public static let examples = [
+        MethodExample("after what runs", params: ["mode": "drain"], result: ["mode": "drain"])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var mode = ShutdownMode.suspend
+
+        public init() {}
+        public init(mode: ShutdownMode) { self.mode = mode }
+
+        public static let summary = "How to stop."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted("mode", \.mode, "What becomes of unfinished tasks.")
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var mode = OpenEnum(ShutdownMode.suspend)
+
+        public init() {}
+        public init(mode: ShutdownMode) { self.mode = OpenEnum(mode) }
+
+        public static let summary = "How it is going to stop."
+        public static let wireFields: WireFields<Self> = [.required("mode", \.mode, "How it is going to stop.")]
+    }
+}
+
+/// `rpc.discover`: this document (OpenRPC's service discovery method).
+public enum RPCDiscover: RPCMethod {
+    public typealias Params = NoParams
+    public typealias Result = JSONObject
+
+    public static let name = "rpc.discover"
+    public static let access = MethodAccess.users
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary = "The OpenRPC document that describes every method, event and error."
+    public static let examples = [
+        MethodExample(
+            "shortened", params: [:],
+            result: ["openrpc": "1.3.2", "info": ["title": "xferd", "version": "1.0.0"], "methods": []])
+    ]
+}

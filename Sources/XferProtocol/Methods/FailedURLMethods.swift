@@ -1,0 +1,150 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `failed_url.*`, in the order of the document.
+enum FailedURLMethods {
+    static let all: [any RPCMethod.Type] = [FailedURLList.self, FailedURLRemove.self, FailedURLClear.self]
+}
+
+/// `failed_url.list`: the URLs that are not asked for again.
+public enum FailedURLList: RPCMethod {
+    public static let name = "failed_url.list"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary =
+        "URLs that failed for good a while ago: adding one fails at once with blocked_url unless it says retry_failed. "
+        + "The caller's own, or everybody's for an operator, page by page."
+    public static let examples = [
+        MethodExample(
+            "the newest", params: ["limit": 1],
+            result: [
+                "entries": [
+                    [
+                        "id": 3, "url": "https://example.org/gone.iso?token=***", "method": "GET", "owner": 1000,
+                        "task_id": 17,
+                        "error": [
+                            "reason": "http_status", "message": "example.org answered 404 (Not Found)",
+                            "is_retriable": false, "http_status": 404, "host": "example.org",
+                        ],
+                        "failed_at": "2026-01-02T03:04:05.678Z", "expires_at": "2026-01-02T04:04:05.678Z",
+                    ]
+                ],
+                "next_cursor": nil,
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var order = ListOrder.descending
+        public var limit = 100
+        public var cursor: String?
+
+        public init() {}
+
+        public static let summary = "How many at once, and where to go on."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted("order", \.order, "Those that failed last (desc) or first (asc) come first."),
+            .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),
+            .optional(
+                "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var entries: [FailedURLRecord] = []
+        public var nextCursor: String?
+
+        public init() {}
+
+        public init(entries: [FailedURLRecord], nextCursor: String?) {
+            self.entries = entries
+            self.nextCursor = nextCursor
+        }
+
+        public static let summary = "One page of the list."
+        public static let wireFields: WireFields<Self> = [
+            .required("entries", \.entries, "The entries."),
+            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+        ]
+    }
+}
+
+/// `failed_url.remove`: lets a URL be asked for again.
+public enum FailedURLRemove: RPCMethod {
+    public static let name = "failed_url.remove"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Removes entries by their ids, or all about a URL: it is asked for again. The caller's own, or everybody's for an "
+        + "operator."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("by id", params: ["ids": [3, 9]], result: ["removed": [3], "missing": [9]]),
+        MethodExample(
+            "by URL", params: ["url": "https://example.org/gone.iso"], result: ["removed": [4], "missing": []]),
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var ids: [FailedURLID]?
+        public var url: String?
+
+        public init() {}
+        public init(ids: [FailedURLID]) { self.ids = ids }
+        public init(url: String) { self.url = url }
+
+        public static let summary = "Which entries: ids or url."
+        public static let wireFields: WireFields<Self> = [
+            .optional("ids", \.ids, "The entries' ids.", .count(1...TaskLimits.batchSize)),
+            .optional(
+                "url", \.url, "An absolute http or https URL as it was added, secrets included.",
+                .length(1...TaskLimits.urlLength)),
+        ]
+
+        public func validate() throws(WireError) {
+            if ids != nil, url != nil { throw WireError(.conflictingFields, at: "url", expected: "no ids beside url") }
+            if ids == nil, url == nil { throw WireError(.missing, at: "ids", expected: "ids or url") }
+        }
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var removed: [FailedURLID] = []
+        public var missing: [FailedURLID] = []
+
+        public init() {}
+
+        public init(removed: [FailedURLID], missing: [FailedURLID]) {
+            self.removed = removed
+            self.missing = missing
+        }
+
+        public static let summary = "What was there, and what was not."
+        public static let wireFields: WireFields<Self> = [
+            .required("removed", \.removed, "Those that were there."),
+            .required("missing", \.missing, "Ids that were not there, or are somebody else's."),
+        ]
+    }
+}
+
+/// `failed_url.clear`: empties the list.
+public enum FailedURLClear: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "failed_url.clear"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary = "Removes all entries of the caller's, or everybody's for an operator."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [MethodExample("all of them", params: [:], result: ["removed_count": 12])]
+
+    public struct Result: WireRecord, Hashable {
+        public var removedCount = 0
+
+        public init() {}
+        public init(removedCount: Int) { self.removedCount = removedCount }
+
+        public static let summary = "How many there were."
+        public static let wireFields: WireFields<Self> = [
+            .required("removed_count", \.removedCount, "Entries that were removed.")
+        ]
+    }
+}

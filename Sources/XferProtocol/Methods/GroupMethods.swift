@@ -1,0 +1,251 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `group.*`, in the order of the document.
+enum GroupMethods {
+    static let all: [any RPCMethod.Type] = [
+        GroupList.self, GroupGet.self, GroupSet.self, GroupPause.self, GroupResume.self, GroupRemove.self,
+    ]
+}
+
+/// `group.list`: groups with their settings and counts.
+public enum GroupList: RPCMethod {
+    public static let name = "group.list"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary =
+        "Groups by owner and name, page by page: the caller's own, or everybody's for an operator. A group is there "
+        + "while it has tasks or something is set for it."
+    public static let examples = [
+        MethodExample("one group", params: [:], result: ["groups": [GroupExample.running], "next_cursor": nil])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var limit = 100
+        public var cursor: String?
+
+        public init() {}
+
+        public static let summary = "How many at once, and where to go on."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted("limit", \.limit, "Most groups in one answer.", .range(1...1000)),
+            .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var groups: [GroupRecord] = []
+        public var nextCursor: String?
+
+        public init() {}
+
+        public init(groups: [GroupRecord], nextCursor: String?) {
+            self.groups = groups
+            self.nextCursor = nextCursor
+        }
+
+        public static let summary = "One page of the groups."
+        public static let wireFields: WireFields<Self> = [
+            .required("groups", \.groups, "The groups."),
+            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+        ]
+    }
+}
+
+/// `group.get`: a group's settings and counts.
+public enum GroupGet: RPCMethod {
+    public static let name = "group.get"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary = "A group: what is set for it, and its tasks by state."
+    public static let errors: [ErrorCode] = [.notFound]
+    public static let examples = [
+        MethodExample("a paused group", params: ["name": "isos"], result: ["group": GroupExample.paused])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var name = ""
+        public var owner: Owner?
+
+        public init() {}
+
+        public init(name: String, owner: Owner? = nil) {
+            self.name = name
+            self.owner = owner
+        }
+
+        public static let summary = "Which group."
+        public static let wireFields: WireFields<Self> = [.groupName(\.name), .groupOwner(\.owner)]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var group = GroupRecord()
+
+        public init() {}
+        public init(_ group: TaskGroup) { self.group = GroupRecord(group) }
+
+        public static let summary = "The group as it is now."
+        public static let wireFields: WireFields<Self> = [.required("group", \.group, "The group as it is now.")]
+    }
+}
+
+extension WireField {
+    static func groupName(_ path: any WritableKeyPath<Record, String> & Sendable) -> WireField {
+        .required("name", path, "The group's name.", .length(1...TaskLimits.nameLength), .printable)
+    }
+
+    static func groupOwner(_ path: any WritableKeyPath<Record, Owner?> & Sendable) -> WireField {
+        .optional("owner", path, "Whose group, for operators; default is the caller's own.")
+            .restricted(to: .ownUID)
+    }
+}
+
+/// What the groups' methods have in their examples.
+enum GroupExample {
+    static let paused: JSONValue = [
+        "name": "isos", "owner": 1000, "paused": true, "max_active": 2,
+        "counts": [
+            "queued": 120, "waiting": 0, "running": 0, "paused": 1, "staged": 0, "completed": 17, "failed": 3,
+            "cancelled": 0,
+        ],
+    ]
+    static let running: JSONValue = [
+        "name": "isos", "owner": 1000, "paused": false, "max_active": 2,
+        "counts": [
+            "queued": 118, "waiting": 0, "running": 2, "paused": 1, "staged": 0, "completed": 17, "failed": 3,
+            "cancelled": 0,
+        ],
+    ]
+}
+
+/// `group.set`: changes what is set for a group.
+public enum GroupSet: RPCMethod {
+    public typealias Result = GroupGet.Result
+
+    public static let name = "group.set"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Sets a group's own limits, over restarts too and before it has tasks; the queue's limits hold beside it. "
+        + "What runs above a lower limit goes on. Operators only."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "two at once", params: ["name": "isos", "max_active": 2], result: ["group": GroupExample.running])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var name = ""
+        public var owner: Owner?
+        public var maxActive = Patch<Int>.unchanged
+        public var maxReceiveRate = Patch<Int64>.unchanged
+        public var maxSendRate = Patch<Int64>.unchanged
+
+        public init() {}
+
+        public static let summary = "Which group, and what to set."
+        public static let wireFields: WireFields<Self> = [
+            .groupName(\.name), .groupOwner(\.owner),
+            .patch(
+                "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.",
+                .range(1...10_000)),
+            .patch(
+                "max_recv_rate", \.maxReceiveRate,
+                "Bytes per second its transfers may receive together; null takes the limit back.",
+                .range(1...BandwidthLimits.highest)),
+            .patch(
+                "max_send_rate", \.maxSendRate,
+                "Bytes per second its transfers may send together; null takes the limit back.",
+                .range(1...BandwidthLimits.highest)),
+        ]
+
+        public func validate() throws(WireError) {
+            guard maxActive.isChange || maxReceiveRate.isChange || maxSendRate.isChange else {
+                throw WireError(.missing, expected: "at least one limit to change")
+            }
+        }
+    }
+}
+
+/// `group.pause`: holds back a group's starts.
+public enum GroupPause: RPCMethod {
+    public typealias Result = GroupGet.Result
+
+    public static let name = "group.pause"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Holds back a group's starts until group.resume, over restarts too and also of tasks that are added later. "
+        + "Its tasks stay queued; what runs goes on unless running is true."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "with what runs", params: ["name": "isos", "running": true], result: ["group": GroupExample.paused])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var name = ""
+        public var owner: Owner?
+        public var running = false
+
+        public init() {}
+
+        public init(name: String, owner: Owner? = nil, running: Bool = false) {
+            self.name = name
+            self.owner = owner
+            self.running = running
+        }
+
+        public static let summary = "Which group, and how far to pause it."
+        public static let wireFields: WireFields<Self> = [
+            .groupName(\.name), .groupOwner(\.owner),
+            .defaulted(
+                "running", \.running,
+                "Whether running tasks go back to the queue with what they have; those that cannot go on later run on."),
+        ]
+    }
+}
+
+/// `group.resume`: lets a group's tasks start again.
+public enum GroupResume: RPCMethod {
+    public typealias Params = GroupGet.Params
+    public typealias Result = GroupGet.Result
+
+    public static let name = "group.resume"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary = "Lets a group's tasks start again. Tasks that are paused themselves stay so."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("go on", params: ["name": "isos"], result: ["group": GroupExample.running])
+    ]
+}
+
+/// `group.remove`: forgets what is set for a group.
+public enum GroupRemove: RPCMethod {
+    public typealias Params = GroupGet.Params
+
+    public static let name = "group.remove"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Forgets what is set for a group: its limit and its pause. Its tasks stay in it, and it is there as long as they "
+        + "are. Operators only."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("as if never set", params: ["name": "isos"], result: ["removed": true])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var removed = false
+
+        public init() {}
+        public init(removed: Bool) { self.removed = removed }
+
+        public static let summary = "Whether there was such a group."
+        public static let wireFields: WireFields<Self> = [
+            .required("removed", \.removed, "Whether there was such a group.")
+        ]
+    }
+}

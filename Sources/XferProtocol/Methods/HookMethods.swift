@@ -1,0 +1,61 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `hook.*`, in the order of the document.
+enum HookMethods {
+    static let all: [any RPCMethod.Type] = [HookList.self]
+}
+
+/// `hook.list`: the operator's commands.
+public enum HookList: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "hook.list"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary = "The commands that tasks can name, by name. They are written in the configuration file."
+    public static let examples = [
+        MethodExample(
+            "one hook", params: [:],
+            result: [
+                "hooks": [
+                    ["name": "scan", "argv": ["/usr/bin/clamdscan", "--no-summary"], "timeout": 60, "guests": true]
+                ]
+            ])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var hooks: [HookRecord] = []
+
+        public init() {}
+        public init(hooks: [HookRecord]) { self.hooks = hooks }
+
+        public static let summary = "All hooks."
+        public static let wireFields: WireFields<Self> = [.required("hooks", \.hooks, "By name.")]
+    }
+}
+
+/// A command that tasks can name.
+public struct HookRecord: WireRecord, Hashable {
+    public var name = ""
+    public var argv: [String] = []
+    public var timeout: Int64 = 60
+    public var guests = false
+
+    public init() {}
+
+    public init(_ definition: HookDefinition) {
+        name = definition.name
+        argv = definition.arguments
+        timeout = definition.timeout
+        guests = definition.isForEverybody
+    }
+
+    public static let summary = "A command that tasks can name."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "Its name."),
+        .required("argv", \.argv, "The program's absolute path and its arguments."),
+        .required("timeout", \.timeout, "Seconds it may take."),
+        .required("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+    ]
+}

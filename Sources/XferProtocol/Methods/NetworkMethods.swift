@@ -1,0 +1,112 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `network.*`, in the order of the document.
+enum NetworkMethods {
+    static let all: [any RPCMethod.Type] = [NetworkStatus.self]
+}
+
+/// `network.status`: whether and how the outside can be reached.
+public enum NetworkStatus: RPCMethod {
+    public static let name = "network.status"
+    public static let access = MethodAccess.users
+    public static let scope = MethodScope.read
+    public static let summary =
+        "How the network is, and whether there is a way to an address. Nothing is sent, and no name is looked up."
+    public static let examples = [
+        MethodExample(
+            "a laptop on the road", params: ["host": "198.51.100.9"],
+            result: [
+                "state": "metered", "monitored": true,
+                "interfaces": [
+                    [
+                        "name": "lo", "index": 1, "running": true, "metered": false, "default_route": false,
+                        "addresses": ["127.0.0.1/8", "::1/128"],
+                    ],
+                    [
+                        "name": "wwan0", "index": 3, "running": true, "metered": true, "default_route": true,
+                        "addresses": ["192.0.2.17/24"],
+                    ],
+                ],
+                "route": ["host": "198.51.100.9", "exists": true, "source": "192.0.2.17", "interface": "wwan0"],
+            ]),
+        MethodExample(
+            "a name", params: ["host": "example.org"],
+            result: [
+                "state": "unknown", "monitored": false, "interfaces": [],
+                "route": ["host": "example.org", "exists": nil],
+            ]),
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var host: String?
+
+        public init() {}
+        public init(host: String?) { self.host = host }
+
+        public static let summary = "What to look for a way to."
+        public static let wireFields: WireFields<Self> = [
+            .optional(
+                "host", \.host, "An IPv4 or IPv6 address. Of a name nothing is said: it is not looked up.",
+                .length(1...255), .printable, example: "198.51.100.9")
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var state = OpenEnum(NetworkState.unknown)
+        public var monitored = false
+        public var interfaces: [Interface] = []
+        public var route: Route?
+
+        public init() {}
+
+        public static let summary = "How the network is."
+        public static let wireFields: WireFields<Self> = [
+            .required(
+                "state", \.state,
+                "unknown (counts as online), offline (no default route leads anywhere), metered or unmetered."),
+            .required("monitored", \.monitored, "Whether links, addresses and routes are watched (network.monitor)."),
+            .required("interfaces", \.interfaces, "Network interfaces by index; none while nobody watches."),
+            .optional("route", \.route, "The way to the host that was asked for."),
+        ]
+    }
+
+    public struct Interface: WireRecord, Hashable {
+        public var name = ""
+        public var index = 0
+        public var running = false
+        public var metered = false
+        public var defaultRoute = false
+        public var addresses: [String] = []
+
+        public init() {}
+
+        public static let summary = "A network interface."
+        public static let wireFields: WireFields<Self> = [
+            .required("name", \.name, "Its name."),
+            .required("index", \.index, "Its number."),
+            .required("running", \.running, "Whether it is up and something is at its other end."),
+            .required("metered", \.metered, "Whether network.metered_interfaces names it."),
+            .required("default_route", \.defaultRoute, "Whether a default route leads over it."),
+            .required("addresses", \.addresses, "Its addresses with the lengths of their prefixes."),
+        ]
+    }
+
+    public struct Route: WireRecord, Hashable {
+        public var host = ""
+        public var exists: Bool?
+        public var source: String?
+        public var interface: String?
+
+        public init() {}
+        public init(host: String) { self.host = host }
+
+        public static let summary = "The way to a host."
+        public static let wireFields: WireFields<Self> = [
+            .required("host", \.host, "What was asked for."),
+            .nullable("exists", \.exists, "Whether there is a route; null for a name."),
+            .optional("source", \.source, "The address this machine would speak from."),
+            .optional("interface", \.interface, "The interface that has this address, as far as is known."),
+        ]
+    }
+}

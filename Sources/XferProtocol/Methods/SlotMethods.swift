@@ -1,0 +1,91 @@
+import StrictJSON
+
+/// The methods of `slot.*`, in the order of the document.
+enum SlotMethods {
+    static let all: [any RPCMethod.Type] = [SlotGet.self, SlotDetach.self, SlotCancel.self]
+}
+
+/// `slot.get`: the task in a slot.
+public enum SlotGet: RPCMethod {
+    public static let name = "slot.get"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary = "The task in a slot of the caller's."
+    public static let examples = [
+        MethodExample(
+            "somebody is in it", params: ["slot": "avatar"],
+            result: [
+                "task": [
+                    "id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png", "slot": "avatar",
+                ]
+            ]),
+        MethodExample("nobody is in it", params: ["slot": "banner"], result: ["task": nil]),
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var slot = ""
+
+        public init() {}
+        public init(slot: String) { self.slot = slot }
+
+        public static let summary = "Which slot."
+        public static let wireFields: WireFields<Self> = [
+            .required(
+                "slot", \.slot, "The slot's name; every owner has slots of its own.",
+                .length(1...TaskLimits.nameLength),
+                .printable)
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var task: TaskRecord?
+
+        public init() {}
+        public init(task: TaskRecord?) { self.task = task }
+
+        public static let summary = "The task it is about."
+        public static let wireFields: WireFields<Self> = [
+            .nullable("task", \.task, "The task; null when the slot was empty.")
+        ]
+    }
+}
+
+/// `slot.detach`: empties a slot without a cancel.
+public enum SlotDetach: RPCMethod {
+    public typealias Params = SlotGet.Params
+    public typealias Result = SlotGet.Result
+
+    public static let name = "slot.detach"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Takes the task out of a slot of the caller's; the task goes on, and nothing that joins the slot later ends it."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "it goes on", params: ["slot": "avatar"],
+            result: ["task": ["id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png"]])
+    ]
+}
+
+/// `slot.cancel`: cancels the task in a slot.
+public enum SlotCancel: RPCMethod {
+    public typealias Params = SlotGet.Params
+    public typealias Result = SlotGet.Result
+
+    public static let name = "slot.cancel"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary = "Cancels the task in a slot of the caller's, as task.cancel does."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "it is cancelled", params: ["slot": "avatar"],
+            result: [
+                "task": [
+                    "id": 17, "owner": 1000, "state": "cancelled", "url": "https://example.org/ada.png",
+                    "slot": "avatar",
+                ]
+            ])
+    ]
+}

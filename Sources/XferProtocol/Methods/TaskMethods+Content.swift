@@ -1,0 +1,195 @@
+public import StrictJSON
+public import XferModel
+
+/// `task.read`: the bytes of a task, also while they arrive.
+public enum TaskRead: RPCMethod {
+    public static let name = "task.read"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary =
+        "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
+        + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
+        + "of data tasks and uploads the response that is kept. Pages of different version are of different files: begin anew then."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState]
+
+    public static let examples = [
+        MethodExample(
+            "what a running download has", params: ["id": 17, "offset": 0, "length": 4],
+            result: [
+                "data": "%PDF", "encoding": "utf-8", "offset": 0, "eof": false, "length": 8_388_608, "state": "running",
+                "version": "12.0",
+            ])
+    ]
+
+    /// Most bytes of one answer.
+    public static let largestPage = TaskResult.largestPage
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var offset: Int64 = 0
+        public var length: Int64 = TaskRead.largestPage
+
+        public init() {}
+
+        public init(id: TaskID, offset: Int64 = 0, length: Int64 = TaskRead.largestPage) {
+            self.id = id
+            self.offset = offset
+            self.length = length
+        }
+
+        public static let summary = "Which task's bytes, and which stretch of them."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
+            .defaulted("length", \.length, "Most bytes.", .range(1...TaskRead.largestPage)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var data = ""
+        public var encoding = OpenEnum(TaskResult.Encoding.utf8)
+        public var offset: Int64 = 0
+        public var eof = false
+        public var length: Int64 = 0
+        public var state = OpenEnum(TaskState.queued)
+        public var version: String?
+
+        public init() {}
+
+        public init(
+            bytes: [UInt8], offset: Int64, eof: Bool, length: Int64, state: TaskState, version: String?
+        ) {
+            let encoded = TaskResult.Encoding.encode(bytes)
+            (data, encoding) = (encoded.data, OpenEnum(encoded.encoding))
+            self.offset = offset
+            self.eof = eof
+            self.length = length
+            self.state = OpenEnum(state)
+            self.version = version
+        }
+
+        /// The bytes; nil when `data` is not what `encoding` says.
+        public var bytes: [UInt8]? { TaskResult.Encoding.decode(data, encoding) }
+
+        public static let summary = "A stretch of a task's bytes."
+        public static let wireFields: WireFields<Self> = [
+            .required("data", \.data, "The bytes."),
+            .required(
+                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+            .required("offset", \.offset, "Offset of the first."),
+            .required("eof", \.eof, "Whether nothing follows, now or later."),
+            .required("length", \.length, "Bytes that can be read now."),
+            .required("state", \.state, "The state the task is in."),
+            .optional(
+                "version", \.version,
+                "Tells these bytes from those of another version of the source. Absent of a kept response."),
+        ]
+    }
+}
+
+/// `task.result`: what a server answered to a `data` or `upload` task.
+public enum TaskResult: RPCMethod {
+    public static let name = "task.result"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary =
+        "A stretch of the response a data or upload task kept, and the object that was made of it. "
+        + "Kept 7 days, also beside the error of a task that failed for its status, type or content."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState]
+
+    public static let examples = [
+        MethodExample(
+            "a JSON answer", params: ["id": 17],
+            result: [
+                "data": "{\"id\":5,\"note\":null}", "encoding": "utf-8", "offset": 0, "eof": true, "length": 20,
+                "object": ["id": 5],
+            ]),
+        MethodExample(
+            "the rest of a longer one", params: ["id": 18, "offset": 1_048_576, "length": 1_048_576],
+            result: [
+                "data": "/9j/4AAQSkZJRg==", "encoding": "base64", "offset": 1_048_576, "eof": true, "length": 1_048_586,
+            ]),
+    ]
+
+    /// Most bytes of one answer.
+    public static let largestPage: Int64 = 1 << 20
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var offset: Int64 = 0
+        public var length: Int64 = TaskResult.largestPage
+
+        public init() {}
+
+        public init(id: TaskID, offset: Int64 = 0, length: Int64 = TaskResult.largestPage) {
+            self.id = id
+            self.offset = offset
+            self.length = length
+        }
+
+        public static let summary = "Which task's response, and which stretch of it."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
+            .defaulted("length", \.length, "Most bytes.", .range(1...TaskResult.largestPage)),
+        ]
+    }
+
+    /// How `data` is written.
+    public enum Encoding: String, WireEnum {
+        /// As it is.
+        case utf8 = "utf-8"
+        /// RFC 4648 §4: of bytes that are not UTF-8.
+        case base64
+
+        /// A page that ends within a character is no UTF-8, so it is base64, and nothing of it is changed.
+        static func encode(_ bytes: [UInt8]) -> (data: String, encoding: Encoding) {
+            // Control characters grow sixfold as JSON text: beyond the size of a message, so those are base64, too.
+            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self)
+            {
+                return (text, .utf8)
+            }
+            return (Base64.encode(bytes), .base64)
+        }
+
+        /// Nil when `data` is not what `encoding` says.
+        static func decode(_ data: String, _ encoding: OpenEnum<Encoding>) -> [UInt8]? {
+            encoding.value == .base64 ? Base64.decode(data) : Array(data.utf8)
+        }
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var data = ""
+        public var encoding = OpenEnum(Encoding.utf8)
+        public var offset: Int64 = 0
+        public var eof = true
+        public var length: Int64 = 0
+        public var object: JSONValue?
+
+        public init() {}
+
+        public init(bytes: [UInt8], offset: Int64, eof: Bool, length: Int64, object: JSONValue?) {
+            let encoded = Encoding.encode(bytes)
+            (data, encoding) = (encoded.data, OpenEnum(encoded.encoding))
+            self.offset = offset
+            self.eof = eof
+            self.length = length
+            self.object = object
+        }
+
+        /// The bytes; nil when `data` is not what `encoding` says.
+        public var bytes: [UInt8]? { Encoding.decode(data, encoding) }
+
+        public static let summary = "A stretch of a response."
+        public static let wireFields: WireFields<Self> = [
+            .required("data", \.data, "The bytes."),
+            .required(
+                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+            .required("offset", \.offset, "Offset of the first."),
+            .required("eof", \.eof, "Whether nothing follows."),
+            .required("length", \.length, "Bytes of the whole response."),
+            .optional(
+                "object", \.object, "What `parse` made of the whole response; only with offset 0. null is an object."),
+        ]
+    }
+}

@@ -1,0 +1,279 @@
+public import StrictJSON
+public import XferModel
+
+/// What the verbs on several tasks take: ids, in one transaction, or a filter, in chunks.
+public struct TaskSelection: WireInput, WireParams, Hashable {
+    public var ids: [TaskID]?
+    public var filter: TaskFilter?
+
+    public init() {}
+    public init(ids: [TaskID]) { self.ids = ids }
+    public init(filter: TaskFilter) { self.filter = filter }
+
+    public static let summary = "Which tasks: ids or a filter."
+    public static let wireFields: WireFields<Self> = [
+        .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
+        .optional(
+            "filter", \.filter, "All tasks that match and exist at the call, step by step; not atomic."),
+    ]
+
+    public func validate() throws(WireError) {
+        switch (ids, filter) {
+        case (nil, nil): throw WireError(.missing, expected: "ids or filter")
+        case (_?, _?): throw WireError(.conflictingFields, at: "filter", expected: "either ids or filter")
+        default: return
+        }
+    }
+}
+
+/// What became of the tasks a verb was called on. A state that does not allow the verb is no error.
+public enum SelectionResult: WireValue, Hashable {
+    case ids(Listed)
+    case filter(Counted)
+
+    /// The answer for ids.
+    public struct Listed: WireRecord, Hashable {
+        public var changed: [TaskID] = []
+        public var unchanged: [Unchanged] = []
+        public var missing: [TaskID] = []
+
+        public init() {}
+
+        public init(changed: [TaskID], unchanged: [Unchanged], missing: [TaskID]) {
+            self.changed = changed
+            self.unchanged = unchanged
+            self.missing = missing
+        }
+
+        public static let schemaName = "SelectionListed"
+        public static let summary = "What became of the tasks that were named."
+        public static let wireFields: WireFields<Self> = [
+            .required("changed", \.changed, "Tasks that changed."),
+            .required("unchanged", \.unchanged, "Tasks whose state left nothing to do, or did not allow it."),
+            .required("missing", \.missing, "Ids that do not exist or belong to others."),
+        ]
+    }
+
+    /// A task that stayed as it was.
+    public struct Unchanged: WireRecord, Hashable {
+        public var id = TaskID(0)
+        public var state = OpenEnum(TaskState.queued)
+        public var reason: String?
+
+        public init() {}
+
+        public init(id: TaskID, state: TaskState, reason: String? = nil) {
+            self.id = id
+            self.state = OpenEnum(state)
+            self.reason = reason
+        }
+
+        public static let schemaName = "SelectionUnchanged"
+        public static let summary = "A task that stayed as it was."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
+            .optional(
+                "reason", \.reason,
+                "Why the state did not allow it, where that is not plain: not_resumable, a running request that must not be "
+                    + "made twice cannot be paused."),
+        ]
+    }
+
+    /// The answer for a filter.
+    public struct Counted: WireRecord, Hashable {
+        public var changedCount = 0
+        public var unchangedCount = 0
+
+        public init() {}
+
+        public init(changedCount: Int, unchangedCount: Int) {
+            self.changedCount = changedCount
+            self.unchangedCount = unchangedCount
+        }
+
+        public static let schemaName = "SelectionCounted"
+        public static let summary = "How many of the tasks that matched changed."
+        public static let wireFields: WireFields<Self> = [
+            .required("changed_count", \.changedCount, "Tasks that changed."),
+            .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
+        ]
+    }
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        self =
+            value["changed_count"] == nil
+            ? .ids(try Listed(wire: value, mode: mode)) : .filter(try Counted(wire: value, mode: mode))
+    }
+
+    public var wire: JSONValue {
+        switch self {
+        case .ids(let listed): listed.wire
+        case .filter(let counted): counted.wire
+        }
+    }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        let forms = [Listed.schema(in: &schemas), Counted.schema(in: &schemas)]
+        return schemas.reference(to: "SelectionResult") { _ in ["oneOf": .array(forms)] }
+    }
+}
+
+extension MethodExample {
+    /// A verb on two tasks, one of which had ended.
+    static let selection = [
+        MethodExample(
+            "two tasks", params: ["ids": [17, 18]],
+            result: ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []]),
+        MethodExample(
+            "by filter", params: ["filter": ["group": "nightly"]],
+            result: ["changed_count": 120, "unchanged_count": 3]),
+    ]
+}
+
+/// `task.pause`: holds tasks back.
+public enum TaskPause: RPCMethod {
+    public typealias Params = TaskSelection
+    public typealias Result = SelectionResult
+
+    public static let name = "task.pause"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Pauses tasks; what runs stops at its last committed byte. Pausing a paused task changes nothing."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = MethodExample.selection
+}
+
+/// `task.resume`: lets paused tasks go on.
+public enum TaskResume: RPCMethod {
+    public typealias Params = TaskSelection
+    public typealias Result = SelectionResult
+
+    public static let name = "task.resume"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Queues paused tasks again; waiting ones try now where that can help (retry, network, host_cooldown, out_of_descriptors, suspect)."
+    public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
+    public static let examples = MethodExample.selection
+}
+
+/// `task.cancel`: ends tasks.
+public enum TaskCancel: RPCMethod {
+    public typealias Params = TaskSelection
+    public typealias Result = SelectionResult
+
+    public static let name = "task.cancel"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Cancels unfinished tasks and deletes their partial bytes; never a published file."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = MethodExample.selection
+}
+
+/// `task.retry`: tries failed tasks again.
+public enum TaskRetry: RPCMethod {
+    public typealias Params = TaskSelection
+    public typealias Result = SelectionResult
+
+    public static let name = "task.retry"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; suspects, too."
+    public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
+    public static let examples = MethodExample.selection
+}
+
+/// `task.remove`: forgets ended tasks.
+public enum TaskRemove: RPCMethod {
+    public typealias Params = TaskSelection
+    public typealias Result = SelectionResult
+
+    public static let name = "task.remove"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Forgets terminal tasks and deletes their kept partial bytes; never a published file."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = MethodExample.selection
+}
+
+/// `task.commit`: publishes what is staged.
+public enum TaskCommit: RPCMethod {
+    public typealias Params = TaskSelection
+    public typealias Result = SelectionResult
+
+    public static let name = "task.commit"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Publishes staged downloads (finalize manual) under their final names. All ids are looked at before the first file "
+        + "gets its name; one that cannot be published, because its name is taken, the disk is full or its bytes were "
+        + "touched, stays staged, and the answer is a conflict whose reason is one of a failed task's. Committing a "
+        + "completed task changes nothing."
+    public static let errors: [ErrorCode] = [.conflict, .storageUnavailable, .shuttingDown]
+    public static let examples = MethodExample.selection
+}
+
+/// `task.move`: changes the order of starting.
+public enum TaskMove: RPCMethod {
+    public typealias Result = SelectionResult
+
+    public static let name = "task.move"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Moves tasks among those of the same host, group, profile and priority; several keep the order of ids. "
+        + "top also makes their host the next one."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
+
+    public static let examples = [
+        MethodExample(
+            "to the top", params: ["ids": [17], "to": "top"],
+            result: ["changed": [17], "unchanged": [], "missing": []]),
+        MethodExample(
+            "behind another", params: ["ids": [17], "to": "after", "target": 12],
+            result: ["changed": [17], "unchanged": [], "missing": []]),
+    ]
+
+    /// Where to.
+    public enum Position: String, WireEnum {
+        case top, bottom, before, after
+    }
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var ids: [TaskID] = []
+        public var to = Position.top
+        public var target: TaskID?
+
+        public init() {}
+
+        public init(ids: [TaskID], to position: Position, target: TaskID? = nil) {
+            self.ids = ids
+            to = position
+            self.target = target
+        }
+
+        public static let summary = "Which tasks, and where to."
+        public static let wireFields: WireFields<Self> = [
+            .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
+            .required("to", \.to, "Where to."),
+            .optional("target", \.target, "The task to stand before or after."),
+        ]
+
+        public func validate() throws(WireError) {
+            let needsTarget = to == .before || to == .after
+            if needsTarget, target == nil {
+                throw WireError(.missing, at: "target", expected: "the task to move \(to.rawValue)")
+            }
+            if !needsTarget, target != nil {
+                throw WireError(.conflictingFields, at: "target", expected: "no target with \(to.rawValue)")
+            }
+            if let target, ids.contains(target) {
+                throw WireError(.conflictingFields, at: "target", expected: "a task that is not itself moved")
+            }
+        }
+    }
+}

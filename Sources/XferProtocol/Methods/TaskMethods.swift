@@ -1,0 +1,271 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `task.*`, in the order of the document.
+enum TaskMethods {
+    static let all: [any RPCMethod.Type] = [
+        TaskAdd.self, TaskGet.self, TaskList.self, TaskWait.self, TaskPause.self, TaskResume.self, TaskCancel.self,
+        TaskRetry.self, TaskRemove.self, TaskUpdate.self, TaskMove.self, TaskSetSource.self, TaskCommit.self,
+        TaskRead.self, TaskResult.self,
+    ]
+}
+
+/// `task.get`: one task.
+public enum TaskGet: RPCMethod {
+    public static let name = "task.get"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary = "One task with everything known about it."
+    public static let errors: [ErrorCode] = [.notFound]
+
+    public static let examples = [
+        MethodExample(
+            "its state and progress", params: ["id": 17, "fields": ["state", "phase", "progress"]],
+            result: [
+                "task": [
+                    "id": 17, "state": "running", "phase": "transferring",
+                    "progress": ["received": 1_048_576, "sent": 0, "total": 4_194_304, "rate": 524_288, "eta": 6],
+                ]
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var fields: TaskColumns?
+
+        public init() {}
+
+        public init(id: TaskID, fields: TaskColumns? = nil) {
+            self.id = id
+            self.fields = fields
+        }
+
+        public static let summary = "Which task."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .optional("fields", \.fields, "Fields to give; default all."),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var task = TaskRecord()
+
+        public init() {}
+        public init(task: TaskRecord) { self.task = task }
+
+        public static let summary = "One task."
+        public static let wireFields: WireFields<Self> = [.required("task", \.task, "The task.")]
+    }
+}
+
+/// `task.list`: tasks by filter, page by page.
+public enum TaskList: RPCMethod {
+    public static let name = "task.list"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let isBulk = true
+    public static let summary =
+        "Tasks by id, newest first, page by page. A task that matches throughout appears exactly once."
+
+    public static let examples = [
+        MethodExample(
+            "what waits or runs",
+            params: ["filter": ["state": ["waiting", "running"]], "fields": ["state", "wait"], "limit": 2],
+            result: [
+                "tasks": [
+                    ["id": 21, "state": "running"],
+                    [
+                        "id": 19, "state": "waiting",
+                        "wait": ["reason": "retry", "until": "2026-01-02T03:04:15.000Z"],
+                    ],
+                ],
+                "next_cursor": "d:19",
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var filter: TaskFilter?
+        public var fields: TaskColumns?
+        public var order = ListOrder.descending
+        public var limit = 100
+        public var cursor: String?
+
+        public init() {}
+
+        public static let summary = "Which tasks, and how many at once."
+        public static let wireFields: WireFields<Self> = [
+            .optional("filter", \.filter, "Which tasks; default all that the caller may see."),
+            .optional("fields", \.fields, "Fields to give; default all but response_headers."),
+            .defaulted("order", \.order, "By id: newest first (desc) or oldest first (asc)."),
+            .defaulted("limit", \.limit, "Most tasks in one answer.", .range(1...1000)),
+            .optional(
+                "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
+                .length(1...1024)),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var tasks: [TaskRecord] = []
+        public var nextCursor: String?
+        public var unreadable: [TaskID]?
+
+        public init() {}
+
+        public init(tasks: [TaskRecord], nextCursor: String?, unreadable: [TaskID] = []) {
+            self.tasks = tasks
+            self.nextCursor = nextCursor
+            self.unreadable = unreadable.isEmpty ? nil : unreadable
+        }
+
+        public static let summary = "One page of tasks."
+        public static let wireFields: WireFields<Self> = [
+            .required("tasks", \.tasks, "The tasks."),
+            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .optional(
+                "unreadable", \.unreadable,
+                "Tasks of this page that are left out because their rows are damaged; xferd --recover mends the database."
+            ),
+        ]
+    }
+}
+
+/// `task.wait`: answers when tasks have come to an end.
+public enum TaskWait: RPCMethod {
+    public static let name = "task.wait"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.read
+    public static let summary =
+        "Answers when each task is terminal or staged, or in a state of until; or when the timeout has passed."
+    public static let errors: [ErrorCode] = [.notFound, .shuttingDown]
+
+    public static let examples = [
+        MethodExample(
+            "until it has ended", params: ["ids": [17], "timeout": 60, "fields": ["state", "final_path"]],
+            result: [
+                "tasks": [["id": 17, "state": "completed", "final_path": "/home/ada/Downloads/README.txt"]],
+                "timed_out": false,
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var ids: [TaskID] = []
+        public var until: OneOrMany<TaskState>?
+        public var timeout: Double?
+        public var fields: TaskColumns?
+
+        public init() {}
+
+        public init(ids: [TaskID], timeout: Double? = nil, fields: TaskColumns? = nil) {
+            self.ids = ids
+            self.timeout = timeout
+            self.fields = fields
+        }
+
+        public static let summary = "What to wait for."
+        public static let wireFields: WireFields<Self> = [
+            .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
+            .optional("until", \.until, "States that end the waiting too.", .count(1...8)),
+            .optional("timeout", \.timeout, "Most seconds to wait; default without end.", .number(0...31_536_000)),
+            .optional("fields", \.fields, "Fields to give; default all but response_headers."),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var tasks: [TaskRecord] = []
+        public var timedOut = false
+
+        public init() {}
+
+        public init(tasks: [TaskRecord], timedOut: Bool) {
+            self.tasks = tasks
+            self.timedOut = timedOut
+        }
+
+        public static let summary = "The tasks as they are now."
+        public static let wireFields: WireFields<Self> = [
+            .required("tasks", \.tasks, "The tasks, in the order of ids."),
+            .required("timed_out", \.timedOut, "Whether the timeout ended the waiting."),
+        ]
+    }
+}
+
+/// `task.update`: changes an unfinished task.
+public enum TaskUpdate: RPCMethod {
+    public typealias Result = TaskGet.Result
+
+    public static let name = "task.update"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Changes fields of an unfinished task; one refused field refuses the call. "
+        + "kind, method, url and client_key never change."
+    public static let errors: [ErrorCode] = [
+        .notFound, .invalidState, .rejectedByPolicy, .conflict, .storageUnavailable,
+    ]
+
+    public static let examples = [
+        MethodExample(
+            "sooner, and slower", params: ["id": 17, "changes": ["priority": "high", "max_recv_rate": 65_536]],
+            result: ["task": ["id": 17, "state": "queued", "priority": "high", "max_recv_rate": 65_536]])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var changes = TaskChanges()
+
+        public init() {}
+
+        public init(id: TaskID, changes: TaskChanges) {
+            self.id = id
+            self.changes = changes
+        }
+
+        public static let summary = "Which task, and what to change."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .required("changes", \.changes, "The fields to change."),
+        ]
+    }
+}
+
+/// `task.set_source`: another URL for a task whose own expired.
+public enum TaskSetSource: RPCMethod {
+    public static let name = "task.set_source"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Gives a download another URL for the same bytes, for instance a freshly signed one; not while it runs. What is "
+        + "kept is continued only if the server shows that it is the same version. A task that waits as source_expired "
+        + "goes on at once."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState, .rejectedByPolicy, .storageUnavailable]
+
+    public static let examples = [
+        MethodExample(
+            "signed anew", params: ["id": 17, "url": "https://files.example.org/big.iso?signature=Zm9v"],
+            result: [
+                "task": [
+                    "id": 17, "state": "queued", "url": "https://files.example.org/big.iso?signature=***",
+                ]
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var id = TaskID(0)
+        public var url = ""
+
+        public init() {}
+
+        public init(id: TaskID, url: String) {
+            self.id = id
+            self.url = url
+        }
+
+        public static let summary = "Which task, and its new URL."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .required("url", \.url, "An absolute http or https URL.", .length(1...TaskLimits.urlLength)),
+        ]
+    }
+
+    public typealias Result = TaskGet.Result
+}
