@@ -70,3 +70,58 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// Whether an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 }
+
+extension TaskSpecification {
+    /// The request's fields that rows keep as options.
+    static let requestOptions: [StoredOption] = [
+        StoredOption("method", \.request.method, .common),
+        StoredOption("headers", \.request.headers, .common),
+        StoredOption("headerRules", \.request.headerRules, .common),
+        StoredOption("bodySummary", \.request.bodySummary, .common),
+        StoredOption("credential", \.request.credential, .common),
+        // Credential and client certificate; either alone has the name that follows.
+        StoredOption("usesProfileCredentials", \.request.usesBothOfProfile, .common),
+        StoredOption("usesProfileCredential", \.request.usesOnlyProfileCredential, .common),
+        StoredOption("usesProfileCertificate", \.request.usesOnlyProfileCertificate, .common),
+        StoredOption("clientCertificate", \.request.clientCertificate, .common),
+        StoredOption("usesCookies", \.request.usesCookies, .common),
+        StoredOption("proxy", \.request.proxy, .common),
+        StoredOption("redirect", \.request.redirect, .common),
+        StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
+        StoredOption("httpVersion", \.request.httpVersion, .own),
+        StoredOption("timeouts", \.request.timeouts, .own),
+        StoredOption("firstAcceptedStatus", \.request.firstAcceptedStatus, .common),
+        StoredOption("lastAcceptedStatus", \.request.lastAcceptedStatus, .common),
+        StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
+        StoredOption("caching", \.request.caching, .own),
+        StoredOption("allowsMetered", \.request.allowsMetered, .own),
+    ]
+}
+
+extension TransferRequest {
+    fileprivate var usesBothOfProfile: Bool {
+        get { usesProfileCredential && usesProfileCertificate }
+        set { (usesProfileCredential, usesProfileCertificate) = (newValue, newValue) }
+    }
+
+    fileprivate var usesOnlyProfileCredential: Bool {
+        get { usesProfileCredential && !usesProfileCertificate }
+        set { usesProfileCredential = newValue }
+    }
+
+    fileprivate var usesOnlyProfileCertificate: Bool {
+        get { usesProfileCertificate && !usesProfileCredential }
+        set { usesProfileCertificate = newValue }
+    }
+
+    /// To be set before `lastAcceptedStatus`.
+    fileprivate var firstAcceptedStatus: Int {
+        get { acceptedStatus.lowerBound }
+        set { acceptedStatus = newValue...max(newValue, acceptedStatus.upperBound) }
+    }
+
+    fileprivate var lastAcceptedStatus: Int {
+        get { acceptedStatus.upperBound }
+        set { acceptedStatus = acceptedStatus.lowerBound...max(acceptedStatus.lowerBound, newValue) }
+    }
+}
