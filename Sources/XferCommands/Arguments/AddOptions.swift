@@ -73,10 +73,7 @@ struct RequestOptions: ParsableArguments {
     @Flag(help: "Allow redirects from https to http.")
     var allowDowngrade = false
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Whether it may go over links that cost money (default: it may; else it waits for another).")
-    var metered: Bool?
+    @OptionGroup var conditions: ConditionOptions
 
     @Option(
         help: ArgumentHelp(
@@ -107,20 +104,24 @@ struct RequestOptions: ParsableArguments {
     @Flag(help: "Leave null members out of what --parse made.")
     var stripNulls = false
 
-    @Option(help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"))
-    var connectTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time without a byte; 0 is without end.", valueName: "time"))
-    var idleTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time for one attempt; 0 is without end.", valueName: "time"))
-    var totalTimeout: TimeSpan?
+    @OptionGroup var timeouts: TimeoutOptions
 
     mutating func validate() throws {
         if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
     }
 
-    var httpVersion: HTTPVersion? { isHTTP1 ? .http1 : isHTTP2 ? .http2 : nil }
+    /// What they choose of the request.
+    var choices: TransferRequest.Choices {
+        var choices = TransferRequest.Choices()
+        choices.redirect = Patch(redirect?.word)
+        choices.allowsDowngrade = allowDowngrade ? .set(true) : .unchanged
+        choices.httpVersion = isHTTP1 ? .set(.http1) : isHTTP2 ? .set(.http2) : .unchanged
+        choices.acceptedStatus = Patch(acceptStatus?.codes)
+        choices.acceptedTypes = acceptTypes.isEmpty ? .unchanged : .set(acceptTypes)
+        conditions.apply(to: &choices)
+        timeouts.apply(to: &choices)
+        return choices
+    }
 }
 
 /// How an added task stands in the queue.

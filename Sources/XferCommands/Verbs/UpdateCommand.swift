@@ -56,8 +56,8 @@ struct UpdateCommand: ParsableCommand {
         inversion: .prefixedNo,
         help: "Send a POST or PATCH again that failed after it was sent.")
     var retryNonIdempotent: Bool?
-    @Flag(inversion: .prefixedNo, help: "Whether it may go over links that cost money.")
-    var metered: Bool?
+
+    @OptionGroup var conditions: ConditionOptions
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -86,14 +86,7 @@ struct UpdateCommand: ParsableCommand {
         help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"))
     var headers: [HeaderArgument] = []
 
-    @Option(help: ArgumentHelp("Longest time to connect.", valueName: "time"))
-    var connectTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time without a byte.", valueName: "time"))
-    var idleTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time for one attempt.", valueName: "time"))
-    var totalTimeout: TimeSpan?
+    @OptionGroup var timeouts: TimeoutOptions
 
     @Option(help: ArgumentHelp("Unset this field; may be repeated.", valueName: "field"))
     var clear: [ClearableField] = []
@@ -130,7 +123,8 @@ struct UpdateCommand: ParsableCommand {
         changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
         changes.policy = patch(policy, .policy)
         changes.retryNonIdempotent = retryNonIdempotent
-        changes.allowMetered = metered
+        conditions.apply(to: &changes.choices)
+        timeouts.apply(to: &changes.choices)
         changes.onConflict = onConflict?.word
         changes.checksum = patch(checksum, .checksum)
         changes.segments = patch(segments?.count, .segments)
@@ -138,9 +132,6 @@ struct UpdateCommand: ParsableCommand {
         if !headers.isEmpty {
             changes.headers = HeaderList(headers.map { HeaderField(name: $0.name, value: $0.value) })
         }
-        changes.connectTimeout = connectTimeout?.seconds
-        changes.idleTimeout = idleTimeout?.seconds
-        changes.totalTimeout = totalTimeout?.seconds
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         let destination = try paths.destination(directory: directory, output: output)
         changes.dir = destination.dir

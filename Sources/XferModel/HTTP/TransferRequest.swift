@@ -71,6 +71,42 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 }
 
+extension TransferRequest {
+    /// What a task and its profile may each choose of a request. The task's choice wins over the profile's; a cleared one
+    /// is the service's default.
+    public struct Choices: Hashable, Sendable, Codable {
+        public var redirect = Patch<RedirectPolicy>.unchanged
+        public var allowsDowngrade = Patch<Bool>.unchanged
+        public var httpVersion = Patch<HTTPVersion>.unchanged
+        /// Seconds, 0 is none.
+        public var connectTimeout = Patch<Double>.unchanged
+        public var idleTimeout = Patch<Double>.unchanged
+        public var totalTimeout = Patch<Double>.unchanged
+        public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
+        /// Media types and presets, as written.
+        public var acceptedTypes = Patch<[String]>.unchanged
+        public var cachePolicy = Patch<CachePolicy>.unchanged
+        public var storesResponses = Patch<Bool>.unchanged
+        public var allowsMetered = Patch<Bool>.unchanged
+
+        public init() {}
+    }
+
+    static let choiceTable: [RequestChoice] = [
+        RequestChoice(\.redirect, \.redirect),
+        RequestChoice(\.allowsDowngrade, \.allowsDowngrade),
+        RequestChoice(\.httpVersion, \.httpVersion),
+        RequestChoice(\.connectTimeout, \.timeouts.connect),
+        RequestChoice(\.idleTimeout, \.timeouts.idle),
+        RequestChoice(\.totalTimeout, \.timeouts.total),
+        RequestChoice(\.acceptedStatus, \.acceptedStatus),
+        RequestChoice(\.acceptedTypes),
+        RequestChoice(\.cachePolicy),
+        RequestChoice(\.storesResponses),
+        RequestChoice(\.allowsMetered, \.allowsMetered),
+    ]
+}
+
 extension TaskSpecification {
     /// The request's fields that rows keep as options.
     static let requestOptions: [StoredOption] = [

@@ -67,18 +67,8 @@ extension NewTask {
         fields.clientCertificate = clientCert.map(\.files)
         fields.usesCookies = cookies
         fields.proxy = proxy.map(\.settings)
-        fields.redirect = redirect
-        fields.allowsDowngrade = allowDowngrade
-        fields.httpVersion = httpVersion
-        fields.connectTimeout = connectTimeout
-        fields.idleTimeout = idleTimeout
-        fields.totalTimeout = totalTimeout
-        fields.acceptedStatus = acceptStatus.map(\.codes)
-        fields.acceptedTypes = acceptTypes
-        fields.cachePolicy = cachePolicy
-        fields.storesResponse = store
+        fields.choices = choices
         fields.cacheKey = cacheKey.map(\.rule)
-        fields.allowsMetered = allowMetered
         return fields
     }
 

@@ -81,23 +81,13 @@ extension TaskRecord {
         url = Redaction.url(request.url.string)
         method = request.method.rawValue
         headers = request.headers.isEmpty ? nil : HeaderList(request.headers).redacted
-        redirect = OpenEnum(request.redirect)
-        allowDowngrade = request.allowsDowngrade
-        httpVersion = OpenEnum(request.httpVersion)
-        connectTimeout = request.timeouts.connect
-        idleTimeout = request.timeouts.idle
-        totalTimeout = request.timeouts.total
-        acceptStatus = StatusRange(request.acceptedStatus)
-        acceptTypes = request.acceptedTypes.isEmpty ? nil : request.acceptedTypes
+        choices = request.choices
         body = request.bodySummary.map { BodyRecord($0) }
         credential = request.credential.map { CredentialRecord(masking: $0) }
         clientCert = request.clientCertificate.map { ClientCertificateRecord($0) }
         cookies = request.usesCookies ? true : nil
-        cachePolicy = request.caching.policy == .reload ? nil : OpenEnum(request.caching.policy)
-        store = request.caching.stores ? true : nil
         cacheKey = request.caching.key.map { CacheKeyInput(masking: $0) }
         proxy = request.proxy.map { ProxyRecord(masking: $0) }
-        allowMetered = request.allowsMetered
     }
 
     private mutating func show(_ destination: Destination) {
