@@ -115,15 +115,11 @@ struct TaskTemplate {
         task.notBefore = options.times.notBefore?.time
         task.window = options.times.window?.record
         task.deadline = options.times.deadline?.time
-        task.maxReceiveRate = options.limitRate?.bytes
-        task.maxSendRate = options.limitSend?.bytes
+        options.limits.apply(to: &task.limits)
         task.segments = options.segments?.count
-        task.maxRetries = options.maxRetries
-        task.retryFor = options.retryFor?.wholeSeconds
         task.resume = options.resume?.word
         task.onComplete = options.onComplete
         task.onError = options.onError
-        task.progressInterval = options.progressInterval?.seconds
         task.meta = options.meta
     }
 }

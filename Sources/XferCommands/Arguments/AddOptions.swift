@@ -155,22 +155,12 @@ struct SchedulingOptions: ParsableArguments {
 
     @OptionGroup var times: TimeOptions
 
-    @Option(help: ArgumentHelp("Receive at most so many bytes per second, such as 500K or 2Mi.", valueName: "rate"))
-    var limitRate: ByteAmount?
-
-    @Option(help: ArgumentHelp("Send at most so many bytes per second.", valueName: "rate"))
-    var limitSend: ByteAmount?
+    @OptionGroup var limits: LimitOptions
 
     @Option(
         help: ArgumentHelp(
             "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
     var segments: SegmentsArgument?
-
-    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
-    var maxRetries: Int?
-
-    @Option(help: ArgumentHelp("Keep trying for so long without progress (default: 24h).", valueName: "time"))
-    var retryFor: TimeSpan?
 
     @Flag(
         inversion: .prefixedNo,
@@ -188,15 +178,8 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Tell this hook of the operator's when it has failed.", valueName: "hook"))
     var onError: String?
 
-    @Option(help: ArgumentHelp("Report progress this often (default: 0.5s).", valueName: "time"))
-    var progressInterval: TimeSpan?
-
     @Option(
         help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
         transform: JSONValue.argument)
     var meta: JSONValue?
-
-    mutating func validate() throws {
-        if let maxRetries, maxRetries < 0 { throw ValidationError("--max-retries: expected 0 or more.") }
-    }
 }

@@ -27,20 +27,7 @@ struct UpdateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Small JSON of your own.", valueName: "json"), transform: JSONValue.argument)
     var meta: JSONValue?
 
-    @Option(help: ArgumentHelp("Receive at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
-    var limitRate: ByteAmount?
-
-    @Option(help: ArgumentHelp("Send at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
-    var limitSend: ByteAmount?
-
-    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
-    var maxRetries: Int?
-
-    @Option(help: ArgumentHelp("Keep trying for so long without progress.", valueName: "time"))
-    var retryFor: TimeSpan?
-
-    @Option(help: ArgumentHelp("Report progress this often.", valueName: "time"))
-    var progressInterval: TimeSpan?
+    @OptionGroup var limits: LimitOptions
 
     @OptionGroup var times: TimeOptions
 
@@ -112,17 +99,14 @@ struct UpdateCommand: ParsableCommand {
         changes.group = patch(group, .group)
         changes.label = patch(label, .label)
         changes.meta = patch(meta, .meta)
-        changes.maxReceiveRate = limitRate?.bytes
-        changes.maxSendRate = limitSend?.bytes
-        changes.maxRetries = patch(maxRetries, .maxRetries)
-        changes.retryFor = retryFor?.wholeSeconds
-        changes.progressInterval = progressInterval?.seconds
+        limits.apply(to: &changes.limits)
+        if clear.contains(.maxRetries), !changes.limits.maxRetries.isChange { changes.limits.maxRetries = .clear }
         changes.notBefore = patch(times.notBefore?.time, .notBefore)
         changes.window = patch(times.window?.record, .window)
         changes.deadline = patch(times.deadline?.time, .deadline)
         changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
         changes.policy = patch(policy, .policy)
-        changes.retryNonIdempotent = retryNonIdempotent
+        changes.limits.retriesNonIdempotent = Patch(retryNonIdempotent)
         conditions.apply(to: &changes.choices)
         timeouts.apply(to: &changes.choices)
         changes.onConflict = onConflict?.word

@@ -71,7 +71,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 }
 
-extension TransferRequest {
+extension TransferRequest: ChoiceSubject {
     /// What a task and its profile may each choose of a request. The task's choice wins over the profile's; a cleared one
     /// is the service's default.
     public struct Choices: Hashable, Sendable, Codable {
@@ -92,19 +92,40 @@ extension TransferRequest {
         public init() {}
     }
 
-    static let choiceTable: [RequestChoice] = [
-        RequestChoice(\.redirect, \.redirect),
-        RequestChoice(\.allowsDowngrade, \.allowsDowngrade),
-        RequestChoice(\.httpVersion, \.httpVersion),
-        RequestChoice(\.connectTimeout, \.timeouts.connect),
-        RequestChoice(\.idleTimeout, \.timeouts.idle),
-        RequestChoice(\.totalTimeout, \.timeouts.total),
-        RequestChoice(\.acceptedStatus, \.acceptedStatus),
-        RequestChoice(\.acceptedTypes),
-        RequestChoice(\.cachePolicy),
-        RequestChoice(\.storesResponses),
-        RequestChoice(\.allowsMetered, \.allowsMetered),
+    public static let choiceTable: [Choice<Self>] = [
+        Choice(\.redirect, \.redirect),
+        Choice(\.allowsDowngrade, \.allowsDowngrade),
+        Choice(\.httpVersion, \.httpVersion),
+        Choice(\.connectTimeout, \.timeouts.connect),
+        Choice(\.idleTimeout, \.timeouts.idle),
+        Choice(\.totalTimeout, \.timeouts.total),
+        Choice(\.acceptedStatus, \.acceptedStatus),
+        Choice(\.acceptedTypes),
+        Choice(\.cachePolicy),
+        Choice(\.storesResponses),
+        Choice(\.allowsMetered, \.allowsMetered),
     ]
+}
+
+extension TransferRequest {
+    /// The choices that lead to this request.
+    public var choices: Choices {
+        var choices = Choices()
+        show(in: &choices)
+        if !acceptedTypes.isEmpty { choices.acceptedTypes = .set(acceptedTypes) }
+        if caching.policy != .reload { choices.cachePolicy = .set(caching.policy) }
+        if caching.stores { choices.storesResponses = .set(true) }
+        return choices
+    }
+}
+
+extension TransferRequest.Choices {
+    /// These choices, and the profile's where there is none.
+    public func completed(by profile: Self) -> Self {
+        var choices = self
+        for choice in TransferRequest.choiceTable { choice.complete(&choices, profile) }
+        return choices
+    }
 }
 
 extension TaskSpecification {

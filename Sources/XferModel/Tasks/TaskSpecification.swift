@@ -103,6 +103,42 @@ public struct RetryLimits: Hashable, Sendable, Codable {
     }
 }
 
+extension TaskSpecification: ChoiceSubject {
+    /// How often and how fast a task tries, as a client chooses it.
+    public struct Limits: Hashable, Sendable {
+        public var maxRetries = Patch<Int>.unchanged
+        /// Seconds.
+        public var retryFor = Patch<Int64>.unchanged
+        public var retriesNonIdempotent = Patch<Bool>.unchanged
+        /// Bytes per second, 0 is unlimited.
+        public var maxReceiveRate = Patch<Int64>.unchanged
+        public var maxSendRate = Patch<Int64>.unchanged
+        /// Seconds.
+        public var progressInterval = Patch<Double>.unchanged
+
+        public init() {}
+    }
+
+    public typealias Choices = Limits
+
+    public static let choiceTable: [Choice<Self>] = [
+        Choice(\.maxRetries, optional: \.retry.maxRetries),
+        Choice(\.retryFor, \.retry.retryFor),
+        Choice(\.retriesNonIdempotent, \.retriesNonIdempotent),
+        Choice(\.maxReceiveRate, \.maxReceiveRate),
+        Choice(\.maxSendRate, \.maxSendRate),
+        Choice(\.progressInterval, \.progressInterval),
+    ]
+
+    /// The choices that lead to these limits.
+    public var limits: Limits {
+        var limits = Limits()
+        show(in: &limits)
+        if !retriesNonIdempotent { limits.retriesNonIdempotent = .unchanged }
+        return limits
+    }
+}
+
 extension TaskSpecification {
     static let ownOptions: [StoredOption] = [
         StoredOption("retry", \.retry, .own),

@@ -49,11 +49,11 @@ public struct ProfileInput: WireInput, Hashable {
                 "client_cert", \.clientCert, "Shown to servers of base_url's origin that ask for a client certificate."),
             .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
             .optional("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
-        ], (RequestChoiceField.request + RequestChoiceField.caching).fields(ofProfile: \.choices),
+        ], (TaskFields.request + TaskFields.caching).fields(ofProfile: \.choices),
         [
             .optional(
                 "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true])
-        ], RequestChoiceField.conditions.fields(ofProfile: \.choices),
+        ], TaskFields.conditions.fields(ofProfile: \.choices),
         [
             .optional(
                 "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(1...10_000)),

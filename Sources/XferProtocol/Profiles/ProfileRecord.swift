@@ -51,10 +51,10 @@ public struct ProfileRecord: WireRecord, Hashable {
             .optional("client_cert", \.clientCert, "Files of a client certificate."),
             .optional("cookies", \.cookies, "jar where cookies are kept."),
             .optional("proxy", \.proxy, "The proxy to go through."),
-        ], (RequestChoiceField.request + RequestChoiceField.caching).fields(ofProfileRecord: \.choices),
+        ], (TaskFields.request + TaskFields.caching).fields(ofProfileRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache.")
-        ], RequestChoiceField.conditions.fields(ofProfileRecord: \.choices),
+        ], TaskFields.conditions.fields(ofProfileRecord: \.choices),
         [
             .optional("max_active", \.maxActive, "Most transfers of its tasks at once."),
             .optional(

@@ -36,12 +36,8 @@ public struct NewTask: WireInput, Hashable {
     public var notBefore: Timestamp?
     public var window: WindowRecord?
     public var deadline: Timestamp?
-    public var maxRetries: Int?
-    public var retryFor: Int64?
-    public var retryNonIdempotent: Bool?
+    public var limits = TaskSpecification.Limits()
     public var retryFailed: Bool?
-    public var maxReceiveRate: Int64?
-    public var maxSendRate: Int64?
     public var segments: SegmentCount?
     public var resume: ResumeMode?
     public var profile: String?
@@ -53,7 +49,6 @@ public struct NewTask: WireInput, Hashable {
     public var cookies = Patch<Bool>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
     public var cacheKey = Patch<CacheKeyInput>.unchanged
-    public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
 
@@ -173,27 +168,14 @@ public struct NewTask: WireInput, Hashable {
             .optional(
                 "deadline", \.deadline, "It fails then with deadline_exceeded unless it has ended or is staged.",
                 example: "2026-01-03T06:00:00Z"),
-            .optional(
-                "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",
-                .range(0...1_000_000)),
-            .optional(
-                "retry_for", \.retryFor,
-                "Seconds without progress for which it is tried again; pauses and other waits do not count.",
-                .range(0...TaskLimits.longestWait)),
-            .optional(
-                "retry_non_idempotent", \.retryNonIdempotent,
-                "Whether a POST or PATCH that failed after it was sent is sent again, though the server may have acted on it; "
-                    + "default false."),
+        ], TaskFields.retries.fields(ofTask: \.limits),
+        [
             .optional(
                 "retry_failed", \.retryFailed,
                 "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
-                    + "Default false."),
-            .optional(
-                "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0, the default, is unlimited.",
-                .range(0...TaskLimits.highestRate)),
-            .optional(
-                "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0, the default, is unlimited.",
-                .range(0...TaskLimits.highestRate)),
+                    + "Default false.")
+        ], TaskFields.rates.fields(ofTask: \.limits),
+        [
             .optional(
                 "segments", \.segments,
                 "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, where the "
@@ -206,7 +188,7 @@ public struct NewTask: WireInput, Hashable {
                 "profile", \.profile,
                 "Whose defaults hold for what is not said here; of the fields that follow, null unsets the profile's.",
                 .length(1...64)),
-        ], RequestChoiceField.request.fields(ofTask: \.choices),
+        ], TaskFields.request.fields(ofTask: \.choices),
         [
             .optional(
                 "parse", \.parse,
@@ -219,16 +201,14 @@ public struct NewTask: WireInput, Hashable {
                 "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."),
             .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
             .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
-        ], RequestChoiceField.caching.fields(ofTask: \.choices),
+        ], TaskFields.caching.fields(ofTask: \.choices),
         [
             .patch(
                 "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
                 example: ["ignore_params": ["token"]])
-        ], RequestChoiceField.conditions.fields(ofTask: \.choices),
+        ], TaskFields.conditions.fields(ofTask: \.choices),
+        TaskFields.progress.fields(ofTask: \.limits),
         [
-            .optional(
-                "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
-                .number(0.1...3600)),
             .optional(
                 "policy", \.policy,
                 "A trust policy that has to accept, besides the host's own, every server it matches; it has to match the URL's.",

@@ -9,12 +9,6 @@ public struct TaskChanges: WireInput, Hashable {
     public var group = Patch<String>.unchanged
     public var label = Patch<String>.unchanged
     public var meta = Patch<JSONValue>.unchanged
-    public var maxRetries = Patch<Int>.unchanged
-    public var retryFor: Int64?
-    public var retryNonIdempotent: Bool?
-    public var maxReceiveRate: Int64?
-    public var maxSendRate: Int64?
-    public var progressInterval: Double?
     public var notBefore = Patch<Timestamp>.unchanged
     public var window = Patch<WindowRecord>.unchanged
     public var deadline = Patch<Timestamp>.unchanged
@@ -30,8 +24,9 @@ public struct TaskChanges: WireInput, Hashable {
     public var policy = Patch<String>.unchanged
     public var after = Patch<[TaskID]>.unchanged
 
-    /// Some in any unfinished state, the others only while not running: see `RequestChoiceField.Change`.
+    /// Some in any unfinished state, the others only while not running: see `ChoiceField.Change`.
     public var choices = TransferRequest.Choices()
+    public var limits = TaskSpecification.Limits()
 
     public init() {}
 
@@ -50,25 +45,9 @@ public struct TaskChanges: WireInput, Hashable {
             .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
             .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .printable),
             .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
-            .patch("max_retries", \.maxRetries, "Tries after the first; null is unlimited.", .range(0...1_000_000)),
-            .optional(
-                "retry_for", \.retryFor,
-                "Seconds without progress for which it is tried again; pauses and other waits do not count.",
-                .range(0...TaskLimits.longestWait)),
-            .optional(
-                "retry_non_idempotent", \.retryNonIdempotent,
-                "Whether a request that is not idempotent is sent again after a failure."),
-            .optional(
-                "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited.",
-                .range(0...TaskLimits.highestRate)),
-            .optional(
-                "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited.",
-                .range(0...TaskLimits.highestRate)),
-        ], RequestChoiceField.conditions.fields(ofChanges: \.choices),
+        ], (TaskFields.retries + TaskFields.rates).fields(ofChanges: \.limits),
+        TaskFields.conditions.fields(ofChanges: \.choices), TaskFields.progress.fields(ofChanges: \.limits),
         [
-            .optional(
-                "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
-                .number(0.1...3600)),
             .patch("not_before", \.notBefore, "It does not start before; null is at any time."),
             .patch("window", \.window, "It runs within these times only; null is at any time."),
             .patch("deadline", \.deadline, "It fails then unless it has ended or is staged; null is never."),
@@ -86,7 +65,7 @@ public struct TaskChanges: WireInput, Hashable {
                 example: 4),
             .optional("headers", \.headers, "All header fields to send; only while not running."),
             .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
-        ], RequestChoiceField.request.fields(ofChanges: \.choices),
+        ], TaskFields.request.fields(ofChanges: \.choices),
         [
             .patch(
                 "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
@@ -106,7 +85,8 @@ public struct TaskChanges: WireInput, Hashable {
     public var fieldRefusedWhileRunning: String? {
         let names =
             ["dir", "output", "on_conflict", "checksum", "segments", "headers", "credential", "policy", "after"]
-            + RequestChoiceField.refusedWhileRunning
+            + (TaskFields.request + TaskFields.caching + TaskFields.conditions).namesRefusedWhileRunning()
+            + (TaskFields.retries + TaskFields.rates + TaskFields.progress).namesRefusedWhileRunning()
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
     }
 
@@ -131,12 +111,7 @@ public struct TaskChanges: WireInput, Hashable {
         case .clear: specification.meta = nil
         case .set(let value): specification.meta = value.text
         }
-        specification.retry.maxRetries = maxRetries.applied(to: specification.retry.maxRetries)
-        if let retryFor { specification.retry.retryFor = retryFor }
-        if let maxReceiveRate { specification.maxReceiveRate = maxReceiveRate }
-        if let maxSendRate { specification.maxSendRate = maxSendRate }
-        if let retryNonIdempotent { specification.retriesNonIdempotent = retryNonIdempotent }
-        if let progressInterval { specification.progressInterval = progressInterval }
+        specification.apply(limits)
         specification.policy = policy.applied(to: specification.policy)
         specification.checksum = checksum.applied(to: specification.checksum)
         specification.segments = segments.applied(to: specification.segments)

@@ -47,11 +47,7 @@ extension TaskRecord {
         (postProcess, onComplete, onError) = (completion.postProcess, completion.onComplete, completion.onError)
         coalesce = specification.coalesces ? nil : false
         show(specification.schedule)
-        maxRetries = specification.retry.maxRetries
-        retryFor = specification.retry.retryFor
-        retryNonIdempotent = specification.retriesNonIdempotent ? true : nil
-        maxReceiveRate = specification.maxReceiveRate
-        maxSendRate = specification.maxSendRate
+        limits = specification.limits
         profile = specification.profile
         if specification.kind == .upload {
             upload = OpenEnum(specification.upload.uploadProtocol)
@@ -64,7 +60,6 @@ extension TaskRecord {
             segments = specification.segments
             resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
         }
-        progressInterval = specification.progressInterval
         policy = specification.policy
         // Stored as text that was JSON when the task was added.
         meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }

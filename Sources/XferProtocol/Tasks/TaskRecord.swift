@@ -45,11 +45,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var notBefore: Timestamp?
     public var window: WindowRecord?
     public var deadline: Timestamp?
-    public var maxRetries: Int?
-    public var retryFor: Int64?
-    public var retryNonIdempotent: Bool?
-    public var maxReceiveRate: Int64?
-    public var maxSendRate: Int64?
+    public var limits = TaskSpecification.Limits()
     public var segments: SegmentCount?
     public var resume: OpenEnum<ResumeMode>?
     public var profile: String?
@@ -61,7 +57,6 @@ public struct TaskRecord: WireRecord, Hashable {
     public var cookies: Bool?
     public var proxy: ProxyRecord?
     public var cacheKey: CacheKeyInput?
-    public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
 
@@ -138,20 +133,13 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("not_before", \.notBefore, "It does not start before."),
             .optional("window", \.window, "It runs within these times only."),
             .optional("deadline", \.deadline, "It fails then unless it has ended or is staged."),
-            .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
-            .optional(
-                "retry_for", \.retryFor,
-                "Seconds without progress for which it is tried again; pauses and other waits do not count."),
-            .optional(
-                "retry_non_idempotent", \.retryNonIdempotent,
-                "Whether a request that is not idempotent is sent again after a failure."),
-            .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited."),
-            .optional("max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited."),
+        ], (TaskFields.retries + TaskFields.rates).fields(ofRecord: \.limits),
+        [
             .optional(
                 "segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
             .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
             .optional("profile", \.profile, "Whose defaults it took over."),
-        ], RequestChoiceField.request.fields(ofRecord: \.choices),
+        ], TaskFields.request.fields(ofRecord: \.choices),
         [
             .optional("parse", \.parse, "What task.result makes of the response."),
             .optional("strip_nulls", \.stripNulls, "Whether null members are left out of that."),
@@ -159,12 +147,11 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("client_cert", \.clientCert, "The task's own client certificate."),
             .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
             .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
-        ], RequestChoiceField.caching.fields(ofRecord: \.choices),
+        ], TaskFields.caching.fields(ofRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What stands for the URL in the cache.")
-        ], RequestChoiceField.conditions.fields(ofRecord: \.choices),
+        ], TaskFields.conditions.fields(ofRecord: \.choices), TaskFields.progress.fields(ofRecord: \.limits),
         [
-            .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
             .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
             .optional("meta", \.meta, "The client's own JSON."),
             .optional("final_url", \.finalURL, "Where the bytes came from after redirects; secrets in it are ***."),
