@@ -2,7 +2,6 @@ import StrictJSON
 public import XferModel
 
 /// A profile going in: what `profile.set` takes, and what the configuration file writes under its name.
-@dynamicMemberLookup
 public struct ProfileInput: WireInput, Hashable {
     public var name = ""
     public var baseURL: String?
@@ -21,13 +20,6 @@ public struct ProfileInput: WireInput, Hashable {
 
     public init() {}
     public init(name: String) { self.name = name }
-
-    public subscript<Value>(
-        dynamicMember choice: WritableKeyPath<TransferRequest.Choices, Patch<Value>>
-    ) -> Value? {
-        get { choices[keyPath: choice].applied(to: nil) }
-        set { choices[keyPath: choice] = newValue.map { .set($0) } ?? .unchanged }
-    }
 
     public static let summary = "Defaults for the requests of the tasks that name it."
     public static let wireFields = WireFields<Self>(

@@ -2,7 +2,6 @@ public import StrictJSON
 public import XferModel
 
 /// A task's fields going in: what `task.add` takes. Everything but `url`, or `urls` in its place, may be left out.
-@dynamicMemberLookup
 public struct NewTask: WireInput, Hashable {
     public var url: String?
     public var urls: [String]?
@@ -54,13 +53,6 @@ public struct NewTask: WireInput, Hashable {
 
     public init() {}
     public init(url: String) { self.url = url }
-
-    public subscript<Value>(
-        dynamicMember choice: WritableKeyPath<TransferRequest.Choices, Patch<Value>>
-    ) -> Patch<Value> {
-        get { choices[keyPath: choice] }
-        set { choices[keyPath: choice] = newValue }
-    }
 
     public static let summary = "What to transfer, where to, and how."
 

@@ -2,7 +2,6 @@ public import StrictJSON
 public import XferModel
 
 /// What `task.update` may change. `null` unsets where a field can be unset.
-@dynamicMemberLookup
 public struct TaskChanges: WireInput, Hashable {
     // In any unfinished state.
     public var priority: Priority?
@@ -29,13 +28,6 @@ public struct TaskChanges: WireInput, Hashable {
     public var limits = TaskSpecification.Limits()
 
     public init() {}
-
-    public subscript<Value>(
-        dynamicMember choice: WritableKeyPath<TransferRequest.Choices, Patch<Value>>
-    ) -> Value? {
-        get { choices[keyPath: choice].applied(to: nil) }
-        set { choices[keyPath: choice] = newValue.map { .set($0) } ?? .unchanged }
-    }
 
     public static let summary = "Fields to change; null unsets where a field can be unset."
 
@@ -65,7 +57,7 @@ public struct TaskChanges: WireInput, Hashable {
                 example: 4),
             .optional("headers", \.headers, "All header fields to send; only while not running."),
             .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
-        ], TaskFields.request.fields(ofChanges: \.choices),
+        ], (TaskFields.request + TaskFields.caching).fields(ofChanges: \.choices),
         [
             .patch(
                 "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",

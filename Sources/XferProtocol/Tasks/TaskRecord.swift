@@ -3,7 +3,6 @@ public import XferModel
 
 /// A task coming out: what was set, and what became of it. Everything but `id` is there only when it was asked for
 /// and is known. Secrets are `***`.
-@dynamicMemberLookup
 public struct TaskRecord: WireRecord, Hashable {
     public var id = TaskID(0)
     public var owner: Owner?
@@ -74,13 +73,6 @@ public struct TaskRecord: WireRecord, Hashable {
     public var finishedAt: Timestamp?
 
     public init() {}
-
-    public subscript<Value>(
-        dynamicMember choice: WritableKeyPath<TransferRequest.Choices, Patch<Value>>
-    ) -> Value? {
-        get { choices[keyPath: choice].applied(to: nil) }
-        set { choices[keyPath: choice] = newValue.map { .set($0) } ?? .unchanged }
-    }
 
     public static let summary = "A task: what was asked for and what became of it."
 
