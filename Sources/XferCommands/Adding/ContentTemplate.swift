@@ -21,7 +21,7 @@ struct ContentTemplate {
         if !options.parameters.isEmpty { task.params = parameters }
         task.upload = options.upload?.word
         task.spool = options.spool ? true : nil
-        task.retryNonIdempotent = options.retryNonIdempotent ? true : nil
+        task.limits.retriesNonIdempotent = options.retryNonIdempotent ? .set(true) : .unchanged
         task.source = options.uploadFile.map(paths.absolute)
         if !options.parts.isEmpty {
             task.parts = []

@@ -77,41 +77,30 @@ struct TaskTemplate {
         if !options.headers.isEmpty {
             task.headers = HeaderChanges(options.headers.map { HeaderField(name: $0.name, value: $0.value) })
         }
-        task.redirect = patch(options.redirect?.word)
-        task.allowDowngrade = options.allowDowngrade ? .set(true) : .unchanged
-        task.allowMetered = patch(options.metered)
+        task.choices = options.choices
         task.policy = options.policy
-        task.httpVersion = patch(options.httpVersion)
-        task.acceptStatus = patch(options.acceptStatus)
-        task.acceptTypes = options.acceptTypes.isEmpty ? .unchanged : .set(options.acceptTypes)
         task.parse = options.parse.isEmpty ? nil : options.parse.map(\.word)
         task.stripNulls = options.stripNulls ? true : nil
-        task.connectTimeout = patch(options.connectTimeout?.seconds)
-        task.idleTimeout = patch(options.idleTimeout?.seconds)
-        task.totalTimeout = patch(options.totalTimeout?.seconds)
     }
 
     private static func apply(_ options: CacheOptions, to task: inout NewTask) {
-        task.cachePolicy = patch(options.cachePolicy?.word)
-        task.store = patch(options.store)
-        task.cacheKey = patch(options.cacheKey)
+        options.apply(to: &task.choices)
+        task.cacheKey = Patch(options.cacheKey)
     }
 
     private static func apply(
         _ options: AccessOptions, _ paths: PathResolver, to task: inout NewTask
     ) throws(CommandFailure) {
         task.profile = options.profile
-        task.credential = patch(try options.credential(paths))
+        task.credential = Patch(try options.credential(paths))
         task.proxy = try options.proxySettings()
-        task.cookies = patch(options.cookies)
+        task.cookies = Patch(options.cookies)
         if let certificate = options.cert, let key = options.key {
             task.clientCert = .set(
                 ClientCertificateRecord(
                     ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
         }
     }
-
-    private static func patch<Value>(_ value: Value?) -> Patch<Value> { value.map { .set($0) } ?? .unchanged }
 
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {
         task.priority = options.priority?.word
@@ -126,15 +115,11 @@ struct TaskTemplate {
         task.notBefore = options.times.notBefore?.time
         task.window = options.times.window?.record
         task.deadline = options.times.deadline?.time
-        task.maxReceiveRate = options.limitRate?.bytes
-        task.maxSendRate = options.limitSend?.bytes
+        options.limits.apply(to: &task.limits)
         task.segments = options.segments?.count
-        task.maxRetries = options.maxRetries
-        task.retryFor = options.retryFor?.wholeSeconds
         task.resume = options.resume?.word
         task.onComplete = options.onComplete
         task.onError = options.onError
-        task.progressInterval = options.progressInterval?.seconds
         task.meta = options.meta
     }
 }

@@ -73,10 +73,7 @@ struct RequestOptions: ParsableArguments {
     @Flag(help: "Allow redirects from https to http.")
     var allowDowngrade = false
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Whether it may go over links that cost money (default: it may; else it waits for another).")
-    var metered: Bool?
+    @OptionGroup var conditions: ConditionOptions
 
     @Option(
         help: ArgumentHelp(
@@ -107,20 +104,24 @@ struct RequestOptions: ParsableArguments {
     @Flag(help: "Leave null members out of what --parse made.")
     var stripNulls = false
 
-    @Option(help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"))
-    var connectTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time without a byte; 0 is without end.", valueName: "time"))
-    var idleTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time for one attempt; 0 is without end.", valueName: "time"))
-    var totalTimeout: TimeSpan?
+    @OptionGroup var timeouts: TimeoutOptions
 
     mutating func validate() throws {
         if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
     }
 
-    var httpVersion: HTTPVersion? { isHTTP1 ? .http1 : isHTTP2 ? .http2 : nil }
+    /// What they choose of the request.
+    var choices: TransferRequest.Choices {
+        var choices = TransferRequest.Choices()
+        choices.redirect = Patch(redirect?.word)
+        choices.allowsDowngrade = allowDowngrade ? .set(true) : .unchanged
+        choices.httpVersion = isHTTP1 ? .set(.http1) : isHTTP2 ? .set(.http2) : .unchanged
+        choices.acceptedStatus = Patch(acceptStatus?.codes)
+        choices.acceptedTypes = acceptTypes.isEmpty ? .unchanged : .set(acceptTypes)
+        conditions.apply(to: &choices)
+        timeouts.apply(to: &choices)
+        return choices
+    }
 }
 
 /// How an added task stands in the queue.
@@ -154,22 +155,12 @@ struct SchedulingOptions: ParsableArguments {
 
     @OptionGroup var times: TimeOptions
 
-    @Option(help: ArgumentHelp("Receive at most so many bytes per second, such as 500K or 2Mi.", valueName: "rate"))
-    var limitRate: ByteAmount?
-
-    @Option(help: ArgumentHelp("Send at most so many bytes per second.", valueName: "rate"))
-    var limitSend: ByteAmount?
+    @OptionGroup var limits: LimitOptions
 
     @Option(
         help: ArgumentHelp(
             "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
     var segments: SegmentsArgument?
-
-    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
-    var maxRetries: Int?
-
-    @Option(help: ArgumentHelp("Keep trying for so long without progress (default: 24h).", valueName: "time"))
-    var retryFor: TimeSpan?
 
     @Flag(
         inversion: .prefixedNo,
@@ -187,15 +178,8 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Tell this hook of the operator's when it has failed.", valueName: "hook"))
     var onError: String?
 
-    @Option(help: ArgumentHelp("Report progress this often (default: 0.5s).", valueName: "time"))
-    var progressInterval: TimeSpan?
-
     @Option(
         help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
         transform: JSONValue.argument)
     var meta: JSONValue?
-
-    mutating func validate() throws {
-        if let maxRetries, maxRetries < 0 { throw ValidationError("--max-retries: expected 0 or more.") }
-    }
 }

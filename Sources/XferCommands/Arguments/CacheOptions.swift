@@ -17,6 +17,11 @@ struct CacheOptions: ParsableArguments {
                 + "{\"ignore_query\": true}, {\"host\": \"mirrors\"}.", valueName: "text or json"),
         transform: CacheKeyInput.argument)
     var cacheKey: CacheKeyInput?
+
+    func apply(to choices: inout TransferRequest.Choices) {
+        choices.cachePolicy = Patch(cachePolicy?.word)
+        choices.storesResponses = Patch(store)
+    }
 }
 
 extension CacheKeyInput {

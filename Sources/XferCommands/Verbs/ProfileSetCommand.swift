@@ -80,20 +80,11 @@ struct ProfileSetCommand: ParsableCommand {
         if !request.headers.isEmpty {
             profile.headers = HeaderList(request.headers.map { HeaderField(name: $0.name, value: $0.value) })
         }
-        profile.redirect = request.redirect?.word
-        profile.allowDowngrade = request.allowDowngrade ? true : nil
-        profile.allowMetered = request.metered
+        profile.choices = request.choices
+        cache.apply(to: &profile.choices)
         profile.maxActive = maxActive
         profile.maxReceiveRate = recv?.bytes
         profile.maxSendRate = send?.bytes
-        profile.httpVersion = request.httpVersion
-        profile.acceptStatus = request.acceptStatus
-        profile.acceptTypes = request.acceptTypes.isEmpty ? nil : request.acceptTypes
-        profile.connectTimeout = request.connectTimeout?.seconds
-        profile.idleTimeout = request.idleTimeout?.seconds
-        profile.totalTimeout = request.totalTimeout?.seconds
-        profile.cachePolicy = cache.cachePolicy?.word
-        profile.store = cache.store
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }
         profile.credential = try access.credential(paths)
         profile.proxy = try access.proxySettings().applied(to: nil)

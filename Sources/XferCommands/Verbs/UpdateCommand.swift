@@ -27,20 +27,7 @@ struct UpdateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Small JSON of your own.", valueName: "json"), transform: JSONValue.argument)
     var meta: JSONValue?
 
-    @Option(help: ArgumentHelp("Receive at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
-    var limitRate: ByteAmount?
-
-    @Option(help: ArgumentHelp("Send at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
-    var limitSend: ByteAmount?
-
-    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
-    var maxRetries: Int?
-
-    @Option(help: ArgumentHelp("Keep trying for so long without progress.", valueName: "time"))
-    var retryFor: TimeSpan?
-
-    @Option(help: ArgumentHelp("Report progress this often.", valueName: "time"))
-    var progressInterval: TimeSpan?
+    @OptionGroup var limits: LimitOptions
 
     @OptionGroup var times: TimeOptions
 
@@ -56,8 +43,8 @@ struct UpdateCommand: ParsableCommand {
         inversion: .prefixedNo,
         help: "Send a POST or PATCH again that failed after it was sent.")
     var retryNonIdempotent: Bool?
-    @Flag(inversion: .prefixedNo, help: "Whether it may go over links that cost money.")
-    var metered: Bool?
+
+    @OptionGroup var conditions: ConditionOptions
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -86,14 +73,7 @@ struct UpdateCommand: ParsableCommand {
         help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"))
     var headers: [HeaderArgument] = []
 
-    @Option(help: ArgumentHelp("Longest time to connect.", valueName: "time"))
-    var connectTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time without a byte.", valueName: "time"))
-    var idleTimeout: TimeSpan?
-
-    @Option(help: ArgumentHelp("Longest time for one attempt.", valueName: "time"))
-    var totalTimeout: TimeSpan?
+    @OptionGroup var timeouts: TimeoutOptions
 
     @Option(help: ArgumentHelp("Unset this field; may be repeated.", valueName: "field"))
     var clear: [ClearableField] = []
@@ -119,18 +99,16 @@ struct UpdateCommand: ParsableCommand {
         changes.group = patch(group, .group)
         changes.label = patch(label, .label)
         changes.meta = patch(meta, .meta)
-        changes.maxReceiveRate = limitRate?.bytes
-        changes.maxSendRate = limitSend?.bytes
-        changes.maxRetries = patch(maxRetries, .maxRetries)
-        changes.retryFor = retryFor?.wholeSeconds
-        changes.progressInterval = progressInterval?.seconds
+        limits.apply(to: &changes.limits)
+        if clear.contains(.maxRetries), !changes.limits.maxRetries.isChange { changes.limits.maxRetries = .clear }
         changes.notBefore = patch(times.notBefore?.time, .notBefore)
         changes.window = patch(times.window?.record, .window)
         changes.deadline = patch(times.deadline?.time, .deadline)
         changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
         changes.policy = patch(policy, .policy)
-        changes.retryNonIdempotent = retryNonIdempotent
-        changes.allowMetered = metered
+        changes.limits.retriesNonIdempotent = Patch(retryNonIdempotent)
+        conditions.apply(to: &changes.choices)
+        timeouts.apply(to: &changes.choices)
         changes.onConflict = onConflict?.word
         changes.checksum = patch(checksum, .checksum)
         changes.segments = patch(segments?.count, .segments)
@@ -138,9 +116,6 @@ struct UpdateCommand: ParsableCommand {
         if !headers.isEmpty {
             changes.headers = HeaderList(headers.map { HeaderField(name: $0.name, value: $0.value) })
         }
-        changes.connectTimeout = connectTimeout?.seconds
-        changes.idleTimeout = idleTimeout?.seconds
-        changes.totalTimeout = totalTimeout?.seconds
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         let destination = try paths.destination(directory: directory, output: output)
         changes.dir = destination.dir

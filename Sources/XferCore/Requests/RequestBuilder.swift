@@ -44,13 +44,10 @@ public enum RequestBuilder {
         var request = TransferRequest(
             url: HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target), method: method,
             headers: headers.fields, headerRules: profile?.headerRules ?? [],
-            redirect: choose(fields.redirect, profile?.redirect, .follow),
-            allowsDowngrade: choose(fields.allowsDowngrade, profile?.allowsDowngrade, false),
-            httpVersion: choose(fields.httpVersion, profile?.httpVersion, .automatic),
-            timeouts: timeouts(fields, profile),
-            acceptedStatus: choose(fields.acceptedStatus, profile?.acceptedStatus, 200...299),
-            acceptedTypes: try types(choose(fields.acceptedTypes, profile?.acceptedTypes, [])),
-            allowsMetered: choose(fields.allowsMetered, profile?.allowsMetered, true))
+            timeouts: defaultTimeouts(for: fields.kind))
+        let choices = profile.map { fields.choices.completed(by: $0.choices) } ?? fields.choices
+        request.apply(choices)
+        request.acceptedTypes = try types(choices.acceptedTypes.applied(to: nil) ?? [])
         request.proxy = fields.proxy.applied(to: profile?.proxy)
         request.clientCertificate = fields.clientCertificate.applied(to: nil)
         request.credential = fields.credential.applied(to: userInfo)
@@ -60,7 +57,7 @@ public enum RequestBuilder {
         request.usesProfileCertificate =
             profile?.clientCertificate != nil && request.clientCertificate == nil && fields.clientCertificate != .clear
         request.usesCookies = try usesCookies(fields, profile)
-        request.caching = try caching(fields, profile, isPlainGet: method == .get && content == nil)
+        request.caching = try caching(fields, choices, profile, isPlainGet: method == .get && content == nil)
         headers.add(request.caching.policy.askedOfOtherCaches, except: fields.unsetHeaders)
         request.headers = headers.fields
         return Built(request: request, content: content)
@@ -76,17 +73,17 @@ public enum RequestBuilder {
 
     /// Policies that use the cache keep what they fetch unless the task or the profile says otherwise.
     private static func caching(
-        _ fields: RequestFields, _ profile: Profile?, isPlainGet: Bool
+        _ fields: RequestFields, _ choices: TransferRequest.Choices, _ profile: Profile?, isPlainGet: Bool
     ) throws(RequestFault) -> CachingOptions {
         guard isPlainGet, fields.kind != .upload else {
             if case .set(let policy) = fields.cachePolicy, policy.usesCache { throw notKept("cache_policy") }
-            if fields.storesResponse == .set(true) { throw notKept("store") }
+            if fields.storesResponses == .set(true) { throw notKept("store") }
             return CachingOptions()
         }
-        let policy = choose(fields.cachePolicy, profile?.cachePolicy, .reload)
+        let policy = choices.cachePolicy.applied(to: nil) ?? .reload
         let keepsByItself = policy.usesCache && policy != .onlyIfCached
         return CachingOptions(
-            policy: policy, stores: choose(fields.storesResponse, profile?.storesResponses, keepsByItself),
+            policy: policy, stores: choices.storesResponses.applied(to: nil) ?? keepsByItself,
             key: fields.cacheKey.applied(to: profile?.cacheKey))
     }
 
@@ -94,22 +91,6 @@ public enum RequestBuilder {
         RequestFault(
             field: field, reason: "only responses to GET requests that send nothing are kept",
             expected: "a GET request, or no \(field)")
-    }
-
-    private static func choose<Value>(_ own: Patch<Value>, _ profiles: Value?, _ defaults: Value) -> Value {
-        switch own {
-        case .set(let value): value
-        case .clear: defaults
-        case .unchanged: profiles ?? defaults
-        }
-    }
-
-    private static func timeouts(_ fields: RequestFields, _ profile: Profile?) -> Timeouts {
-        let defaults = defaultTimeouts(for: fields.kind)
-        return Timeouts(
-            connect: choose(fields.connectTimeout, profile?.connectTimeout, defaults.connect),
-            idle: choose(fields.idleTimeout, profile?.idleTimeout, defaults.idle),
-            total: choose(fields.totalTimeout, profile?.totalTimeout, defaults.total))
     }
 
     static func types(_ texts: [String]) throws(RequestFault) -> [String] {
@@ -123,7 +104,7 @@ public enum RequestBuilder {
     }
 
     private static func usesCookies(_ fields: RequestFields, _ profile: Profile?) throws(RequestFault) -> Bool {
-        let wanted = choose(fields.usesCookies, profile?.keepsCookies, false)
+        let wanted = fields.usesCookies.applied(to: profile?.keepsCookies) ?? false
         guard !wanted || profile != nil else {
             throw RequestFault(
                 field: "cookies", reason: "cookies are kept in the jar of a profile",

@@ -35,8 +35,21 @@ public struct CoalesceKey: Hashable, Sendable {
         // A task without mirrors has the same key as in earlier versions. The order of mirrors is part of the key,
         // since it is an order of preference.
         if !specification.mirrors.isEmpty { words.add(specification.mirrors) { $0.add($1.string) } }
+        words.add(Self.appended, of: specification)
         guard let bytes = digest(words.bytes) else { return nil }
         self.bytes = bytes
+    }
+
+    /// The options that are encoded field by field above, in an order that is kept with the rows.
+    private static let ordered: Set<String> = [
+        "method", "headers", "headerRules", "bodySummary", "credential", "usesProfileCredentials",
+        "usesProfileCredential", "usesProfileCertificate", "clientCertificate", "usesCookies", "proxy", "redirect",
+        "allowsDowngrade", "firstAcceptedStatus", "lastAcceptedStatus", "mirrors",
+    ]
+
+    /// All other options on which tasks that share a transfer must agree.
+    private static let appended = TaskSpecification.storedOptions.filter {
+        $0.sharing == .common && !ordered.contains($0.name)
     }
 
     /// Digest of a URL alone, to find the keys that are about it.
@@ -68,6 +81,14 @@ struct CanonicalKeyEncoder {
         bytes.append(2)
         add(count: elements.count)
         for element in elements { body(&self, element) }
+    }
+
+    /// Options that have their defaults add nothing, so that a new option leaves the keys of older rows as they are.
+    mutating func add(_ options: [StoredOption], of specification: TaskSpecification) {
+        for option in options where !withUnsafePointer(to: specification, { option.isDefault(in: $0) }) {
+            add(option.name)
+            add(option.text(in: specification))
+        }
     }
 
     private mutating func add(count: Int) {

@@ -70,3 +70,115 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// Whether an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 }
+
+extension TransferRequest: ChoiceSubject {
+    /// What a task and its profile may each choose of a request. The task's choice wins over the profile's; a cleared one
+    /// is the service's default.
+    public struct Choices: Hashable, Sendable, Codable {
+        public var redirect = Patch<RedirectPolicy>.unchanged
+        public var allowsDowngrade = Patch<Bool>.unchanged
+        public var httpVersion = Patch<HTTPVersion>.unchanged
+        /// Seconds, 0 is none.
+        public var connectTimeout = Patch<Double>.unchanged
+        public var idleTimeout = Patch<Double>.unchanged
+        public var totalTimeout = Patch<Double>.unchanged
+        public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
+        /// Media types and presets, as written.
+        public var acceptedTypes = Patch<[String]>.unchanged
+        public var cachePolicy = Patch<CachePolicy>.unchanged
+        public var storesResponses = Patch<Bool>.unchanged
+        public var allowsMetered = Patch<Bool>.unchanged
+
+        public init() {}
+    }
+
+    public static let choiceTable: [Choice<Self>] = [
+        Choice(\.redirect, \.redirect),
+        Choice(\.allowsDowngrade, \.allowsDowngrade),
+        Choice(\.httpVersion, \.httpVersion),
+        Choice(\.connectTimeout, \.timeouts.connect),
+        Choice(\.idleTimeout, \.timeouts.idle),
+        Choice(\.totalTimeout, \.timeouts.total),
+        Choice(\.acceptedStatus, \.acceptedStatus),
+        Choice(\.acceptedTypes),
+        Choice(\.cachePolicy),
+        Choice(\.storesResponses),
+        Choice(\.allowsMetered, \.allowsMetered),
+    ]
+}
+
+extension TransferRequest {
+    /// The choices that lead to this request.
+    public var choices: Choices {
+        var choices = Choices()
+        show(in: &choices)
+        if !acceptedTypes.isEmpty { choices.acceptedTypes = .set(acceptedTypes) }
+        if caching.policy != .reload { choices.cachePolicy = .set(caching.policy) }
+        if caching.stores { choices.storesResponses = .set(true) }
+        return choices
+    }
+}
+
+extension TransferRequest.Choices {
+    /// These choices, and the profile's where there is none.
+    public func completed(by profile: Self) -> Self {
+        var choices = self
+        for choice in TransferRequest.choiceTable { choice.complete(&choices, profile) }
+        return choices
+    }
+}
+
+extension TaskSpecification {
+    /// The request's fields that rows keep as options.
+    static let requestOptions: [StoredOption] = [
+        StoredOption("method", \.request.method, .common),
+        StoredOption("headers", \.request.headers, .common),
+        StoredOption("headerRules", \.request.headerRules, .common),
+        StoredOption("bodySummary", \.request.bodySummary, .common),
+        StoredOption("credential", \.request.credential, .common),
+        // Credential and client certificate; either alone has the name that follows.
+        StoredOption("usesProfileCredentials", \.request.usesBothOfProfile, .common),
+        StoredOption("usesProfileCredential", \.request.usesOnlyProfileCredential, .common),
+        StoredOption("usesProfileCertificate", \.request.usesOnlyProfileCertificate, .common),
+        StoredOption("clientCertificate", \.request.clientCertificate, .common),
+        StoredOption("usesCookies", \.request.usesCookies, .common),
+        StoredOption("proxy", \.request.proxy, .common),
+        StoredOption("redirect", \.request.redirect, .common),
+        StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
+        StoredOption("httpVersion", \.request.httpVersion, .own),
+        StoredOption("timeouts", \.request.timeouts, .own),
+        StoredOption("firstAcceptedStatus", \.request.firstAcceptedStatus, .common),
+        StoredOption("lastAcceptedStatus", \.request.lastAcceptedStatus, .common),
+        StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
+        StoredOption("caching", \.request.caching, .own),
+        StoredOption("allowsMetered", \.request.allowsMetered, .own),
+    ]
+}
+
+extension TransferRequest {
+    fileprivate var usesBothOfProfile: Bool {
+        get { usesProfileCredential && usesProfileCertificate }
+        set { (usesProfileCredential, usesProfileCertificate) = (newValue, newValue) }
+    }
+
+    fileprivate var usesOnlyProfileCredential: Bool {
+        get { usesProfileCredential && !usesProfileCertificate }
+        set { usesProfileCredential = newValue }
+    }
+
+    fileprivate var usesOnlyProfileCertificate: Bool {
+        get { usesProfileCertificate && !usesProfileCredential }
+        set { usesProfileCertificate = newValue }
+    }
+
+    /// To be set before `lastAcceptedStatus`.
+    fileprivate var firstAcceptedStatus: Int {
+        get { acceptedStatus.lowerBound }
+        set { acceptedStatus = newValue...max(newValue, acceptedStatus.upperBound) }
+    }
+
+    fileprivate var lastAcceptedStatus: Int {
+        get { acceptedStatus.upperBound }
+        set { acceptedStatus = acceptedStatus.lowerBound...max(acceptedStatus.lowerBound, newValue) }
+    }
+}

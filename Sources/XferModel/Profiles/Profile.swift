@@ -2,6 +2,7 @@
 ///
 /// When a task is added, it takes the profile's values for fields that it does not set; later changes do not affect it.
 /// Only the credential, the client certificate and the cookies are looked up by the profile's name at each attempt.
+@dynamicMemberLookup
 public struct Profile: Hashable, Sendable, Codable {
     /// Lower-case letters, digits, `-`, `_` and `.`.
     public var name: String
@@ -16,23 +17,9 @@ public struct Profile: Hashable, Sendable, Codable {
     /// Whether cookies are kept and sent, in a jar of the profile's own.
     public var keepsCookies: Bool
     public var proxy: ProxySettings?
-    public var redirect: RedirectPolicy?
-    public var allowsDowngrade: Bool?
-    public var httpVersion: HTTPVersion?
-    /// Seconds, 0 is none.
-    public var connectTimeout: Double?
-    public var idleTimeout: Double?
-    public var totalTimeout: Double?
-    public var acceptedStatus: ClosedRange<Int>?
-    /// Media types or presets as written; nil says nothing.
-    public var acceptedTypes: [String]?
-    /// What is done about kept responses; nil says nothing.
-    public var cachePolicy: CachePolicy?
-    /// Whether responses are kept; nil says nothing.
-    public var storesResponses: Bool?
+    /// What is chosen for the requests of its tasks; nothing is cleared in it.
+    public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRule?
-    /// Whether tasks may go over links that cost money.
-    public var allowsMetered: Bool?
     /// Transfers with this profile at once, at least 1; nil is bounded by what holds for all.
     public var maxActive: Int?
     /// Bytes per second that all transfers with this profile may receive together; 0 is unlimited.
@@ -46,5 +33,56 @@ public struct Profile: Hashable, Sendable, Codable {
         headerRules = []
         languages = []
         keepsCookies = false
+    }
+    /// A choice by its name; nil is none.
+    public subscript<Value>(
+        dynamicMember choice: WritableKeyPath<TransferRequest.Choices, Patch<Value>>
+    ) -> Value? {
+        get { choices[keyPath: choice].applied(to: nil) }
+        set { choices[keyPath: choice] = newValue.map { .set($0) } ?? .unchanged }
+    }
+}
+
+// The choices are members of the profile's own object, as they were before they became a group.
+extension Profile {
+    private enum CodingKeys: CodingKey {
+        case name, baseURL, headers, headerRules, languages, credential, clientCertificate, keepsCookies, proxy
+        case cacheKey, maxActive, maxReceiveRate, maxSendRate
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        name = try members.decode(String.self, forKey: .name)
+        baseURL = try members.decodeIfPresent(HTTPURL.self, forKey: .baseURL)
+        headers = try members.decode([HeaderField].self, forKey: .headers)
+        headerRules = try members.decode([HeaderRule].self, forKey: .headerRules)
+        languages = try members.decode([String].self, forKey: .languages)
+        credential = try members.decodeIfPresent(Credential.self, forKey: .credential)
+        clientCertificate = try members.decodeIfPresent(ClientCertificateFiles.self, forKey: .clientCertificate)
+        keepsCookies = try members.decode(Bool.self, forKey: .keepsCookies)
+        proxy = try members.decodeIfPresent(ProxySettings.self, forKey: .proxy)
+        choices = try TransferRequest.Choices(from: decoder)
+        cacheKey = try members.decodeIfPresent(CacheKeyRule.self, forKey: .cacheKey)
+        maxActive = try members.decodeIfPresent(Int.self, forKey: .maxActive)
+        maxReceiveRate = try members.decodeIfPresent(Int64.self, forKey: .maxReceiveRate)
+        maxSendRate = try members.decodeIfPresent(Int64.self, forKey: .maxSendRate)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(name, forKey: .name)
+        try members.encodeIfPresent(baseURL, forKey: .baseURL)
+        try members.encode(headers, forKey: .headers)
+        try members.encode(headerRules, forKey: .headerRules)
+        try members.encode(languages, forKey: .languages)
+        try members.encodeIfPresent(credential, forKey: .credential)
+        try members.encodeIfPresent(clientCertificate, forKey: .clientCertificate)
+        try members.encode(keepsCookies, forKey: .keepsCookies)
+        try members.encodeIfPresent(proxy, forKey: .proxy)
+        try choices.encode(to: encoder)
+        try members.encodeIfPresent(cacheKey, forKey: .cacheKey)
+        try members.encodeIfPresent(maxActive, forKey: .maxActive)
+        try members.encodeIfPresent(maxReceiveRate, forKey: .maxReceiveRate)
+        try members.encodeIfPresent(maxSendRate, forKey: .maxSendRate)
     }
 }

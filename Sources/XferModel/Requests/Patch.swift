@@ -6,6 +6,9 @@ public enum Patch<Value: Sendable>: Sendable {
     case clear
     case set(Value)
 
+    /// Nil changes nothing.
+    public init(_ value: Value?) { self = value.map { .set($0) } ?? .unchanged }
+
     /// Applies the change to the present value.
     public func applied(to current: Value?) -> Value? {
         switch self {

@@ -2,6 +2,7 @@
 /// one has the service's.
 ///
 /// The paths in it have not been checked yet.
+@dynamicMemberLookup
 public struct RequestFields: Hashable, Sendable {
     public var kind: TaskKind
     /// Name of the profile that gives the defaults.
@@ -17,22 +18,17 @@ public struct RequestFields: Hashable, Sendable {
     public var clientCertificate = Patch<ClientCertificateFiles>.unchanged
     public var usesCookies = Patch<Bool>.unchanged
     public var proxy = Patch<ProxySettings>.unchanged
-    public var redirect = Patch<RedirectPolicy>.unchanged
-    public var allowsDowngrade = Patch<Bool>.unchanged
-    public var httpVersion = Patch<HTTPVersion>.unchanged
-    /// Seconds, 0 is none.
-    public var connectTimeout = Patch<Double>.unchanged
-    public var idleTimeout = Patch<Double>.unchanged
-    public var totalTimeout = Patch<Double>.unchanged
-    public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
-    /// Media types and presets.
-    public var acceptedTypes = Patch<[String]>.unchanged
-    public var cachePolicy = Patch<CachePolicy>.unchanged
-    public var storesResponse = Patch<Bool>.unchanged
+    public var choices = TransferRequest.Choices()
     public var cacheKey = Patch<CacheKeyRule>.unchanged
-    public var allowsMetered = Patch<Bool>.unchanged
 
     public init(kind: TaskKind = .download) { self.kind = kind }
+
+    public subscript<Value>(
+        dynamicMember choice: WritableKeyPath<TransferRequest.Choices, Patch<Value>>
+    ) -> Patch<Value> {
+        get { choices[keyPath: choice] }
+        set { choices[keyPath: choice] = newValue }
+    }
 
     /// GET without content; PUT of an upload's file in one request; POST of everything else.
     public var effectiveMethod: HTTPMethod {

@@ -29,6 +29,15 @@ public struct Destination: Hashable, Sendable, Codable {
     public static let none = Destination(directory: "/")
 }
 
+extension TaskSpecification {
+    /// The destination's fields that rows keep as options.
+    static let destinationOptions: [StoredOption] = [
+        StoredOption("onConflict", \.destination.onConflict, .own),
+        StoredOption("mode", \.destination.mode, .own),
+        StoredOption("usesRemoteTime", \.destination.usesRemoteTime, .own),
+    ]
+}
+
 /// What happens when the final name is taken.
 public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// `name (1).ext`, with `.tar.gz` kept whole.

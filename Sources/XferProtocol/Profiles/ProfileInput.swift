@@ -12,18 +12,8 @@ public struct ProfileInput: WireInput, Hashable {
     public var clientCert: ClientCertificateRecord?
     public var cookies: CookieKeeping?
     public var proxy: ProxyRecord?
-    public var redirect: RedirectPolicy?
-    public var allowDowngrade: Bool?
-    public var httpVersion: HTTPVersion?
-    public var connectTimeout: Double?
-    public var idleTimeout: Double?
-    public var totalTimeout: Double?
-    public var acceptStatus: StatusRange?
-    public var acceptTypes: [String]?
-    public var cachePolicy: CachePolicy?
-    public var store: Bool?
+    public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
-    public var allowMetered: Bool?
     public var maxActive: Int?
     public var maxReceiveRate: Int64?
     public var maxSendRate: Int64?
@@ -32,47 +22,41 @@ public struct ProfileInput: WireInput, Hashable {
     public init(name: String) { self.name = name }
 
     public static let summary = "Defaults for the requests of the tasks that name it."
-    public static let wireFields: WireFields<Self> = [
-        .required("name", \.name, "Lower-case letters, digits, -, _ and .", .length(1...64), example: "api"),
-        .optional(
-            "base_url", \.baseURL,
-            "Relative URLs of tasks are resolved against it; a slash is added to its path where none is at the end.",
-            .length(1...TaskLimits.urlLength), example: "https://api.example.org/v1/"),
-        .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
-        .optional(
-            "header_rules", \.headerRules, "Changes to the header fields by host, at every redirect.", .count(0...64)),
-        .optional(
-            "languages", \.languages, "Language tags in order of preference, for Accept-Language.", .count(0...32),
-            example: ["de", "en"]),
-        .optional("credential", \.credential, "Sent to its origins only; default is that of base_url."),
-        .optional(
-            "client_cert", \.clientCert, "Shown to servers of base_url's origin that ask for a client certificate."),
-        .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
-        .optional("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
-        .optional("redirect", \.redirect, "Whether redirects are followed."),
-        .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
-        .optional("http_version", \.httpVersion, "The protocol to use."),
-        .optional("connect_timeout", \.connectTimeout, "Seconds; 0 is none.", .timeout),
-        .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none.", .timeout),
-        .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none.", .timeout),
-        .optional("accept_status", \.acceptStatus, "Status codes that count as success.", example: "200-299"),
-        .optional(
-            "accept_types", \.acceptTypes, "Media types, or the presets json, xml, plist, image.", .count(0...64),
-            example: ["json"]),
-        .optional("cache_policy", \.cachePolicy, "Whether kept responses are used; default reload: never."),
-        .optional("store", \.store, "Whether responses are kept; default is what cache_policy implies."),
-        .optional(
-            "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true]),
-        .optional("allow_metered", \.allowMetered, "Whether tasks may go over links that cost money."),
-        .optional(
-            "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(1...10_000)),
-        .optional(
-            "max_recv_rate", \.maxReceiveRate, "Bytes per second that its tasks may receive together; 0 is unlimited.",
-            .range(0...BandwidthLimits.highest)),
-        .optional(
-            "max_send_rate", \.maxSendRate, "Bytes per second that its tasks may send together; 0 is unlimited.",
-            .range(0...BandwidthLimits.highest)),
-    ]
+    public static let wireFields = WireFields<Self>(
+        sections: [
+            .required("name", \.name, "Lower-case letters, digits, -, _ and .", .length(1...64), example: "api"),
+            .optional(
+                "base_url", \.baseURL,
+                "Relative URLs of tasks are resolved against it; a slash is added to its path where none is at the end.",
+                .length(1...TaskLimits.urlLength), example: "https://api.example.org/v1/"),
+            .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
+            .optional(
+                "header_rules", \.headerRules, "Changes to the header fields by host, at every redirect.",
+                .count(0...64)),
+            .optional(
+                "languages", \.languages, "Language tags in order of preference, for Accept-Language.", .count(0...32),
+                example: ["de", "en"]),
+            .optional("credential", \.credential, "Sent to its origins only; default is that of base_url."),
+            .optional(
+                "client_cert", \.clientCert, "Shown to servers of base_url's origin that ask for a client certificate."),
+            .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
+            .optional("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
+        ], (TaskFields.request + TaskFields.caching).fields(ofProfile: \.choices),
+        [
+            .optional(
+                "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true])
+        ], TaskFields.conditions.fields(ofProfile: \.choices),
+        [
+            .optional(
+                "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(1...10_000)),
+            .optional(
+                "max_recv_rate", \.maxReceiveRate,
+                "Bytes per second that its tasks may receive together; 0 is unlimited.",
+                .range(0...BandwidthLimits.highest)),
+            .optional(
+                "max_send_rate", \.maxSendRate, "Bytes per second that its tasks may send together; 0 is unlimited.",
+                .range(0...BandwidthLimits.highest)),
+        ])
 
     /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
     public var profile: Profile {
@@ -83,18 +67,8 @@ public struct ProfileInput: WireInput, Hashable {
         profile.clientCertificate = clientCert?.files
         profile.keepsCookies = cookies == .jar
         profile.proxy = proxy?.settings
-        profile.redirect = redirect
-        profile.allowsDowngrade = allowDowngrade
-        profile.httpVersion = httpVersion
-        profile.connectTimeout = connectTimeout
-        profile.idleTimeout = idleTimeout
-        profile.totalTimeout = totalTimeout
-        profile.acceptedStatus = acceptStatus?.codes
-        profile.acceptedTypes = acceptTypes
-        profile.cachePolicy = cachePolicy
-        profile.storesResponses = store
+        profile.choices = choices
         profile.cacheKey = cacheKey?.rule
-        profile.allowsMetered = allowMetered
         profile.maxActive = maxActive
         profile.maxReceiveRate = maxReceiveRate
         profile.maxSendRate = maxSendRate

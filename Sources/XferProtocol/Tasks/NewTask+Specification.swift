@@ -26,21 +26,16 @@ extension NewTask {
             destination: kind == .download ? destination(defaultDirectory: defaults.directory) : .none,
             kind: kind,
             checksum: checksum,
-            retry: RetryLimits(
-                maxRetries: maxRetries ?? defaults.retry.maxRetries, retryFor: retryFor ?? defaults.retry.retryFor),
+            retry: defaults.retry,
             startsPaused: paused ?? false,
             priority: priority ?? .normal,
             group: group,
             label: label,
             clientKey: clientKey,
-            maxReceiveRate: maxReceiveRate ?? 0,
-            progressInterval: progressInterval ?? 0.5,
             resumesUnsafely: resume == .unsafe,
             meta: meta?.text,
             policy: policy,
             profile: profile,
-            maxSendRate: maxSendRate ?? 0,
-            retriesNonIdempotent: retryNonIdempotent ?? false,
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot,
@@ -50,6 +45,7 @@ extension NewTask {
         specification.schedule = TaskSchedule(
             notBefore: notBefore, window: window?.window, deadline: deadline, after: after?.map(\.id).unrepeated ?? [])
         specification.segments = segments
+        specification.apply(limits)
         return specification
     }
 
@@ -67,18 +63,8 @@ extension NewTask {
         fields.clientCertificate = clientCert.map(\.files)
         fields.usesCookies = cookies
         fields.proxy = proxy.map(\.settings)
-        fields.redirect = redirect
-        fields.allowsDowngrade = allowDowngrade
-        fields.httpVersion = httpVersion
-        fields.connectTimeout = connectTimeout
-        fields.idleTimeout = idleTimeout
-        fields.totalTimeout = totalTimeout
-        fields.acceptedStatus = acceptStatus.map(\.codes)
-        fields.acceptedTypes = acceptTypes
-        fields.cachePolicy = cachePolicy
-        fields.storesResponse = store
+        fields.choices = choices
         fields.cacheKey = cacheKey.map(\.rule)
-        fields.allowsMetered = allowMetered
         return fields
     }
 

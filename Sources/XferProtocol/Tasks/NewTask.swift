@@ -35,34 +35,19 @@ public struct NewTask: WireInput, Hashable {
     public var notBefore: Timestamp?
     public var window: WindowRecord?
     public var deadline: Timestamp?
-    public var maxRetries: Int?
-    public var retryFor: Int64?
-    public var retryNonIdempotent: Bool?
+    public var limits = TaskSpecification.Limits()
     public var retryFailed: Bool?
-    public var maxReceiveRate: Int64?
-    public var maxSendRate: Int64?
     public var segments: SegmentCount?
     public var resume: ResumeMode?
     public var profile: String?
-    public var redirect = Patch<RedirectPolicy>.unchanged
-    public var allowDowngrade = Patch<Bool>.unchanged
-    public var httpVersion = Patch<HTTPVersion>.unchanged
-    public var connectTimeout = Patch<Double>.unchanged
-    public var idleTimeout = Patch<Double>.unchanged
-    public var totalTimeout = Patch<Double>.unchanged
-    public var acceptStatus = Patch<StatusRange>.unchanged
-    public var acceptTypes = Patch<[String]>.unchanged
+    public var choices = TransferRequest.Choices()
     public var parse: [ResponseParser]?
     public var stripNulls: Bool?
     public var credential = Patch<CredentialRecord>.unchanged
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
     public var cookies = Patch<Bool>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
-    public var cachePolicy = Patch<CachePolicy>.unchanged
-    public var store = Patch<Bool>.unchanged
     public var cacheKey = Patch<CacheKeyInput>.unchanged
-    public var allowMetered = Patch<Bool>.unchanged
-    public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
 
@@ -71,206 +56,177 @@ public struct NewTask: WireInput, Hashable {
 
     public static let summary = "What to transfer, where to, and how."
 
-    public static let wireFields: WireFields<Self> = [
-        .optional(
-            "url", \.url, "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.",
-            .length(1...TaskLimits.urlLength),
-            example: "https://deb.debian.org/debian/README"),
-        .optional(
-            "urls", \.urls,
-            "Of a download with GET, in place of url: mirrors of the same bytes, in order of preference. What is bound to an "
-                + "origin (credential, client_cert, secret header fields) is the first one's.",
-            .count(2...TaskLimits.urls),
-            example: ["https://deb.debian.org/debian/README", "https://ftp.debian.org/debian/README"]),
-        .optional(
-            "kind", \.kind,
-            "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
-                + "are sent. Default download."),
-        .optional("method", \.method, "Default GET; POST where something is sent, PUT for a plain upload of a file."),
-        .optional(
-            "headers", \.headers,
-            "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
-                + "null leaves out one of the profile's.",
-            example: ["Accept": "application/octet-stream"]
-        )
-        .restricted(to: .noProfileSecrets),
-        .optional(
-            "params", \.params,
-            "Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys are sorted; "
-                + "members are key[member], elements key[], null is a bare key.",
-            example: ["q": "xfer", "page": 2]),
-        .optional("body", \.body, "What the request sends.", example: ["json": ["event": "push"]]),
-        .optional("parts", \.parts, "A multipart form in place of body.", .count(1...1000)),
-        .optional(
-            "source", \.source, "Of an upload: absolute path of the file; it must not change before it was sent.",
-            .length(1...TaskLimits.pathLength), .absolutePath, example: "/srv/backup.tar"
-        )
-        .restricted(to: .ownFiles),
-        .optional(
-            "upload", \.upload,
-            "What is spoken about the upload's offset: plain (a retry starts over), tus (1.0) or resumable (IETF draft); "
-                + "default plain."),
-        .optional(
-            "spool", \.spool, "Copy the files that are sent first, so that they may change afterwards; default false."),
-        .optional(
-            "output", \.output,
-            "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
-            .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"
-        )
-        .restricted(to: .ownFiles),
-        .optional(
-            "dir", \.dir, "Absolute path of the directory to put the file in; default is the daemon's.",
-            .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"
-        )
-        .restricted(to: .ownFiles),
-        .optional(
-            "on_conflict", \.onConflict,
-            "If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if newer); "
-                + "default rename."),
-        .optional(
-            "checksum", \.checksum,
-            "The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1 or md5, "
-                + "in hex or base64.",
-            example: "sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
-        .optional("mode", \.mode, "Permission bits of the file, octal text.", example: "0640"),
-        .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
-        .optional("priority", \.priority, "Strict order of starting; default normal.")
-            .restricted(to: .grantedPriority),
-        .optional(
-            "group", \.group, "A group of yours to hold back, limit and select tasks by.",
-            .length(1...TaskLimits.nameLength), .printable),
-        .optional(
-            "label", \.label, "A text for people and a name to select tasks by.",
-            .length(1...TaskLimits.labelLength), .printable),
-        .optional(
-            "client_key", \.clientKey,
-            "Makes the add safe to repeat: the same key with the same request returns the task that exists.",
-            .length(1...TaskLimits.nameLength)),
-        .optional(
-            "slot", \.slot,
-            "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
-            .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
-        .optional(
-            "finalize", \.finalize,
-            "Of a download: auto publishes the file once it is whole and right, manual keeps it staged until task.commit; "
-                + "default auto."),
-        .optional(
-            "post_process", \.postProcess,
-            "Of a download: the operator's hook that works on the file before it is staged or published.",
-            .length(1...64)
-        )
-        .restricted(to: .guestHooks),
-        .optional(
-            "on_complete", \.onComplete, "The operator's hook that is told once the task has completed.",
-            .length(1...64)
-        )
-        .restricted(to: .guestHooks),
-        .optional(
-            "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)
-        )
-        .restricted(to: .guestHooks),
-        .optional(
-            "coalesce", \.coalesce,
-            "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."),
-        .optional("paused", \.paused, "Add it paused; default false."),
-        .optional(
-            "after", \.after,
-            "Tasks that have to complete before it starts; if one ends otherwise, it fails with dependency_failed. "
-                + "Negative numbers count back within the same call: -1 is the task before this one.",
-            .count(0...TaskLimits.dependencies), example: [16]),
-        .optional("not_before", \.notBefore, "It does not start before.", example: "2026-01-02T22:00:00Z"),
-        .optional(
-            "window", \.window, "It runs within these times only; outside them it stops and waits.",
-            example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
-        .optional(
-            "deadline", \.deadline, "It fails then with deadline_exceeded unless it has ended or is staged.",
-            example: "2026-01-03T06:00:00Z"),
-        .optional(
-            "max_retries", \.maxRetries, "Tries after the first; default unlimited within retry_for.",
-            .range(0...1_000_000)),
-        .optional(
-            "retry_for", \.retryFor,
-            "Seconds without progress for which it is tried again; pauses and other waits do not count.",
-            .range(0...TaskLimits.longestWait)),
-        .optional(
-            "retry_non_idempotent", \.retryNonIdempotent,
-            "Whether a POST or PATCH that failed after it was sent is sent again, though the server may have acted on it; "
-                + "default false."),
-        .optional(
-            "retry_failed", \.retryFailed,
-            "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
-                + "Default false."),
-        .optional(
-            "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0, the default, is unlimited.",
-            .range(0...TaskLimits.highestRate)),
-        .optional(
-            "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0, the default, is unlimited.",
-            .range(0...TaskLimits.highestRate)),
-        .optional(
-            "segments", \.segments,
-            "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, where the "
-                + "server can; auto measures what helps. Default is download.segments.",
-            example: 4),
-        .optional(
-            "resume", \.resume,
-            "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),
-        .optional(
-            "profile", \.profile,
-            "Whose defaults hold for what is not said here; of the fields that follow, null unsets the profile's.",
-            .length(1...64)),
-        .patch("redirect", \.redirect, "Whether redirects are followed; default follow."),
-        .patch("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http; default false."),
-        .patch("http_version", \.httpVersion, "The protocol to use; default auto."),
-        .patch(
-            "connect_timeout", \.connectTimeout, "Seconds for name resolution, TCP and TLS; 0 is none; default 30.",
-            .timeout),
-        .patch(
-            "idle_timeout", \.idleTimeout,
-            "Seconds without a byte that end a try; 0 is none; default 15 for data, 60 for files.", .timeout),
-        .patch("total_timeout", \.totalTimeout, "Seconds that one try may take; 0, the default, is none.", .timeout),
-        .patch(
-            "accept_status", \.acceptStatus, "Status codes that count as success; default 200-299.",
-            example: "200-299"),
-        .patch(
-            "accept_types", \.acceptTypes,
-            "Media types that count as success, or the presets json, xml, plist, image; default all.",
-            .count(0...64), example: ["json"]),
-        .optional(
-            "parse", \.parse, "Of data and uploads: what task.result makes of the response; the first that succeeds.",
-            .count(0...8)),
-        .optional("strip_nulls", \.stripNulls, "Leave null members of objects out of what parse made; default false."),
-        .patch("credential", \.credential, "Who the service claims to be; sent to its origins only."),
-        .patch(
-            "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one."
-        )
-        .restricted(to: .operators),
-        .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
-        .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128")
+    public static let wireFields = WireFields<Self>(
+        sections: [
+            .optional(
+                "url", \.url,
+                "What to ask for: an absolute http or https URL, or one relative to the profile's base_url.",
+                .length(1...TaskLimits.urlLength),
+                example: "https://deb.debian.org/debian/README"),
+            .optional(
+                "urls", \.urls,
+                "Of a download with GET, in place of url: mirrors of the same bytes, in order of preference. What is bound to an "
+                    + "origin (credential, client_cert, secret header fields) is the first one's.",
+                .count(2...TaskLimits.urls),
+                example: ["https://deb.debian.org/debian/README", "https://ftp.debian.org/debian/README"]),
+            .optional(
+                "kind", \.kind,
+                "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
+                    + "are sent. Default download."),
+            .optional(
+                "method", \.method, "Default GET; POST where something is sent, PUT for a plain upload of a file."),
+            .optional(
+                "headers", \.headers,
+                "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
+                    + "null leaves out one of the profile's.",
+                example: ["Accept": "application/octet-stream"]
+            )
             .restricted(to: .noProfileSecrets),
-        .patch(
-            "cache_policy", \.cachePolicy,
-            "Whether a kept response is used: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), revalidate "
-                + "(told of at once, the server is always asked), reload and reload_all (never); default reload."),
-        .patch(
-            "store", \.store, "Whether the response is kept; default is what cache_policy implies."),
-        .patch(
-            "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
-            example: ["ignore_params": ["token"]]),
-        .patch(
-            "allow_metered", \.allowMetered,
-            "Whether it may go over links that cost money (network.metered_interfaces); if not, it waits for another. "
-                + "Default true."),
-        .optional(
-            "progress_interval", \.progressInterval, "Least seconds between two task.progress; default 0.5.",
-            .number(0.1...3600)),
-        .optional(
-            "policy", \.policy,
-            "A trust policy that has to accept, besides the host's own, every server it matches; it has to match the URL's.",
-            .length(1...64)),
-        .optional(
-            "meta", \.meta, "Any JSON of the client's own, given back unchanged.",
-            .encodedSize(TaskLimits.metaSize), example: ["job": 17]),
-    ]
+            .optional(
+                "params", \.params,
+                "Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the first parts. Keys are sorted; "
+                    + "members are key[member], elements key[], null is a bare key.",
+                example: ["q": "xfer", "page": 2]),
+            .optional("body", \.body, "What the request sends.", example: ["json": ["event": "push"]]),
+            .optional("parts", \.parts, "A multipart form in place of body.", .count(1...1000)),
+            .optional(
+                "source", \.source, "Of an upload: absolute path of the file; it must not change before it was sent.",
+                .length(1...TaskLimits.pathLength), .absolutePath, example: "/srv/backup.tar"
+            )
+            .restricted(to: .ownFiles),
+            .optional(
+                "upload", \.upload,
+                "What is spoken about the upload's offset: plain (a retry starts over), tus (1.0) or resumable (IETF draft); "
+                    + "default plain."),
+            .optional(
+                "spool", \.spool,
+                "Copy the files that are sent first, so that they may change afterwards; default false."),
+            .optional(
+                "output", \.output,
+                "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
+                .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"
+            )
+            .restricted(to: .ownFiles),
+            .optional(
+                "dir", \.dir, "Absolute path of the directory to put the file in; default is the daemon's.",
+                .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"
+            )
+            .restricted(to: .ownFiles),
+            .optional(
+                "on_conflict", \.onConflict,
+                "If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if newer); "
+                    + "default rename."),
+            .optional(
+                "checksum", \.checksum,
+                "The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1 or md5, "
+                    + "in hex or base64.",
+                example: "sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+            .optional("mode", \.mode, "Permission bits of the file, octal text.", example: "0640"),
+            .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
+            .optional("priority", \.priority, "Strict order of starting; default normal.")
+                .restricted(to: .grantedPriority),
+            .optional(
+                "group", \.group, "A group of yours to hold back, limit and select tasks by.",
+                .length(1...TaskLimits.nameLength), .printable),
+            .optional(
+                "label", \.label, "A text for people and a name to select tasks by.",
+                .length(1...TaskLimits.labelLength), .printable),
+            .optional(
+                "client_key", \.clientKey,
+                "Makes the add safe to repeat: the same key with the same request returns the task that exists.",
+                .length(1...TaskLimits.nameLength)),
+            .optional(
+                "slot", \.slot,
+                "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
+                .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
+            .optional(
+                "finalize", \.finalize,
+                "Of a download: auto publishes the file once it is whole and right, manual keeps it staged until task.commit; "
+                    + "default auto."),
+            .optional(
+                "post_process", \.postProcess,
+                "Of a download: the operator's hook that works on the file before it is staged or published.",
+                .length(1...64)
+            )
+            .restricted(to: .guestHooks),
+            .optional(
+                "on_complete", \.onComplete, "The operator's hook that is told once the task has completed.",
+                .length(1...64)
+            )
+            .restricted(to: .guestHooks),
+            .optional(
+                "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)
+            )
+            .restricted(to: .guestHooks),
+            .optional(
+                "coalesce", \.coalesce,
+                "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."
+            ),
+            .optional("paused", \.paused, "Add it paused; default false."),
+            .optional(
+                "after", \.after,
+                "Tasks that have to complete before it starts; if one ends otherwise, it fails with dependency_failed. "
+                    + "Negative numbers count back within the same call: -1 is the task before this one.",
+                .count(0...TaskLimits.dependencies), example: [16]),
+            .optional("not_before", \.notBefore, "It does not start before.", example: "2026-01-02T22:00:00Z"),
+            .optional(
+                "window", \.window, "It runs within these times only; outside them it stops and waits.",
+                example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
+            .optional(
+                "deadline", \.deadline, "It fails then with deadline_exceeded unless it has ended or is staged.",
+                example: "2026-01-03T06:00:00Z"),
+        ], TaskFields.retries.fields(ofTask: \.limits),
+        [
+            .optional(
+                "retry_failed", \.retryFailed,
+                "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
+                    + "Default false.")
+        ], TaskFields.rates.fields(ofTask: \.limits),
+        [
+            .optional(
+                "segments", \.segments,
+                "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, where the "
+                    + "server can; auto measures what helps. Default is download.segments.",
+                example: 4),
+            .optional(
+                "resume", \.resume,
+                "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),
+            .optional(
+                "profile", \.profile,
+                "Whose defaults hold for what is not said here; of the fields that follow, null unsets the profile's.",
+                .length(1...64)),
+        ], TaskFields.request.fields(ofTask: \.choices),
+        [
+            .optional(
+                "parse", \.parse,
+                "Of data and uploads: what task.result makes of the response; the first that succeeds.",
+                .count(0...8)),
+            .optional(
+                "strip_nulls", \.stripNulls, "Leave null members of objects out of what parse made; default false."),
+            .patch("credential", \.credential, "Who the service claims to be; sent to its origins only."),
+            .patch(
+                "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."
+            )
+            .restricted(to: .operators),
+            .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
+            .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128")
+                .restricted(to: .noProfileSecrets),
+        ], TaskFields.caching.fields(ofTask: \.choices),
+        [
+            .patch(
+                "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
+                example: ["ignore_params": ["token"]])
+        ], TaskFields.conditions.fields(ofTask: \.choices),
+        TaskFields.progress.fields(ofTask: \.limits),
+        [
+            .optional(
+                "policy", \.policy,
+                "A trust policy that has to accept, besides the host's own, every server it matches; it has to match the URL's.",
+                .length(1...64)),
+            .optional(
+                "meta", \.meta, "Any JSON of the client's own, given back unchanged.",
+                .encodedSize(TaskLimits.metaSize), example: ["job": 17]),
+        ])
 }
 
 /// Bounds of a task's fields.

@@ -8,13 +8,6 @@ public struct TaskChanges: WireInput, Hashable {
     public var group = Patch<String>.unchanged
     public var label = Patch<String>.unchanged
     public var meta = Patch<JSONValue>.unchanged
-    public var maxRetries = Patch<Int>.unchanged
-    public var retryFor: Int64?
-    public var retryNonIdempotent: Bool?
-    public var maxReceiveRate: Int64?
-    public var maxSendRate: Int64?
-    public var allowMetered: Bool?
-    public var progressInterval: Double?
     public var notBefore = Patch<Timestamp>.unchanged
     public var window = Patch<WindowRecord>.unchanged
     public var deadline = Patch<Timestamp>.unchanged
@@ -27,75 +20,58 @@ public struct TaskChanges: WireInput, Hashable {
     public var segments = Patch<SegmentCount>.unchanged
     public var headers: HeaderList?
     public var credential = Patch<CredentialRecord>.unchanged
-    public var connectTimeout: Double?
-    public var idleTimeout: Double?
-    public var totalTimeout: Double?
     public var policy = Patch<String>.unchanged
     public var after = Patch<[TaskID]>.unchanged
+
+    /// Some in any unfinished state, the others only while not running: see `ChoiceField.Change`.
+    public var choices = TransferRequest.Choices()
+    public var limits = TaskSpecification.Limits()
 
     public init() {}
 
     public static let summary = "Fields to change; null unsets where a field can be unset."
 
-    public static let wireFields: WireFields<Self> = [
-        .optional("priority", \.priority, "Strict order of starting.")
-            .restricted(to: .grantedPriority),
-        .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
-        .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .printable),
-        .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
-        .patch("max_retries", \.maxRetries, "Tries after the first; null is unlimited.", .range(0...1_000_000)),
-        .optional(
-            "retry_for", \.retryFor,
-            "Seconds without progress for which it is tried again; pauses and other waits do not count.",
-            .range(0...TaskLimits.longestWait)),
-        .optional(
-            "retry_non_idempotent", \.retryNonIdempotent,
-            "Whether a request that is not idempotent is sent again after a failure."),
-        .optional(
-            "max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited.",
-            .range(0...TaskLimits.highestRate)),
-        .optional(
-            "max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited.",
-            .range(0...TaskLimits.highestRate)),
-        .optional(
-            "allow_metered", \.allowMetered,
-            "Whether it may go over links that cost money; if not, it stops on one and waits for another."),
-        .optional(
-            "progress_interval", \.progressInterval, "Least seconds between two task.progress.",
-            .number(0.1...3600)),
-        .patch("not_before", \.notBefore, "It does not start before; null is at any time."),
-        .patch("window", \.window, "It runs within these times only; null is at any time."),
-        .patch("deadline", \.deadline, "It fails then unless it has ended or is staged; null is never."),
-        .optional(
-            "dir", \.dir, "Absolute path of the directory; only while not running.",
-            .length(1...TaskLimits.pathLength), .printable, .absolutePath
-        )
-        .restricted(to: .ownFiles),
-        .patch(
-            "output", \.output, "The file's name or path; null leaves it to the server; only while not running.",
-            .length(1...TaskLimits.pathLength), .printable, .fileName
-        )
-        .restricted(to: .ownFiles),
-        .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
-        .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
-        .patch(
-            "segments", \.segments,
-            "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
-            example: 4),
-        .optional("headers", \.headers, "All header fields to send; only while not running.")
-            .restricted(to: .noProfileSecrets),
-        .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
-        .optional(
-            "connect_timeout", \.connectTimeout, "Seconds; 0 is none; only while not running.", .timeout),
-        .optional("idle_timeout", \.idleTimeout, "Seconds; 0 is none; only while not running.", .timeout),
-        .optional("total_timeout", \.totalTimeout, "Seconds; 0 is none; only while not running.", .timeout),
-        .patch(
-            "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
-            .length(1...64)),
-        .patch(
-            "after", \.after, "Tasks that have to complete before it starts; null is none; only while not running.",
-            .count(0...TaskLimits.dependencies)),
-    ]
+    public static let wireFields = WireFields<Self>(
+        sections: [
+            .optional("priority", \.priority, "Strict order of starting.")
+                .restricted(to: .grantedPriority),
+            .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
+            .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .printable),
+            .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
+        ], (TaskFields.retries + TaskFields.rates).fields(ofChanges: \.limits),
+        TaskFields.conditions.fields(ofChanges: \.choices), TaskFields.progress.fields(ofChanges: \.limits),
+        [
+            .patch("not_before", \.notBefore, "It does not start before; null is at any time."),
+            .patch("window", \.window, "It runs within these times only; null is at any time."),
+            .patch("deadline", \.deadline, "It fails then unless it has ended or is staged; null is never."),
+            .optional(
+                "dir", \.dir, "Absolute path of the directory; only while not running.",
+                .length(1...TaskLimits.pathLength), .printable, .absolutePath
+            )
+            .restricted(to: .ownFiles),
+            .patch(
+                "output", \.output, "The file's name or path; null leaves it to the server; only while not running.",
+                .length(1...TaskLimits.pathLength), .printable, .fileName
+            )
+            .restricted(to: .ownFiles),
+            .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
+            .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
+            .patch(
+                "segments", \.segments,
+                "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
+                example: 4),
+            .optional("headers", \.headers, "All header fields to send; only while not running.")
+                .restricted(to: .noProfileSecrets),
+            .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
+        ], (TaskFields.request + TaskFields.caching).fields(ofChanges: \.choices),
+        [
+            .patch(
+                "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
+                .length(1...64)),
+            .patch(
+                "after", \.after, "Tasks that have to complete before it starts; null is none; only while not running.",
+                .count(0...TaskLimits.dependencies)),
+        ])
 
     public func validate() throws(WireError) {
         guard Self.wireFields.contains(where: { $0.encode(self) != nil }) else {
@@ -105,11 +81,10 @@ public struct TaskChanges: WireInput, Hashable {
 
     /// The first named field that a running task refuses, nil when there is none.
     public var fieldRefusedWhileRunning: String? {
-        let names = [
-            "dir", "output", "on_conflict", "checksum", "segments", "headers", "credential", "connect_timeout",
-            "idle_timeout",
-            "total_timeout", "policy", "after",
-        ]
+        let names =
+            ["dir", "output", "on_conflict", "checksum", "segments", "headers", "credential", "policy", "after"]
+            + (TaskFields.request + TaskFields.caching + TaskFields.conditions).namesRefusedWhileRunning()
+            + (TaskFields.retries + TaskFields.rates + TaskFields.progress).namesRefusedWhileRunning()
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
     }
 
@@ -134,12 +109,7 @@ public struct TaskChanges: WireInput, Hashable {
         case .clear: specification.meta = nil
         case .set(let value): specification.meta = value.text
         }
-        specification.retry.maxRetries = maxRetries.applied(to: specification.retry.maxRetries)
-        if let retryFor { specification.retry.retryFor = retryFor }
-        if let maxReceiveRate { specification.maxReceiveRate = maxReceiveRate }
-        if let maxSendRate { specification.maxSendRate = maxSendRate }
-        if let retryNonIdempotent { specification.retriesNonIdempotent = retryNonIdempotent }
-        if let progressInterval { specification.progressInterval = progressInterval }
+        specification.apply(limits)
         specification.policy = policy.applied(to: specification.policy)
         specification.checksum = checksum.applied(to: specification.checksum)
         specification.segments = segments.applied(to: specification.segments)
@@ -166,11 +136,8 @@ public struct TaskChanges: WireInput, Hashable {
 
     private func apply(to request: inout TransferRequest) {
         if let headers { request.headers = headers.fields }
-        if let allowMetered { request.allowsMetered = allowMetered }
         request.credential = credential.map(\.credential).applied(to: request.credential)
         if credential.isChange { request.usesProfileCredential = false }
-        if let connectTimeout { request.timeouts.connect = connectTimeout }
-        if let idleTimeout { request.timeouts.idle = idleTimeout }
-        if let totalTimeout { request.timeouts.total = totalTimeout }
+        request.apply(choices)
     }
 }

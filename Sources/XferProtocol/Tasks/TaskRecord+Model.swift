@@ -47,11 +47,7 @@ extension TaskRecord {
         (postProcess, onComplete, onError) = (completion.postProcess, completion.onComplete, completion.onError)
         coalesce = specification.coalesces ? nil : false
         show(specification.schedule)
-        maxRetries = specification.retry.maxRetries
-        retryFor = specification.retry.retryFor
-        retryNonIdempotent = specification.retriesNonIdempotent ? true : nil
-        maxReceiveRate = specification.maxReceiveRate
-        maxSendRate = specification.maxSendRate
+        limits = specification.limits
         profile = specification.profile
         if specification.kind == .upload {
             upload = OpenEnum(specification.upload.uploadProtocol)
@@ -64,7 +60,6 @@ extension TaskRecord {
             segments = specification.segments
             resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
         }
-        progressInterval = specification.progressInterval
         policy = specification.policy
         // Stored as text that was JSON when the task was added.
         meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }
@@ -81,23 +76,13 @@ extension TaskRecord {
         url = Redaction.url(request.url.string)
         method = request.method.rawValue
         headers = request.headers.isEmpty ? nil : HeaderList(request.headers).redacted
-        redirect = OpenEnum(request.redirect)
-        allowDowngrade = request.allowsDowngrade
-        httpVersion = OpenEnum(request.httpVersion)
-        connectTimeout = request.timeouts.connect
-        idleTimeout = request.timeouts.idle
-        totalTimeout = request.timeouts.total
-        acceptStatus = StatusRange(request.acceptedStatus)
-        acceptTypes = request.acceptedTypes.isEmpty ? nil : request.acceptedTypes
+        choices = request.choices
         body = request.bodySummary.map { BodyRecord($0) }
         credential = request.credential.map { CredentialRecord(masking: $0) }
         clientCert = request.clientCertificate.map { ClientCertificateRecord($0) }
         cookies = request.usesCookies ? true : nil
-        cachePolicy = request.caching.policy == .reload ? nil : OpenEnum(request.caching.policy)
-        store = request.caching.stores ? true : nil
         cacheKey = request.caching.key.map { CacheKeyInput(masking: $0) }
         proxy = request.proxy.map { ProxyRecord(masking: $0) }
-        allowMetered = request.allowsMetered
     }
 
     private mutating func show(_ destination: Destination) {

@@ -44,33 +44,18 @@ public struct TaskRecord: WireRecord, Hashable {
     public var notBefore: Timestamp?
     public var window: WindowRecord?
     public var deadline: Timestamp?
-    public var maxRetries: Int?
-    public var retryFor: Int64?
-    public var retryNonIdempotent: Bool?
-    public var maxReceiveRate: Int64?
-    public var maxSendRate: Int64?
+    public var limits = TaskSpecification.Limits()
     public var segments: SegmentCount?
     public var resume: OpenEnum<ResumeMode>?
     public var profile: String?
-    public var redirect: OpenEnum<RedirectPolicy>?
-    public var allowDowngrade: Bool?
-    public var httpVersion: OpenEnum<HTTPVersion>?
-    public var connectTimeout: Double?
-    public var idleTimeout: Double?
-    public var totalTimeout: Double?
-    public var acceptStatus: StatusRange?
-    public var acceptTypes: [String]?
+    public var choices = TransferRequest.Choices()
     public var parse: [OpenEnum<ResponseParser>]?
     public var stripNulls: Bool?
     public var credential: CredentialRecord?
     public var clientCert: ClientCertificateRecord?
     public var cookies: Bool?
     public var proxy: ProxyRecord?
-    public var cachePolicy: OpenEnum<CachePolicy>?
-    public var store: Bool?
     public var cacheKey: CacheKeyInput?
-    public var allowMetered: Bool?
-    public var progressInterval: Double?
     public var policy: String?
     public var meta: JSONValue?
 
@@ -91,99 +76,89 @@ public struct TaskRecord: WireRecord, Hashable {
 
     public static let summary = "A task: what was asked for and what became of it."
 
-    public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the task; never reused."),
-        .optional("owner", \.owner, "The uid of the process that added it."),
-        .optional("state", \.state, "Where it stands."),
-        .optional("phase", \.phase, "What a running task is doing."),
-        .optional("wait", \.wait, "Why a waiting or queued task cannot start now."),
-        .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
-        .optional("progress", \.progress, "How far it is."),
-        .optional("resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
-        .optional(
-            "ranges", \.ranges,
-            "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
-        ),
-        .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
-        .optional(
-            "urls", \.urls,
-            "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."
-        ),
-        .optional("kind", \.kind, "What is done with the bytes."),
-        .optional("method", \.method, "The request's method."),
-        .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),
-        .optional("body", \.body, "What is sent."),
-        .optional("source", \.source, "The file that is uploaded."),
-        .optional("upload", \.upload, "What is spoken about an upload's offset."),
-        .optional("spool", \.spool, "Whether the files that are sent are copied first."),
-        .optional("output", \.output, "The file's name that was asked for."),
-        .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
-        .optional("on_conflict", \.onConflict, "What happens if the name is taken."),
-        .optional("checksum", \.checksum, "The digest that the bytes must have."),
-        .optional("mode", \.mode, "Permission bits of the file, octal text."),
-        .optional("remote_time", \.remoteTime, "Whether the file takes the server's Last-Modified time."),
-        .optional("priority", \.priority, "Strict order of starting."),
-        .optional("group", \.group, "The owner's group it is in."),
-        .optional("batch", \.batch, "The batch it was added with."),
-        .optional("label", \.label, "A text for people."),
-        .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
-        .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
-        .optional("finalize", \.finalize, "Who gives the file its name: manual waits for task.commit."),
-        .optional("post_process", \.postProcess, "The hook that works on the file before it is staged or published."),
-        .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
-        .optional("on_error", \.onError, "The hook that is told once it has failed."),
-        .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
-        .optional("after", \.after, "Tasks that have to complete before it starts."),
-        .optional("not_before", \.notBefore, "It does not start before."),
-        .optional("window", \.window, "It runs within these times only."),
-        .optional("deadline", \.deadline, "It fails then unless it has ended or is staged."),
-        .optional("max_retries", \.maxRetries, "Tries after the first; absent is unlimited within retry_for."),
-        .optional(
-            "retry_for", \.retryFor,
-            "Seconds without progress for which it is tried again; pauses and other waits do not count."),
-        .optional(
-            "retry_non_idempotent", \.retryNonIdempotent,
-            "Whether a request that is not idempotent is sent again after a failure."),
-        .optional("max_recv_rate", \.maxReceiveRate, "Bytes per second it may receive; 0 is unlimited."),
-        .optional("max_send_rate", \.maxSendRate, "Bytes per second it may send; 0 is unlimited."),
-        .optional(
-            "segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
-        .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
-        .optional("profile", \.profile, "Whose defaults it took over."),
-        .optional("redirect", \.redirect, "Whether redirects are followed."),
-        .optional("allow_downgrade", \.allowDowngrade, "Whether a redirect may lead from https to http."),
-        .optional("http_version", \.httpVersion, "The protocol to use."),
-        .optional("connect_timeout", \.connectTimeout, "Seconds for name resolution, TCP and TLS; 0 is none."),
-        .optional("idle_timeout", \.idleTimeout, "Seconds without a byte that end a try; 0 is none."),
-        .optional("total_timeout", \.totalTimeout, "Seconds that one try may take; 0 is none."),
-        .optional("accept_status", \.acceptStatus, "Status codes that count as success."),
-        .optional("accept_types", \.acceptTypes, "Media types that count as success; absent accepts all."),
-        .optional("parse", \.parse, "What task.result makes of the response."),
-        .optional("strip_nulls", \.stripNulls, "Whether null members are left out of that."),
-        .optional("credential", \.credential, "Set when there is one; its values are ***."),
-        .optional("client_cert", \.clientCert, "The task's own client certificate."),
-        .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
-        .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
-        .optional("cache_policy", \.cachePolicy, "Whether a kept response is used; absent is reload."),
-        .optional("store", \.store, "True when the response is kept."),
-        .optional("cache_key", \.cacheKey, "What stands for the URL in the cache."),
-        .optional("allow_metered", \.allowMetered, "Whether it may go over links that cost money."),
-        .optional("progress_interval", \.progressInterval, "Least seconds between two task.progress."),
-        .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
-        .optional("meta", \.meta, "The client's own JSON."),
-        .optional("final_url", \.finalURL, "Where the bytes came from after redirects; secrets in it are ***."),
-        .optional("final_path", \.finalPath, "Absolute path of the published file."),
-        .optional("http_status", \.httpStatus, "The last final response's status."),
-        .optional(
-            "response_headers", \.responseHeaders,
-            "The last final response's header fields; only when asked for by task.get."),
-        .optional("etag", \.etag, "The source's entity tag."),
-        .optional("content_encoding", \.contentEncoding, "The coding the bytes were kept in, if not identity."),
-        .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
-        .optional("skipped", \.skipped, "True when on_conflict skip found the name taken."),
-        .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
-        .optional("created_at", \.createdAt, "When it was added."),
-        .optional("started_at", \.startedAt, "When its first try began."),
-        .optional("finished_at", \.finishedAt, "When its last run ended."),
-    ]
+    public static let wireFields = WireFields<Self>(
+        sections: [
+            .required("id", \.id, "Names the task; never reused."),
+            .optional("owner", \.owner, "The uid of the process that added it."),
+            .optional("state", \.state, "Where it stands."),
+            .optional("phase", \.phase, "What a running task is doing."),
+            .optional("wait", \.wait, "Why a waiting or queued task cannot start now."),
+            .optional("error", \.error, "Why it failed; of a task waiting for a retry: why its last try failed."),
+            .optional("progress", \.progress, "How far it is."),
+            .optional(
+                "resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
+            .optional(
+                "ranges", \.ranges,
+                "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
+            ),
+            .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
+            .optional(
+                "urls", \.urls,
+                "Mirrors of the same bytes in order of preference, if there are any; final_url tells which one was asked last."
+            ),
+            .optional("kind", \.kind, "What is done with the bytes."),
+            .optional("method", \.method, "The request's method."),
+            .optional("headers", \.headers, "Header fields the client and the profile set; secrets in them are ***."),
+            .optional("body", \.body, "What is sent."),
+            .optional("source", \.source, "The file that is uploaded."),
+            .optional("upload", \.upload, "What is spoken about an upload's offset."),
+            .optional("spool", \.spool, "Whether the files that are sent are copied first."),
+            .optional("output", \.output, "The file's name that was asked for."),
+            .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
+            .optional("on_conflict", \.onConflict, "What happens if the name is taken."),
+            .optional("checksum", \.checksum, "The digest that the bytes must have."),
+            .optional("mode", \.mode, "Permission bits of the file, octal text."),
+            .optional("remote_time", \.remoteTime, "Whether the file takes the server's Last-Modified time."),
+            .optional("priority", \.priority, "Strict order of starting."),
+            .optional("group", \.group, "The owner's group it is in."),
+            .optional("batch", \.batch, "The batch it was added with."),
+            .optional("label", \.label, "A text for people."),
+            .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
+            .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
+            .optional("finalize", \.finalize, "Who gives the file its name: manual waits for task.commit."),
+            .optional(
+                "post_process", \.postProcess, "The hook that works on the file before it is staged or published."),
+            .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
+            .optional("on_error", \.onError, "The hook that is told once it has failed."),
+            .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
+            .optional("after", \.after, "Tasks that have to complete before it starts."),
+            .optional("not_before", \.notBefore, "It does not start before."),
+            .optional("window", \.window, "It runs within these times only."),
+            .optional("deadline", \.deadline, "It fails then unless it has ended or is staged."),
+        ], (TaskFields.retries + TaskFields.rates).fields(ofRecord: \.limits),
+        [
+            .optional(
+                "segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
+            .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
+            .optional("profile", \.profile, "Whose defaults it took over."),
+        ], TaskFields.request.fields(ofRecord: \.choices),
+        [
+            .optional("parse", \.parse, "What task.result makes of the response."),
+            .optional("strip_nulls", \.stripNulls, "Whether null members are left out of that."),
+            .optional("credential", \.credential, "Set when there is one; its values are ***."),
+            .optional("client_cert", \.clientCert, "The task's own client certificate."),
+            .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
+            .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
+        ], TaskFields.caching.fields(ofRecord: \.choices),
+        [
+            .optional("cache_key", \.cacheKey, "What stands for the URL in the cache.")
+        ], TaskFields.conditions.fields(ofRecord: \.choices), TaskFields.progress.fields(ofRecord: \.limits),
+        [
+            .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
+            .optional("meta", \.meta, "The client's own JSON."),
+            .optional("final_url", \.finalURL, "Where the bytes came from after redirects; secrets in it are ***."),
+            .optional("final_path", \.finalPath, "Absolute path of the published file."),
+            .optional("http_status", \.httpStatus, "The last final response's status."),
+            .optional(
+                "response_headers", \.responseHeaders,
+                "The last final response's header fields; only when asked for by task.get."),
+            .optional("etag", \.etag, "The source's entity tag."),
+            .optional("content_encoding", \.contentEncoding, "The coding the bytes were kept in, if not identity."),
+            .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
+            .optional("skipped", \.skipped, "True when on_conflict skip found the name taken."),
+            .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
+            .optional("created_at", \.createdAt, "When it was added."),
+            .optional("started_at", \.startedAt, "When its first try began."),
+            .optional("finished_at", \.finishedAt, "When its last run ended."),
+        ])
 }

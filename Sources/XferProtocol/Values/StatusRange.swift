@@ -32,3 +32,14 @@ public struct StatusRange: WireValue, Hashable {
         ["type": "string", "pattern": "^[1-5][0-9]{2}(-[1-5][0-9]{2})?$"]
     }
 }
+
+/// A range of integers on the wire is one of status codes.
+extension ClosedRange<Int>: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        self = try StatusRange(wire: value, mode: mode).codes
+    }
+
+    public var wire: JSONValue { StatusRange(self).wire }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue { StatusRange.schema(in: &schemas) }
+}

@@ -134,10 +134,24 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Patch<Value>> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        let (place, label) = (FieldPlace(path), FieldLabel(name))
+        patch(name, at: FieldPlace(path), documentation, limits, isNullable: true, example: example)
+    }
+
+    /// A patch at a place; without `isNullable` it cannot be unset.
+    static func patch<Value: WireValue>(
+        _ name: String, at place: FieldPlace<Record, Patch<Value>>, _ documentation: String, _ limits: [WireLimit],
+        isNullable: Bool, example: JSONValue? = nil
+    ) -> WireField {
+        let label = FieldLabel(name)
         return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
             (json, mode, record) throws(WireError) in
-            record[keyPath: path] = json == .null ? .clear : .set(try read(Value.self, json, mode, limits))
+            guard !isNullable || json != .null else { return place.set(.clear, in: &record) }
+            do throws(WireError) {
+                place.set(.set(try read(Value.self, json, mode, limits)), in: &record)
+            } catch {
+                guard !isNullable, mode == .lenient, json == .null || error.reason == .unknownValue else { throw error }
+                place.set(.unchanged, in: &record)
+            }
         } read: {
             switch place.value(of: $0) {
             case .unchanged: nil
@@ -155,9 +169,10 @@ public struct WireField<Record: WireRecord>: Sendable {
                 value.write(to: &$1)
             }
         } clear: {
-            $0[keyPath: path] = .unchanged
+            place.set(.unchanged, in: &$0)
         } buildSchema: {
-            SchemaText.nullable(limited(Value.schema(in: &$0), limits))
+            let schema = limited(Value.schema(in: &$0), limits)
+            return isNullable ? SchemaText.nullable(schema) : schema
         }
     }
 

@@ -97,6 +97,9 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
 
     public init(arrayLiteral elements: WireField<Record>...) { self.init(elements) }
 
+    /// Sections of a record, some of which it shares with other records.
+    public init(sections: [WireField<Record>]...) { self.init(sections.flatMap(\.self)) }
+
     public init(_ fields: [WireField<Record>]) {
         precondition(fields.count <= FieldSet.capacity, "\(Record.self) has more fields than FieldSet can tell apart")
         self.fields = fields

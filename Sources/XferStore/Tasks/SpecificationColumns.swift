@@ -31,11 +31,7 @@ struct SpecificationColumns {
         directoryInode = Value(identity.map { Int64(bitPattern: $0.inode) })
         name = Value(specification.destination.name)
         checksum = Value(specification.checksum?.description)
-        if let options = TaskOptions(specification) {
-            self.options = .text(try JSONText.encode(options))
-        } else {
-            options = .null
-        }
+        options = Value(try TaskOptions.text(of: specification))
         meta = Value(specification.meta)
         policy = Value(specification.policy)
         profile = Value(specification.profile)

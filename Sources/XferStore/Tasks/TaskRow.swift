@@ -65,7 +65,7 @@ struct TaskRow {
             specification.checksum = try decoded(try? Checksum(parsing: checksum), .checksum)
         }
         if let options = text(.options) {
-            try decoded(JSONText.decode(TaskOptions.self, from: options), .options).apply(to: &specification)
+            specification = try decoded(TaskOptions.apply(options, to: specification), .options)
         }
         return specification
     }

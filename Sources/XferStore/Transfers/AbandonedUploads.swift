@@ -48,7 +48,7 @@ extension StoreReader {
             destination: Destination(directory: "/"), kind: .upload, policy: row.optionalText(8),
             profile: row.optionalText(9))
         if let options = row.optionalText(7) {
-            try decoded(JSONText.decode(TaskOptions.self, from: options), "options").apply(to: &specification)
+            specification = try decoded(TaskOptions.apply(options, to: specification), "options")
         }
         return AbandonedUpload(
             id: id, taskID: TaskID(row.integer(1)), url: try decoded(HTTPURL(stored: row.text(2)), "upload_url"),

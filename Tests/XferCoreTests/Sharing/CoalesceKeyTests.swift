@@ -139,23 +139,27 @@ import XferTestSupport
         }
     }
 
-    /// Whoever gives tasks another field has to say here whether it parts them.
-    @Test func everyFieldWasThoughtOf() {
-        func names(_ value: Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
-        let request = Self.specification().request
-        #expect(
-            names(request) == [
-                "url", "method", "headers", "headerRules", "bodySummary", "credential", "usesProfileCredential",
-                "usesProfileCertificate", "clientCertificate", "usesCookies", "proxy", "redirect", "allowsDowngrade",
-                "httpVersion", "timeouts", "acceptedStatus", "acceptedTypes", "allowsMetered", "caching",
-            ])
-        #expect(
-            names(Self.specification()) == [
-                "owner", "kind", "request", "destination", "checksum", "retry", "startsPaused", "priority", "group",
-                "label", "clientKey", "maxReceiveRate", "progressInterval", "resumesUnsafely", "meta", "policy",
-                "profile", "maxSendRate", "retriesNonIdempotent", "upload", "response", "slot", "coalesces",
-                "completion", "schedule", "mirrors", "segments",
-            ])
+    @Test(arguments: ownMatters + commonMatters) func anOptionIsPartOfTheKeyIfItIsDeclaredCommon(change: Change) {
+        let (before, after) = (Self.specification(), Self.specification(change.apply))
+        let options = TaskSpecification.storedOptions.filter { $0.text(in: before) != $0.text(in: after) }
+        guard !options.isEmpty else { return }
+        #expect(options.contains { $0.sharing == .common } == (Self.key(before) != Self.key(after)))
+    }
+
+    /// A property that is neither would be lost with a restart.
+    @Test func everyPropertyOfASpecificationHasAColumnOrIsAStoredOption() {
+        let columns: Set<String> = [
+            "owner", "kind", "request", "destination", "checksum", "priority", "group", "label", "clientKey", "meta",
+            "policy", "profile", "slot", "url", "directory", "directoryIdentity", "name",
+        ]
+        let options = TaskSpecification.storedOptions.map(\.name)
+        #expect(Set(options).count == options.count)
+        let specification = Self.specification()
+        for value: Any in [specification, specification.request, specification.destination] {
+            for case let name? in Mirror(reflecting: value).children.map(\.label) where name != "acceptedStatus" {
+                #expect(columns.contains(name) || options.contains(name), "\(name)")
+            }
+        }
     }
 
     @Test func headersCompareAsHTTPDoes() {

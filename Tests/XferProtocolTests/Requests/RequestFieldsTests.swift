@@ -91,7 +91,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
 
 extension RequestFields {
     fileprivate var cookiesAndTimeoutsAreUnchanged: Bool {
-        usesCookies == .unchanged && idleTimeout == .unchanged && acceptedTypes == .unchanged
+        usesCookies == .unchanged && choices.idleTimeout == .unchanged && choices.acceptedTypes == .unchanged
     }
 }
 

@@ -80,9 +80,7 @@ import XferModel
             }
         }
         // As it was written before the two were told apart.
-        let old = try #require(JSONText.decode(TaskOptions.self, from: #"{"usesProfileCredentials":true}"#))
-        var task = specification()
-        old.apply(to: &task)
+        let task = try #require(TaskOptions.apply(#"{"usesProfileCredentials":true}"#, to: specification()))
         #expect(task.request.usesProfileCredential && task.request.usesProfileCertificate)
     }
 

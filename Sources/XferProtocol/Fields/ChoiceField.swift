@@ -1,0 +1,124 @@
+import StrictJSON
+import XferModel
+
+/// A chosen field on the wire, declared once for new tasks, changes, shown tasks and profiles.
+struct ChoiceField<Choices: Sendable>: Sendable {
+    /// How `task.update` changes the field; null unsets a nullable one.
+    enum Change: Sendable {
+        case anytime(String, isNullable: Bool = false)
+        /// Not while the task runs.
+        case stopped(String, isNullable: Bool = false)
+    }
+
+    let name: String
+    /// What the field means in a new task; it names the default.
+    let inTask: String
+    /// What the field means in a task that is shown.
+    let inRecord: String
+    /// Nil when profiles do not have the field. If they have it, null unsets the profile's choice in a new task.
+    let inProfile: String?
+    /// Nil when the field cannot change.
+    let change: Change?
+    private let limits: [WireLimit]
+    private let example: JSONValue?
+    private let declaration: any ChoiceDeclaration<Choices>
+
+    init<Value: WireValue>(
+        _ name: String, _ choice: any WritableKeyPath<Choices, Patch<Value>> & Sendable, task: String, record: String,
+        profile: String? = nil, change: Change? = nil, limits: [WireLimit] = [], example: JSONValue? = nil
+    ) {
+        self.name = name
+        (inTask, inRecord, inProfile, self.change) = (task, record, profile, change)
+        (self.limits, self.example) = (limits, example)
+        declaration = TypedChoice(name: name, choice: choice)
+    }
+
+    /// A field for a client to write.
+    fileprivate func input<Record>(
+        in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, isNullable: Bool = false,
+        showsExample: Bool = true
+    ) -> WireField<Record> {
+        declaration.field(
+            in: choices, documentation, limits, isNullable: isNullable, example: showsExample ? example : nil)
+    }
+
+    /// A field that is shown.
+    fileprivate func output<Record>(
+        in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String
+    ) -> WireField<Record> {
+        declaration.field(in: choices, documentation, [], isNullable: false, example: nil)
+    }
+}
+
+extension Array {
+    /// For new tasks.
+    func fields<Record, Choices>(
+        ofTask choices: any WritableKeyPath<Record, Choices> & Sendable
+    ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
+        map { $0.input(in: choices, $0.inTask, isNullable: $0.inProfile != nil) }
+    }
+
+    /// For changes of a task: those that can change.
+    func fields<Record, Choices>(
+        ofChanges choices: any WritableKeyPath<Record, Choices> & Sendable
+    ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
+        compactMap { field in
+            switch field.change {
+            case nil: nil
+            case .anytime(let text, let isNullable), .stopped(let text, let isNullable):
+                field.input(in: choices, text, isNullable: isNullable, showsExample: false)
+            }
+        }
+    }
+
+    /// The names of the fields that a running task refuses to change.
+    func namesRefusedWhileRunning<Choices>() -> [String] where Element == ChoiceField<Choices> {
+        compactMap { field in
+            if case .stopped = field.change { field.name } else { nil }
+        }
+    }
+
+    /// For tasks that are shown.
+    func fields<Record, Choices>(
+        ofRecord choices: any WritableKeyPath<Record, Choices> & Sendable
+    ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
+        map { $0.output(in: choices, $0.inRecord) }
+    }
+
+    /// For profiles that clients write.
+    func fields<Record, Choices>(
+        ofProfile choices: any WritableKeyPath<Record, Choices> & Sendable
+    ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
+        compactMap { field in field.inProfile.map { field.input(in: choices, $0) } }
+    }
+
+    /// For profiles that are shown.
+    func fields<Record, Choices>(
+        ofProfileRecord choices: any WritableKeyPath<Record, Choices> & Sendable
+    ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
+        compactMap { field in field.inProfile.map { field.output(in: choices, $0) } }
+    }
+}
+
+/// A choice whose type only the declaration knows.
+private protocol ChoiceDeclaration<Choices>: Sendable {
+    associatedtype Choices
+
+    func field<Record>(
+        in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, _ limits: [WireLimit],
+        isNullable: Bool, example: JSONValue?
+    ) -> WireField<Record>
+}
+
+private struct TypedChoice<Choices: Sendable, Value: WireValue>: ChoiceDeclaration {
+    let name: String
+    let choice: any WritableKeyPath<Choices, Patch<Value>> & Sendable
+
+    func field<Record>(
+        in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, _ limits: [WireLimit],
+        isNullable: Bool, example: JSONValue?
+    ) -> WireField<Record> {
+        .patch(
+            name, at: FieldPlace(choices, choice), documentation, limits, isNullable: isNullable, example: example)
+    }
+}

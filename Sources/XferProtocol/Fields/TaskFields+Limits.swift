@@ -1,0 +1,45 @@
+import XferModel
+
+/// How often and how fast a task tries.
+extension TaskFields {
+    static let retries: [ChoiceField<TaskSpecification.Limits>] = [
+        ChoiceField(
+            "max_retries", \.maxRetries, task: "Tries after the first; default unlimited within retry_for.",
+            record: "Tries after the first; absent is unlimited within retry_for.",
+            change: .anytime("Tries after the first; null is unlimited.", isNullable: true),
+            limits: [.range(0...1_000_000)]),
+        ChoiceField(
+            "retry_for", \.retryFor, task: retryFor, record: retryFor, change: .anytime(retryFor),
+            limits: [.range(0...TaskLimits.longestWait)]),
+        ChoiceField(
+            "retry_non_idempotent", \.retriesNonIdempotent,
+            task: "Whether a POST or PATCH that failed after it was sent is sent again, though the server may have "
+                + "acted on it; default false.",
+            record: "Whether a request that is not idempotent is sent again after a failure.",
+            change: .anytime("Whether a request that is not idempotent is sent again after a failure.")),
+    ]
+
+    static let rates: [ChoiceField<TaskSpecification.Limits>] = [
+        ChoiceField(
+            "max_recv_rate", \.maxReceiveRate,
+            task: "Bytes per second it may receive; 0, the default, is unlimited.",
+            record: "Bytes per second it may receive; 0 is unlimited.",
+            change: .anytime("Bytes per second it may receive; 0 is unlimited."),
+            limits: [.range(0...TaskLimits.highestRate)]),
+        ChoiceField(
+            "max_send_rate", \.maxSendRate, task: "Bytes per second it may send; 0, the default, is unlimited.",
+            record: "Bytes per second it may send; 0 is unlimited.",
+            change: .anytime("Bytes per second it may send; 0 is unlimited."),
+            limits: [.range(0...TaskLimits.highestRate)]),
+    ]
+
+    static let progress: [ChoiceField<TaskSpecification.Limits>] = [
+        ChoiceField(
+            "progress_interval", \.progressInterval, task: "Least seconds between two task.progress; default 0.5.",
+            record: "Least seconds between two task.progress.",
+            change: .anytime("Least seconds between two task.progress."), limits: [.number(0.1...3600)])
+    ]
+
+    private static let retryFor =
+        "Seconds without progress for which it is tried again; pauses and other waits do not count."
+}

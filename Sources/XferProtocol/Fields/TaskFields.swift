@@ -1,0 +1,71 @@
+import StrictJSON
+import XferModel
+
+/// The catalogue of fields that are declared once for all records.
+enum TaskFields {
+    /// What a task and its profile may choose of a request.
+    static let request: [ChoiceField<TransferRequest.Choices>] = [
+        ChoiceField(
+            "redirect", \.redirect, task: "Whether redirects are followed; default follow.",
+            record: "Whether redirects are followed.", profile: "Whether redirects are followed."),
+        ChoiceField(
+            "allow_downgrade", \.allowsDowngrade,
+            task: "Whether a redirect may lead from https to http; default false.",
+            record: "Whether a redirect may lead from https to http.",
+            profile: "Whether a redirect may lead from https to http."),
+        ChoiceField(
+            "http_version", \.httpVersion, task: "The protocol to use; default auto.", record: "The protocol to use.",
+            profile: "The protocol to use."),
+        ChoiceField(
+            "connect_timeout", \.connectTimeout,
+            task: "Seconds for name resolution, TCP and TLS; 0 is none; default 30.",
+            record: "Seconds for name resolution, TCP and TLS; 0 is none.", profile: "Seconds; 0 is none.",
+            change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
+        ChoiceField(
+            "idle_timeout", \.idleTimeout,
+            task: "Seconds without a byte that end a try; 0 is none; default 15 for data, 60 for files.",
+            record: "Seconds without a byte that end a try; 0 is none.",
+            profile: "Seconds without a byte that end a try; 0 is none.",
+            change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
+        ChoiceField(
+            "total_timeout", \.totalTimeout, task: "Seconds that one try may take; 0, the default, is none.",
+            record: "Seconds that one try may take; 0 is none.",
+            profile: "Seconds that one try may take; 0 is none.",
+            change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
+        ChoiceField(
+            "accept_status", \.acceptedStatus, task: "Status codes that count as success; default 200-299.",
+            record: "Status codes that count as success.", profile: "Status codes that count as success.",
+            example: "200-299"),
+        ChoiceField(
+            "accept_types", \.acceptedTypes,
+            task: "Media types that count as success, or the presets json, xml, plist, image; default all.",
+            record: "Media types that count as success; absent accepts all.",
+            profile: "Media types, or the presets json, xml, plist, image.", limits: [.count(0...64)],
+            example: ["json"]),
+    ]
+
+    static let caching: [ChoiceField<TransferRequest.Choices>] = [
+        ChoiceField(
+            "cache_policy", \.cachePolicy,
+            task:
+                "Whether a kept response is used: protocol (RFC 9111), prefer_cache and only_if_cached (however stale), "
+                + "revalidate (told of at once, the server is always asked), reload and reload_all (never); default reload.",
+            record: "Whether a kept response is used; absent is reload.",
+            profile: "Whether kept responses are used; default reload: never."),
+        ChoiceField(
+            "store", \.storesResponses, task: "Whether the response is kept; default is what cache_policy implies.",
+            record: "True when the response is kept.",
+            profile: "Whether responses are kept; default is what cache_policy implies."),
+    ]
+
+    static let conditions: [ChoiceField<TransferRequest.Choices>] = [
+        ChoiceField(
+            "allow_metered", \.allowsMetered,
+            task: "Whether it may go over links that cost money (network.metered_interfaces); if not, it waits for "
+                + "another. Default true.",
+            record: "Whether it may go over links that cost money.",
+            profile: "Whether tasks may go over links that cost money.",
+            change: .anytime(
+                "Whether it may go over links that cost money; if not, it stops on one and waits for another."))
+    ]
+}
