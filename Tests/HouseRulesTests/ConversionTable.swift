@@ -13,9 +13,6 @@ enum ConversionTable {
 
     static let rows: [Row] = [
         Row(
-            path: "Sources/XferManager/Manager/TransferManager+Maintenance.swift", code: "Int64(retention.maxEvents)",
-            reason: "Int has 64 bits"),
-        Row(
             path: "Sources/XferFiles/Directories/FileStatus.swift", code: "UInt16(facts.st_mode & 0o7777)",
             reason: "masked to 12 bits"),
         Row(

@@ -69,17 +69,28 @@ public enum Daemon {
         let leases = EventLeases(
             perConnection: Int(clamping: settings.rpc.maxWaiting),
             perUser: Int(clamping: settings.rpc.maxWaitingPerUser))
-        let handlers =
-            TaskHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
-            + QueueHandlers(manager: manager).all
-            + BatchHandlers(manager: manager, defaults: { configuration.taskDefaults }).all
-            + GroupHandlers(manager: manager).all
-            + SlotHandlers(manager: manager).all + FailedURLHandlers(manager: manager).all
-            + CacheHandlers(manager: manager).all + HookHandlers(manager: manager).all
-            + PolicyHandlers(manager: manager).all + ProfileHandlers(manager: manager).all
-            + NetworkHandlers(manager: manager).all
-            + EventHandlers(manager: manager, subscriptions: ConnectionSubscriptions(), leases: leases).all
-            + DaemonHandlers(
+        var handlers: [Handler] = []
+        handlers +=
+            TaskHandlers(
+                tasks: manager.tasks, queries: manager.queries, bytes: manager.bytes, staging: manager.staging,
+                defaults: { configuration.taskDefaults }
+            ).all
+        handlers += QueueHandlers(queue: manager.queue).all
+        handlers += BatchHandlers(batches: manager.batches, defaults: { configuration.taskDefaults }).all
+        handlers += GroupHandlers(groups: manager.groups).all
+        handlers += SlotHandlers(slots: manager.slots, queries: manager.queries).all
+        handlers += FailedURLHandlers(failedURLs: manager.failedURLs).all
+        handlers += CacheHandlers(cache: manager.cache).all
+        handlers += HookHandlers(hooks: { manager.hooks }).all
+        handlers += PolicyHandlers(policies: manager.policies).all
+        handlers += ProfileHandlers(profiles: manager.profiles).all
+        handlers += NetworkHandlers(network: manager.network).all
+        handlers +=
+            EventHandlers(
+                hub: manager.hub, queries: manager.queries, subscriptions: ConnectionSubscriptions(), leases: leases
+            ).all
+        handlers +=
+            DaemonHandlers(
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
                 socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
                 configuration: { configuration.loaded }, configurationFile: configuration.path,
@@ -90,7 +101,9 @@ public enum Daemon {
         configuration.onAccessChange { service.setAccess($0) }
         let server = RPCServer(
             service: service,
-            routes: HTTPRoutes(manager: manager, service: service, metrics: metrics, leases: leases).all,
+            routes: HTTPRoutes(
+                hub: manager.hub, queries: manager.queries, service: service, metrics: metrics, leases: leases
+            ).all,
             limits: RPCLimits(settings))
 
         // The state of the last process is restored before the first client can call.

@@ -6,7 +6,8 @@ import XferProtocol
 ///
 /// The subscription begins before the replay, so that no event is lost between the two.
 actor EventFeed {
-    private let manager: TransferManager
+    private let hub: EventHub
+    private let queries: TaskQueries
     private let filter: EventFilter
     private let subscription: EventSubscription
     private let lease: EventLease
@@ -21,17 +22,18 @@ actor EventFeed {
     /// Events that one feed reads from the store at once: all of them are in memory until its client has taken them.
     private static var pageSize: Int { 200 }
 
-    init(_ manager: TransferManager, filter: EventFilter, since: Int64?, lease: EventLease) async throws {
-        self.manager = manager
+    init(_ hub: EventHub, _ queries: TaskQueries, filter: EventFilter, since: Int64?, lease: EventLease) async throws {
+        self.hub = hub
+        self.queries = queries
         self.filter = filter
         self.lease = lease
-        subscription = manager.hub.subscribe(filter, within: lease.budget)
+        subscription = hub.subscribe(filter, within: lease.budget)
         guard let since else {
             gapBefore = nil
             return
         }
         do {
-            switch try await manager.queries.events(since: since, filter, limit: 1) {
+            switch try await queries.events(since: since, filter, limit: 1) {
             case .events:
                 gapBefore = nil
                 replayed = since
@@ -40,12 +42,12 @@ actor EventFeed {
                 replayed = firstSeq.subtractingSaturated(1)
             }
         } catch {
-            manager.hub.unsubscribe(subscription)
+            hub.unsubscribe(subscription)
             throw error
         }
     }
 
-    deinit { manager.hub.unsubscribe(subscription) }
+    deinit { hub.unsubscribe(subscription) }
 
     /// The next events, at least one; nil after an overflow or when the reading task is cancelled.
     func next() async throws -> [EventMessage]? {
@@ -64,7 +66,7 @@ actor EventFeed {
         guard let since = replayed else { return nil }
         let last = subscription.startSeq
         guard since < last,
-            case .events(let page, _) = try await manager.queries.events(since: since, filter, limit: Self.pageSize)
+            case .events(let page, _) = try await queries.events(since: since, filter, limit: Self.pageSize)
         else {
             replayed = nil
             return nil

@@ -5,7 +5,7 @@ import XferProtocol
 
 /// `batch.*`: decode, authorise, call, encode.
 struct BatchHandlers: Sendable {
-    let manager: TransferManager
+    let batches: BatchCommands
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
@@ -13,7 +13,7 @@ struct BatchHandlers: Sendable {
         [
             Handler(BatchAdd.self, add),
             Handler(BatchGet.self) { params, context in
-                BatchGet.Result(try await manager.batches.get(params.id, for: context.caller.principal))
+                BatchGet.Result(try await batches.get(params.id, for: context.caller.principal))
             },
         ]
     }
@@ -23,7 +23,7 @@ struct BatchHandlers: Sendable {
         let defaults = defaults()
         let read = try Entries(params)
         let tasks = read.tasks
-        let added = try await manager.batches.add(
+        let added = try await batches.add(
             TaskDrafts(count: tasks.count) { tasks[$0].task.draft(for: principal, defaults) },
             BatchCommands.Options(
                 maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,

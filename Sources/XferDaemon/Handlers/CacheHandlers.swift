@@ -4,21 +4,21 @@ import XferProtocol
 
 /// `cache.*`: decode, authorise, call, encode.
 struct CacheHandlers: Sendable {
-    let manager: TransferManager
+    let cache: CacheCommands
 
     var all: [Handler] {
         [
             Handler(CacheStats.self, stats), Handler(CacheList.self, list), Handler(CacheGet.self, get),
             Handler(CacheRemove.self, remove),
-            Handler(CacheClear.self) { _, _ in CacheClear.Result(try await manager.cache.clear()) },
+            Handler(CacheClear.self) { _, _ in CacheClear.Result(try await cache.clear()) },
             Handler(CacheTrim.self) { params, _ in
-                CacheClear.Result(try await manager.cache.trim(maxBytes: params.maxBytes, maxAge: params.maxAge))
+                CacheClear.Result(try await cache.trim(maxBytes: params.maxBytes, maxAge: params.maxAge))
             },
         ]
     }
 
     private func stats(_: NoParams, _ context: CallContext) async throws -> CacheStats.Result {
-        let stats = try await manager.cache.stats(for: context.caller.principal)
+        let stats = try await cache.stats(for: context.caller.principal)
         var result = CacheStats.Result()
         result.entries = stats.totals.count
         result.size = stats.totals.byteCount
@@ -28,28 +28,28 @@ struct CacheHandlers: Sendable {
     }
 
     private func list(_ params: CacheList.Params, _ context: CallContext) async throws -> CacheList.Result {
-        let page = try await manager.cache.list(
+        let page = try await cache.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
         return CacheList.Result(
-            entries: page.entries.map { CacheEntryRecord($0, freshUntil: manager.cache.freshUntil($0)) },
+            entries: page.entries.map { CacheEntryRecord($0, freshUntil: cache.freshUntil($0)) },
             nextCursor: page.nextCursor)
     }
 
     private func get(_ params: CacheGet.Params, _ context: CallContext) async throws -> CacheGet.Result {
-        let entry = try await manager.cache.get(params.id, for: context.caller.principal)
+        let entry = try await cache.get(params.id, for: context.caller.principal)
         return CacheGet.Result(
-            entry: CacheEntryRecord(entry, freshUntil: manager.cache.freshUntil(entry), isDetailed: true))
+            entry: CacheEntryRecord(entry, freshUntil: cache.freshUntil(entry), isDetailed: true))
     }
 
     private func remove(_ params: CacheRemove.Params, _ context: CallContext) async throws -> CacheRemove.Result {
         let principal = context.caller.principal
         if let url = params.url {
-            let removed = try await manager.cache.remove(.url(url), for: principal)
+            let removed = try await cache.remove(.url(url), for: principal)
             return CacheRemove.Result(removed: removed.sorted(), missing: [])
         }
         let ids = params.ids ?? []
-        let removed = Set(try await manager.cache.remove(.ids(ids), for: principal))
+        let removed = Set(try await cache.remove(.ids(ids), for: principal))
         return CacheRemove.Result(
             removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
     }

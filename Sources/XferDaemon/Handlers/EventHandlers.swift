@@ -5,7 +5,8 @@ import XferProtocol
 
 /// `events.*`: decode, authorise, call, encode.
 struct EventHandlers: Sendable {
-    let manager: TransferManager
+    let hub: EventHub
+    let queries: TaskQueries
     let subscriptions: ConnectionSubscriptions
     let leases: EventLeases
 
@@ -32,7 +33,7 @@ struct EventHandlers: Sendable {
                 .limitExceeded, "a user can have \(limit) event streams",
                 data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
         }
-        let feed = try await EventFeed(manager, filter: filter, since: params.since, lease: lease)
+        let feed = try await EventFeed(hub, queries, filter: filter, since: params.since, lease: lease)
         guard let id = subscriptions.start(feed, on: context.connection) else {
             let limit = ConnectionSubscriptions.maxPerConnection
             throw RPCFailure(
@@ -54,7 +55,7 @@ struct EventHandlers: Sendable {
     private func since(_ params: EventsSince.Params, _ context: CallContext) async throws -> EventsSince.Result {
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
-        switch try await manager.queries.events(since: params.seq, filter, limit: params.limit) {
+        switch try await queries.events(since: params.seq, filter, limit: params.limit) {
         case .gap(let firstSeq, _):
             return .gap(EventsSince.Gap(firstSeq: firstSeq))
         case .events(let events, let lastSeq):

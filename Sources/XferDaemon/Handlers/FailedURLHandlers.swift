@@ -4,20 +4,20 @@ import XferProtocol
 
 /// `failed_url.*`: decode, authorise, call, encode.
 struct FailedURLHandlers: Sendable {
-    let manager: TransferManager
+    let failedURLs: FailedURLCommands
 
     var all: [Handler] {
         [
             Handler(FailedURLList.self, list), Handler(FailedURLRemove.self, remove),
             Handler(FailedURLClear.self) { _, context in
                 FailedURLClear.Result(
-                    removedCount: try await manager.failedURLs.clear(for: context.caller.principal))
+                    removedCount: try await failedURLs.clear(for: context.caller.principal))
             },
         ]
     }
 
     private func list(_ params: FailedURLList.Params, _ context: CallContext) async throws -> FailedURLList.Result {
-        let (page, timeToLive) = try await manager.failedURLs.list(
+        let (page, timeToLive) = try await failedURLs.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
         return FailedURLList.Result(
@@ -29,11 +29,11 @@ struct FailedURLHandlers: Sendable {
     ) async throws -> FailedURLRemove.Result {
         let principal = context.caller.principal
         if let url = params.url {
-            let removed = try await manager.failedURLs.remove(.url(url), for: principal)
+            let removed = try await failedURLs.remove(.url(url), for: principal)
             return FailedURLRemove.Result(removed: removed.sorted(), missing: [])
         }
         let ids = params.ids ?? []
-        let removed = Set(try await manager.failedURLs.remove(.ids(ids), for: principal))
+        let removed = Set(try await failedURLs.remove(.ids(ids), for: principal))
         return FailedURLRemove.Result(
             removed: ids.filter(removed.contains), missing: ids.filter { !removed.contains($0) })
     }

@@ -4,28 +4,28 @@ import XferProtocol
 
 /// `group.*`: decode, authorise, call, encode. Every caller has groups of its own; operators may name another's.
 struct GroupHandlers: Sendable {
-    let manager: TransferManager
+    let groups: GroupCommands
 
     var all: [Handler] {
         [
             Handler(GroupList.self, list),
             Handler(GroupGet.self) { params, context in
                 GroupGet.Result(
-                    try await manager.groups.get(params.name, of: params.owner, for: context.caller.principal))
+                    try await groups.get(params.name, of: params.owner, for: context.caller.principal))
             },
             Handler(GroupSet.self, set),
             Handler(GroupPause.self) { params, context in
                 GroupGet.Result(
-                    try await manager.groups.pause(
+                    try await groups.pause(
                         params.name, of: params.owner, stopsRunning: params.running, for: context.caller.principal))
             },
             Handler(GroupResume.self) { params, context in
                 GroupGet.Result(
-                    try await manager.groups.resume(params.name, of: params.owner, for: context.caller.principal))
+                    try await groups.resume(params.name, of: params.owner, for: context.caller.principal))
             },
             Handler(GroupRemove.self) { params, context in
                 GroupRemove.Result(
-                    removed: try await manager.groups.reset(
+                    removed: try await groups.reset(
                         params.name, of: params.owner, for: context.caller.principal))
             },
         ]
@@ -34,7 +34,7 @@ struct GroupHandlers: Sendable {
     private func list(_ params: GroupList.Params, _ context: CallContext) async throws -> GroupList.Result {
         let after = try params.cursor.map(Self.key)
         // One more than asked for, to know whether there is another page.
-        let groups = try await manager.groups.list(
+        let groups = try await groups.list(
             after: after, limit: params.limit + 1, for: context.caller.principal)
         let page = groups.prefix(params.limit)
         let next = groups.count > params.limit ? page.last.map { "\($0.key.owner):\($0.key.name)" } : nil
@@ -52,7 +52,7 @@ struct GroupHandlers: Sendable {
 
     private func set(_ params: GroupSet.Params, _ context: CallContext) async throws -> GroupGet.Result {
         GroupGet.Result(
-            try await manager.groups.setLimits(ofGroup: params.name, of: params.owner, for: context.caller.principal) {
+            try await groups.setLimits(ofGroup: params.name, of: params.owner, for: context.caller.principal) {
                 $0.maxActive = params.maxActive.applied(to: $0.maxActive)
                 $0.maxReceiveRate = params.maxReceiveRate.applied(to: $0.maxReceiveRate)
                 $0.maxSendRate = params.maxSendRate.applied(to: $0.maxSendRate)

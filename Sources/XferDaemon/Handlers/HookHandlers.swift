@@ -1,14 +1,15 @@
 import XferManager
+import XferModel
 import XferProtocol
 
 /// `hook.*`: decode, authorise, call, encode.
 struct HookHandlers: Sendable {
-    let manager: TransferManager
+    let hooks: @Sendable () -> [HookDefinition]
 
     var all: [Handler] {
         [
             Handler(HookList.self) { _, _ in
-                HookList.Result(hooks: manager.hooks.map { HookRecord($0) })
+                HookList.Result(hooks: hooks().map { HookRecord($0) })
             }
         ]
     }

@@ -4,12 +4,12 @@ import XferProtocol
 
 /// `network.*`: decode, call, encode. Every caller may call it: any process of the machine can get this information.
 struct NetworkHandlers: Sendable {
-    let manager: TransferManager
+    let network: NetworkFollower
 
     var all: [Handler] { [Handler(NetworkStatus.self, status)] }
 
     private func status(_ params: NetworkStatus.Params, _: CallContext) async throws -> NetworkStatus.Result {
-        let report = manager.network.report()
+        let report = network.report()
         var result = NetworkStatus.Result()
         result.state = OpenEnum(report.state)
         result.monitored = report.isMonitored

@@ -4,15 +4,15 @@ import XferProtocol
 
 /// `policy.*`: decode, authorise, call, encode.
 struct PolicyHandlers: Sendable {
-    let manager: TransferManager
+    let policies: TrustPolicies
 
     var all: [Handler] {
         [
             Handler(PolicyList.self) { _, _ in
-                PolicyList.Result(policies: manager.policies.all.map { PolicyRecord($0) })
+                PolicyList.Result(policies: policies.all.map { PolicyRecord($0) })
             },
             Handler(PolicyGet.self) { params, _ in
-                PolicyGet.Result(policy: PolicyRecord(try manager.policies.get(params.name)))
+                PolicyGet.Result(policy: PolicyRecord(try policies.get(params.name)))
             },
             Handler(PolicySet.self, set), Handler(PolicyRemove.self, remove), Handler(PolicyTest.self, test),
             Handler(PolicyPin.self, pin),
@@ -21,21 +21,21 @@ struct PolicyHandlers: Sendable {
 
     private func set(_ params: PolicySet.Params, _: CallContext) async throws -> PolicyGet.Result {
         let policy = try params.policy.policy(path: "policy.")
-        return PolicyGet.Result(policy: PolicyRecord(try await manager.policies.set(policy, path: "policy.")))
+        return PolicyGet.Result(policy: PolicyRecord(try await policies.set(policy, path: "policy.")))
     }
 
     private func remove(_ params: PolicyGet.Params, _: CallContext) async throws -> Done {
-        try await manager.policies.remove(params.name)
+        try await policies.remove(params.name)
         return Done()
     }
 
     private func test(_ params: PolicyTest.Params, _: CallContext) async throws -> ServerReportRecord {
-        ServerReportRecord(try await manager.policies.test(url: params.url, policy: params.policy))
+        ServerReportRecord(try await policies.test(url: params.url, policy: params.policy))
     }
 
     private func pin(_ params: PolicyPin.Params, _: CallContext) async throws -> ServerReportRecord {
         let port = UInt16(clamping: params.port)
-        return ServerReportRecord(try await manager.policies.showPins(host: params.host, port: port))
+        return ServerReportRecord(try await policies.showPins(host: params.host, port: port))
     }
 }
 

@@ -4,15 +4,15 @@ import XferProtocol
 
 /// `profile.*`: decode, authorise, call, encode.
 struct ProfileHandlers: Sendable {
-    let manager: TransferManager
+    let profiles: ProfileCommands
 
     var all: [Handler] {
         [
             Handler(ProfileList.self) { _, _ in
-                ProfileList.Result(profiles: try await manager.profiles.list().map { ProfileRecord($0) })
+                ProfileList.Result(profiles: try await profiles.list().map { ProfileRecord($0) })
             },
             Handler(ProfileGet.self) { params, _ in
-                ProfileGet.Result(profile: ProfileRecord(try await manager.profiles.get(params.name)))
+                ProfileGet.Result(profile: ProfileRecord(try await profiles.get(params.name)))
             },
             Handler(ProfileSet.self, set), Handler(ProfileRemove.self, remove),
         ]
@@ -26,11 +26,11 @@ struct ProfileHandlers: Sendable {
             throw ManagerError.invalidField(
                 path: "profile.\(error.field)", reason: error.description, expected: "what profile.set describes")
         }
-        return ProfileGet.Result(profile: ProfileRecord(try await manager.profiles.set(profile, path: "profile.")))
+        return ProfileGet.Result(profile: ProfileRecord(try await profiles.set(profile, path: "profile.")))
     }
 
     private func remove(_ params: ProfileGet.Params, _: CallContext) async throws -> Done {
-        try await manager.profiles.remove(params.name)
+        try await profiles.remove(params.name)
         return Done()
     }
 }

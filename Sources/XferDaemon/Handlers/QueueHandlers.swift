@@ -4,7 +4,7 @@ import XferProtocol
 
 /// `queue.*`: decode, authorise, call, encode.
 struct QueueHandlers: Sendable {
-    let manager: TransferManager
+    let queue: QueueControl
 
     var all: [Handler] {
         [
@@ -14,7 +14,7 @@ struct QueueHandlers: Sendable {
     }
 
     private func stats(_: NoParams, _ context: CallContext) async throws -> XferProtocol.QueueStats.Result {
-        let stats = try await manager.queue.stats(for: context.caller.principal)
+        let stats = try await queue.stats(for: context.caller.principal)
         var result = XferProtocol.QueueStats.Result()
         result.counts = StateCounts(stats.counts)
         result.rates = XferProtocol.QueueStats.Rates(received: stats.receiveRate, sent: stats.sendRate)
@@ -24,26 +24,26 @@ struct QueueHandlers: Sendable {
     }
 
     private func pause(_ params: QueuePause.Params, _: CallContext) async throws -> QueuePause.Result {
-        try await manager.queue.pause(stopsRunning: params.running)
+        try await queue.pause(stopsRunning: params.running)
         return QueuePause.Result(paused: true)
     }
 
     private func resume(_: NoParams, _: CallContext) async throws -> QueuePause.Result {
-        try await manager.queue.resume()
+        try await queue.resume()
         return QueuePause.Result(paused: false)
     }
 
     private func setLimits(
         _ params: QueueSetLimits.Params, _ context: CallContext
     ) async throws -> QueueSetLimits.Result {
-        try await manager.queue.setLimits { limits in
+        try await queue.setLimits { limits in
             limits.maxActive = params.maxActive.applied(to: limits.maxActive)
             limits.maxActivePerHost = params.maxActivePerHost.applied(to: limits.maxActivePerHost)
             limits.order = params.order.applied(to: limits.order)
             limits.maxReceiveRate = params.maxReceiveRate.applied(to: limits.maxReceiveRate)
             limits.maxSendRate = params.maxSendRate.applied(to: limits.maxSendRate)
         }
-        return QueueSetLimits.Result(limits: QueueLimits(try await manager.queue.stats(for: context.caller.principal)))
+        return QueueSetLimits.Result(limits: QueueLimits(try await queue.stats(for: context.caller.principal)))
     }
 }
 

@@ -5,7 +5,10 @@ import XferProtocol
 
 /// `task.*`: decode, authorise, call, encode.
 struct TaskHandlers: Sendable {
-    let manager: TransferManager
+    let tasks: TaskCommands
+    let queries: TaskQueries
+    let bytes: ByteReader
+    let staging: StagedPublishing
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
@@ -24,25 +27,25 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         switch params {
         case .one(let task):
-            let (task, isExisting) = try await manager.tasks.add(task.draft(for: principal, defaults()), for: principal)
+            let (task, isExisting) = try await tasks.add(task.draft(for: principal, defaults()), for: principal)
             let record = try await records(of: [task], .listing).first ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
             let defaults = defaults()
             let drafts = TaskDrafts(count: tasks.count) { tasks[$0].draft(for: principal, defaults) }
-            let added = try await manager.tasks.add(drafts, for: principal, path: { "tasks[\($0)]." })
+            let added = try await self.tasks.add(drafts, for: principal, path: { "tasks[\($0)]." })
             let existing = added.indices.filter { added[$0].isExisting }
             return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))
         }
     }
 
     private func get(_ params: TaskGet.Params, _ context: CallContext) async throws -> TaskGet.Result {
-        let task = try await manager.queries.task(params.id, for: context.caller.principal)
+        let task = try await queries.task(params.id, for: context.caller.principal)
         return TaskGet.Result(task: try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task))
     }
 
     private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
-        let page = try await manager.queries.list(
+        let page = try await queries.list(
             params.filter?.stored ?? TaskQuery(), ascending: params.order == .ascending,
             limit: params.limit, cursor: params.cursor, for: context.caller.principal)
         return TaskList.Result(
@@ -51,7 +54,7 @@ struct TaskHandlers: Sendable {
     }
 
     private func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> TaskWait.Result {
-        let (tasks, isTimedOut) = try await manager.queries.wait(
+        let (tasks, isTimedOut) = try await queries.wait(
             for: params.ids, until: Set(params.until?.values ?? []), timeout: params.timeout,
             for: context.caller.principal)
         return TaskWait.Result(tasks: try await records(of: tasks, params.fields ?? .listing), timedOut: isTimedOut)
@@ -59,7 +62,7 @@ struct TaskHandlers: Sendable {
 
     private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
         let changes = params.changes
-        let task = try await manager.tasks.update(
+        let task = try await tasks.update(
             params.id,
             SpecificationChange(
                 fieldRefusedWhileRunning: changes.fieldRefusedWhileRunning, path: "changes.",
@@ -79,18 +82,18 @@ struct TaskHandlers: Sendable {
             }
         return .ids(
             SelectionResult.Listed(
-                try await manager.tasks.move(params.ids, to: position, for: context.caller.principal)))
+                try await tasks.move(params.ids, to: position, for: context.caller.principal)))
     }
 
     private func setSource(
         _ params: TaskSetSource.Params, _ context: CallContext
     ) async throws -> TaskSetSource.Result {
-        let task = try await manager.tasks.setSource(of: params.id, to: params.url, for: context.caller.principal)
+        let task = try await tasks.setSource(of: params.id, to: params.url, for: context.caller.principal)
         return TaskSetSource.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 
     private func result(_ params: TaskResult.Params, _ context: CallContext) async throws -> TaskResult.Result {
-        let page = try await manager.bytes.result(
+        let page = try await bytes.result(
             of: params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskResult.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length,
@@ -98,7 +101,7 @@ struct TaskHandlers: Sendable {
     }
 
     private func read(_ params: TaskRead.Params, _ context: CallContext) async throws -> TaskRead.Result {
-        let page = try await manager.bytes.read(
+        let page = try await bytes.read(
             params.id, offset: params.offset, length: Int(clamping: params.length), for: context.caller.principal)
         return TaskRead.Result(
             bytes: page.bytes, offset: page.offset, eof: page.isLast, length: page.length, state: page.state,
@@ -108,10 +111,10 @@ struct TaskHandlers: Sendable {
     private func commit(_ params: TaskCommit.Params, _ context: CallContext) async throws -> TaskCommit.Result {
         let principal = context.caller.principal
         if let filter = params.filter {
-            let counts = try await manager.staging.commit(filter.stored, for: principal)
+            let counts = try await staging.commit(filter.stored, for: principal)
             return .filter(SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
         }
-        return .ids(SelectionResult.Listed(try await manager.staging.commit(params.ids ?? [], for: principal)))
+        return .ids(SelectionResult.Listed(try await staging.commit(params.ids ?? [], for: principal)))
     }
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler
@@ -119,19 +122,19 @@ struct TaskHandlers: Sendable {
         Handler(method) { params, context in
             let principal = context.caller.principal
             if let filter = params.filter {
-                let counts = try await manager.tasks.apply(verb, to: filter.stored, for: principal)
+                let counts = try await tasks.apply(verb, to: filter.stored, for: principal)
                 return .filter(
                     SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
             }
             return .ids(
-                SelectionResult.Listed(try await manager.tasks.apply(verb, to: params.ids ?? [], for: principal)))
+                SelectionResult.Listed(try await tasks.apply(verb, to: params.ids ?? [], for: principal)))
         }
     }
 
     // MARK: Records
 
     private func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
-        try await TaskRecords(manager: manager).records(of: tasks, columns)
+        try await TaskRecords(queries: queries).records(of: tasks, columns)
     }
 }
 

@@ -4,18 +4,18 @@ import XferProtocol
 
 /// Makes records of tasks, with the state that only the running service has.
 struct TaskRecords: Sendable {
-    let manager: TransferManager
+    let queries: TaskQueries
 
     func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
         let running = tasks.filter { $0.state == .running }.map(\.id)
-        let progress = running.isEmpty ? [:] : await manager.queries.progress(of: running)
+        let progress = running.isEmpty ? [:] : await queries.progress(of: running)
         // A task without a transfer has no bytes that could be resumed.
         let mayResume = columns.contains("resumable") && tasks.contains { $0.transferID != nil }
-        let resumable = mayResume ? try await manager.queries.resumability(of: tasks) : [:]
-        let segments = columns.contains("ranges") ? try await manager.queries.segments(of: tasks) : [:]
-        let isDegraded = columns.contains("wait") && manager.degradation != nil
+        let resumable = mayResume ? try await queries.resumability(of: tasks) : [:]
+        let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
+        let isDegraded = columns.contains("wait") && queries.degradation != nil
         let queued = columns.contains("wait") ? tasks.filter { $0.state == .queued }.map(\.host) : []
-        let cooldowns = queued.isEmpty ? [:] : try await manager.queries.cooldowns(of: Set(queued))
+        let cooldowns = queued.isEmpty ? [:] : try await queries.cooldowns(of: Set(queued))
         return tasks.map { task in
             var record = TaskRecord(
                 task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])

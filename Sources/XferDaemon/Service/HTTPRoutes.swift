@@ -6,7 +6,8 @@ import XferProtocol
 
 /// The resources of the socket for `GET` beside `POST /rpc`.
 struct HTTPRoutes: Sendable {
-    let manager: TransferManager
+    let hub: EventHub
+    let queries: TaskQueries
     let service: DaemonService
     let metrics: PrometheusRegistry
     let leases: EventLeases
@@ -21,7 +22,7 @@ struct HTTPRoutes: Sendable {
                     contentType: PrometheusRegistry.contentType, body: .bytes(Array(metrics.render().utf8)))
             },
             HTTPRoute("/healthz") { _, _ in
-                manager.degradation.map { .text("degraded: the database cannot be written: \($0)\n", status: 503) }
+                queries.degradation.map { .text("degraded: the database cannot be written: \($0)\n", status: 503) }
                     ?? .text("ok\n")
             },
             HTTPRoute("/events", respond: events),
@@ -45,7 +46,7 @@ struct HTTPRoutes: Sendable {
             guard let lease = leases.lease(for: connection) else {
                 return .text("a user can have \(EventLeases.maxPerUser) event streams\n", status: 503)
             }
-            let feed = try await EventFeed(manager, filter: filter, since: since, lease: lease)
+            let feed = try await EventFeed(hub, queries, filter: filter, since: since, lease: lease)
             return HTTPAnswer(
                 contentType: "text/event-stream", headers: [("Cache-Control", "no-store")],
                 body: .stream(ServerSentEvents(feed: feed)))

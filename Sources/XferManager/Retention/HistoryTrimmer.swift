@@ -51,7 +51,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
             repeat {
                 trimmed = try await store.write(.bulky) { tx in
                     try tx.trimEvents(
-                        maxCount: Int64(retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
+                        maxCount: Int64(clamping: retention.maxEvents), olderThan: ago(retention.maxEventAge), now: now)
                 }
             } while trimmed > 0
         }

@@ -61,9 +61,9 @@ public actor ClockFollower: ManagerPart {
         var after: TaskID?
         do {
             while true {
-                let now = clock()
                 let (last, effects) = try await store.write(.bulky) {
-                    [after, zones, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
+                    [after, zones, clock, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
+                    let now = clock()
                     let tasks = try tx.tasksWithConditions(after: after, limit: StoreTransaction.largestStep)
                     return (tasks.last?.id, try tx.applyConditions(to: tasks, zones, inFlight, at: now))
                 }

@@ -85,8 +85,10 @@ extension RunScheduler {
             zones: zones, inFlight: context.inFlight, isMetered: isMetered,
             segments: settings.segments, now: clock())
         pass.beingDeleted = transfersBeingDeleted
-        let (starts, wakeUp) = try await store.write { [pass] tx in
+        let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
+            // A condition that another transaction found open before this one is not closed again.
+            pass.now = clock()
             try pass.startAll(in: tx)
             return (pass.starts, try tx.nextWakeUp())
         }
@@ -124,8 +126,8 @@ extension RunScheduler {
     /// Evaluates due conditions and notifies dependents of ended tasks, one step of each. The timer fires again at once
     /// for the rest.
     func settleConditions() async throws {
-        let now = clock()
-        let effects = try await store.write(.bulky) { [zones, inFlight = context.inFlight] tx in
+        let effects = try await store.write(.bulky) { [zones, clock, inFlight = context.inFlight] tx in
+            let now = clock()
             let due = try tx.dueConditions(now: now, limit: StoreTransaction.largestStep)
             let effects = try tx.applyConditions(to: due, zones, inFlight, at: now)
             try tx.notifyDependents(zones, at: now)

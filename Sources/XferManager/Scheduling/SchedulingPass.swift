@@ -43,7 +43,7 @@ struct SchedulingPass: Sendable {
     let isMetered: Bool
     /// For downloads that do not set `segments`.
     let segments: SegmentCount
-    let now: Timestamp
+    var now: Timestamp
     private(set) var starts = Starts()
     /// Tasks that got a slot.
     private var picked = 0

@@ -119,6 +119,9 @@ public struct TaskQueries: ManagerPart, Sendable {
     /// Tasks by state, of all owners.
     public func counts() async throws -> [TaskState: Int64] { try await store.read { try $0.counts() } }
 
+    /// Why the database cannot be written; nil while it can.
+    public var degradation: String? { store.degradation }
+
     /// Counters of the running ones among these tasks.
     public func progress(of ids: [TaskID]) async -> [TaskID: ProgressSnapshot] { await scheduler.progress(of: ids) }
 

@@ -7,8 +7,12 @@ import XferTestSupport
 final class ConsoleShell {
     struct Output {
         fileprivate let file: String
-        /// What was written so far.
-        var text: String { (try? FileTree.text(file)) ?? "" }
+        /// What was written so far, without bash's own words about a job that was killed: they come with whichever command
+        /// runs when it notices.
+        var text: String {
+            let text = (try? FileTree.text(file)) ?? ""
+            return text.replacing(#/(?m)^/bin/bash: line \d+: +\d+ Killed .*\n/#, with: "")
+        }
     }
 
     private let scratch: TemporaryDirectory
