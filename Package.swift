@@ -88,8 +88,8 @@ let package = Package(
         library(
             "XferManager",
             [
-                "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel",
-                logging, metrics, nioLocks,
+                "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferProtocol",
+                "XferModel", "StrictJSON", logging, metrics, nioLocks,
             ]),
         library(
             "XferDaemon",
@@ -131,8 +131,8 @@ let package = Package(
         tests(
             "XferManagerTests",
             [
-                "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferModel", "XferTestSupport",
-                logging, nioLocks,
+                "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferProtocol", "XferModel",
+                "XferTestSupport", logging, nioLocks,
             ]),
         tests(
             "XferDaemonTests",

@@ -31,8 +31,8 @@ enum ImportTable {
 
         // The service.
         "XferManager": posix + [
-            "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferModel", "Metrics",
-            "NIOConcurrencyHelpers",
+            "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferProtocol",
+            "XferModel", "StrictJSON", "Metrics", "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
             "CLinux", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON",

@@ -62,7 +62,7 @@ public enum Daemon {
         let manager = try await TransferManager.open(
             stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
             version: XferVersion.current, logger: logger, reader: ResponseObjects.reader,
-            describe: { TaskRecord($0).wire.text }, accounts: AccountDirectory.account)
+            accounts: AccountDirectory.account)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
         let shutdown = ShutdownRequest()
         let endpoints = RPCEndpoint.all(sockets, path: instance.paths.socket, settings: settings)

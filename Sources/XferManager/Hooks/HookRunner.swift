@@ -1,9 +1,11 @@
 import Glibc
 import Logging
 import NIOConcurrencyHelpers
+import StrictJSON
 import XferCore
 import XferFiles
 import XferModel
+import XferProtocol
 
 /// Runs the operator's commands, a few at a time, and writes their output to the log.
 ///
@@ -95,4 +97,9 @@ extension HookProcess.End {
         case .notStarted(let code): "could not be started: \(String(cString: strerror(code)))"
         }
     }
+}
+
+extension TransferTask {
+    /// The task as its hooks read it: its record as JSON text, without secrets.
+    var hookDescription: String { TaskRecord(self).wire.text }
 }

@@ -80,12 +80,11 @@ public final class TransferManager: ManagerPart, Sendable {
     /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
     /// - Parameters:
     ///   - reader: parses response bodies.
-    ///   - describe: makes the description of a task that hooks read.
     ///   - accounts: finds the groups of tasks' owners.
     ///   - clocks: the clocks for retention; nil is `clock` and the machine's uptime.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
-        reader: @escaping ResponseReader, describe: @escaping TaskDescriber = { "\($0.id)" },
+        reader: @escaping ResponseReader,
         accounts: @escaping AccountLookup = { _ in nil }, clock: @escaping WallClock = Clocks.wall,
         clocks: ClockReader? = nil
     ) async throws -> TransferManager {
@@ -106,7 +105,7 @@ public final class TransferManager: ManagerPart, Sendable {
                     metrics.onCommit(events)
                 },
                 onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
-                describe: describe))
+                describe: { $0.hookDescription }))
         let digest: SecretDigest
         let policies: PolicyRegistry
         let ages: RetentionAges
@@ -155,8 +154,8 @@ public final class TransferManager: ManagerPart, Sendable {
                 secrets: SecretReader(
                     credentialsDirectory: settings.credentialsDirectory, environment: settings.environment),
                 environmentProxies: NIOLockedValueBox(settings.environmentProxies)),
-            cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), describe: describe,
-            clock: clock, ages: ages, logger: logger)
+            cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), clock: clock,
+            ages: ages, logger: logger)
         let context = ManagerContext(
             services: services, hub: hub, metrics: metrics,
             zones: TimeZones(

@@ -3,11 +3,8 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
-public import XferModel
+import XferModel
 import XferStore
-
-/// Describes a task in text, without secrets. Hooks read it; `TransferManager.open` gets the function from its caller.
-public typealias TaskDescriber = @Sendable (TransferTask) -> String
 
 /// The services that all runs share.
 struct RunServices: Sendable {
@@ -31,8 +28,6 @@ struct RunServices: Sendable {
     let cookies: CookieJars
     let cache: ResponseCache
     let hooks: HookRunner
-    /// Makes the description of a task that its hooks get.
-    let describe: TaskDescriber
     let clock: WallClock
     /// Decides whether something is old enough to be deleted.
     let ages: RetentionAges

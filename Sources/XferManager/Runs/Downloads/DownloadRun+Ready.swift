@@ -105,7 +105,7 @@ extension DownloadRun {
         guard let task = try await services.store.read({ try $0.task(id) }) else { throw Overtaken() }
         let occasion = HookRunner.Occasion(
             kind: .postProcess, hook: hook, task: id, file: directory.path(of: working.name),
-            name: working.finalName, description: services.describe(task))
+            name: working.finalName, description: task.hookDescription)
         let stop = HookStop()
         control.setHook(stop)
         let report = await services.hooks.run(occasion, stop: stop)
