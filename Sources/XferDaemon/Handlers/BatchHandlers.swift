@@ -1,4 +1,3 @@
-import StrictJSON
 import XferManager
 import XferModel
 import XferProtocol
@@ -24,42 +23,37 @@ struct BatchHandlers: Sendable {
         let read = try Entries(params)
         let tasks = read.tasks
         let added = try await batches.add(
-            TaskDrafts(count: tasks.count) { tasks[$0].task.draft(for: principal, defaults) },
+            TaskDrafts(count: tasks.count) { tasks[$0].draft(for: principal, defaults) },
             BatchCommands.Options(
                 maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,
                 asked: params.clientKey == nil ? "" : params.canonicalText),
-            for: principal, path: { "tasks[\(tasks[$0].index)]." },
-            wording: { read.wording($0) })
+            at: read.places, unreadable: read.refusals, for: principal)
         var result = BatchAdd.Result()
         result.batch = BatchRecord(added.batch)
         result.ids = added.ids
-        result.errors = try added.refused.map { try [BatchRefusal](lenient: JSONValue(parsing: $0.utf8)) } ?? []
+        result.errors = added.refusals
         result.existing = added.isExisting ? true : nil
         return result
     }
 
     /// The valid entries, and the errors of the others.
     private struct Entries: Sendable {
-        var tasks: [(index: Int, task: NewTask)] = []
+        var tasks: [NewTask] = []
+        /// The index of each task's entry.
+        var places: [Int] = []
         var refusals: [BatchRefusal] = []
 
         /// - Throws: `WireError` when the batch is atomic and an entry is at fault.
         init(_ params: BatchAdd.Params) throws {
             for index in params.tasks.indices {
                 do throws(WireError) {
-                    tasks.append((index, try params.task(at: index)))
+                    tasks.append(try params.task(at: index))
+                    places.append(index)
                 } catch {
                     if params.atomic { throw error }
                     refusals.append(BatchRefusal(index: index, RPCFailure(error)))
                 }
             }
-        }
-
-        /// All refusals as they are answered, now and to a repeated add; nil for none.
-        func wording(_ refused: [Int: ManagerError]) -> String? {
-            let judged = refused.map { BatchRefusal(index: tasks[$0.key].index, ErrorAnswers.failure($0.value)) }
-            let all = (refusals + judged).sorted { $0.index < $1.index }
-            return all.isEmpty ? nil : all.wire.text
         }
     }
 }

@@ -1,6 +1,8 @@
+import StrictJSON
 import XferCore
 import XferFiles
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// `batch.*`: many tasks in one transaction, as a group with its own concurrency, counted together. Class of origin:
@@ -34,8 +36,8 @@ public struct BatchCommands: ManagerPart, Sendable {
         public var batch: Batch
         /// Its members in the order of their drafts; for an existing batch those that still exist.
         public var ids: [TaskID]
-        /// The text that `wording` made of the refusals, now or at the first add.
-        public var refused: String?
+        /// The entries that did not become members, now or at the first add.
+        public var refusals: [BatchRefusal]
         /// Whether its `client_key` belongs to the batch of an earlier add.
         public var isExisting = false
     }
@@ -43,13 +45,12 @@ public struct BatchCommands: ManagerPart, Sendable {
     /// Adds a batch in one transaction. When this returns, it survives a power failure.
     ///
     /// - Parameters:
-    ///   - path: the prefix of field names in errors, by the draft's index.
-    ///   - wording: converts the refused drafts, by index, to the text that is stored for the caller; nil for none.
+    ///   - places: the index of each draft's entry in the call.
+    ///   - refusals: the entries that could not be read, and so have no draft.
     /// - Throws: `ManagerError`; for a draft only if the batch is atomic.
     public func add(
         _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: Options,
-        for principal: Principal, path: @escaping @Sendable (Int) -> String,
-        wording: @escaping @Sendable ([Int: ManagerError]) -> String?
+        at places: [Int], unreadable refusals: [BatchRefusal] = [], for principal: Principal
     ) async throws -> Added {
         guard !isShuttingDown else { throw ManagerError.shuttingDown }
         guard drafts.count <= TaskCommands.largestAdd else {
@@ -57,7 +58,7 @@ public struct BatchCommands: ManagerPart, Sendable {
         }
         let owner = principal.owner
         if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
-        let (admitted, refusals) = try await admit(drafts, options, for: principal, path: path)
+        let (admitted, refused) = try await admit(drafts, at: places, options, for: principal)
         let rules = tasks.addRules(for: principal)
         let added: (answer: Added, effects: [Effect])
         do {
@@ -66,7 +67,7 @@ public struct BatchCommands: ManagerPart, Sendable {
                     if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
                     var aftermath = AddAftermath()
                     let answer = try tx.insert(
-                        admitted, refusals, options, rules, wording: wording, followedBy: &aftermath)
+                        admitted, refusals + refused, options, rules, followedBy: &aftermath)
                     if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
                     try tx.requireRoom(of: principal)
                     return (answer, aftermath.effects)
@@ -93,20 +94,20 @@ public struct BatchCommands: ManagerPart, Sendable {
     // MARK: Steps
 
     private func admit(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: Options,
-        for principal: Principal, path: @escaping @Sendable (Int) -> String
-    ) async throws -> (admitted: [AdmittedEntry], refusals: [Int: ManagerError]) {
-        let judged = try await admission(for: principal).admitEach(drafts, path: path)
+        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, at places: [Int], _ options: Options,
+        for principal: Principal
+    ) async throws -> (admitted: [AdmittedEntry], refusals: [BatchRefusal]) {
+        let judged = try await admission(for: principal).admitEach(drafts, path: { "tasks[\(places[$0])]." })
         var admitted: [AdmittedEntry] = []
-        var refusals: [Int: ManagerError] = [:]
+        var refusals: [BatchRefusal] = []
         do {
-            for (index, verdict) in judged.enumerated() {
+            for (place, verdict) in zip(places, judged) {
                 do {
                     let (tasks, files) = try await services.spoolSources(
-                        of: [try verdict.get()], path: { _ in path(index) })
-                    admitted += tasks.map { AdmittedEntry(index: index, task: $0, files: files) }
+                        of: [try verdict.get()], path: { _ in "tasks[\(place)]." })
+                    admitted += tasks.map { AdmittedEntry(place: place, task: $0, files: files) }
                 } catch let error as ManagerError where !options.isAtomic {
-                    refusals[index] = error
+                    refusals.append(BatchRefusal(index: place, error.failure))
                 }
             }
         } catch {
@@ -119,16 +120,16 @@ public struct BatchCommands: ManagerPart, Sendable {
 
 /// An accepted entry, with the copies that were made for it.
 private struct AdmittedEntry: Sendable {
-    var index: Int
+    /// The index of the entry in the call.
+    var place: Int
     var task: AdmittedTask
     var files: [SpoolFile]
 }
 
 extension StoreTransaction {
     fileprivate func insert(
-        _ admitted: [AdmittedEntry], _ refused: [Int: ManagerError], _ options: BatchCommands.Options,
-        _ rules: AddRules, wording: ([Int: ManagerError]) -> String?,
-        followedBy aftermath: inout AddAftermath
+        _ admitted: [AdmittedEntry], _ refused: [BatchRefusal], _ options: BatchCommands.Options,
+        _ rules: AddRules, followedBy aftermath: inout AddAftermath
     ) throws -> BatchCommands.Added {
         let (id, group) = try insertBatch(
             owner: rules.principal.owner, maxActive: options.maxActive, clientKey: options.clientKey,
@@ -143,13 +144,13 @@ extension StoreTransaction {
             } catch let error as ManagerError where !options.isAtomic {
                 // The error was thrown before any row of the task was written, for example because a policy was just
                 // removed. Only a run of a single task can be refused here.
-                refusals[admitted[run.lowerBound].index] = error
+                refusals.append(BatchRefusal(index: admitted[run.lowerBound].place, error.failure))
             }
         }
-        let words = wording(refusals)
-        try seal(id, total: ids.count, refused: words)
+        refusals.sort { $0.index < $1.index }
+        try seal(id, total: ids.count, refused: refusals.isEmpty ? nil : refusals.wire.text)
         guard let batch = try batch(id) else { throw ManagerError.batchNotFound(id) }
-        return BatchCommands.Added(batch: batch, ids: ids, refused: words)
+        return BatchCommands.Added(batch: batch, ids: ids, refusals: refusals)
     }
 }
 
@@ -165,6 +166,7 @@ extension StoreReader {
         guard let batch = try batch(earlier.id) else { return nil }
         return BatchCommands.Added(
             batch: batch, ids: try members(of: earlier.id, limit: TaskCommands.largestAdd),
-            refused: earlier.refused, isExisting: true)
+            refusals: try earlier.refused.map { try [BatchRefusal](lenient: JSONValue(parsing: $0.utf8)) } ?? [],
+            isExisting: true)
     }
 }

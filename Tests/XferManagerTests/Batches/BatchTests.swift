@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -29,9 +30,8 @@ import XferTestSupport
         to manager: TransferManager, _ fixture: ManagerFixture, for principal: Principal = caller, slot: String? = nil
     ) async throws -> BatchCommands.Added {
         try await manager.batches.add(
-            drafts(urls, in: fixture.downloads, for: principal, slot: slot), options, for: principal,
-            path: { "tasks[\($0)]." },
-            wording: { $0.isEmpty ? nil : $0.keys.sorted().map(String.init).joined(separator: ",") })
+            drafts(urls, in: fixture.downloads, for: principal, slot: slot), options,
+            at: Array(urls.indices), for: principal)
     }
 
     private static func completed(_ id: BatchID, _ manager: TransferManager) async throws -> Batch {
@@ -59,7 +59,7 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let added = try await Self.add((0..<5).map { fixture.server.url("/\($0)") }, to: manager, fixture)
-        #expect(added.ids.count == 5 && added.refused == nil && added.batch.total == 5)
+        #expect(added.ids.count == 5 && added.refusals.isEmpty && added.batch.total == 5)
         let group = GroupKey(owner: Self.caller.owner, name: added.batch.group)
         // 1 and 3 fail at once; then three run, and slots are left for others.
         try await eventually("three run") { await manager.scheduler.machine.activeCount(of: group) == 3 }
@@ -117,13 +117,13 @@ import XferTestSupport
         }
         #expect(try await manager.queries.counts().isEmpty)
         let added = try await Self.add(urls, to: manager, fixture)
-        #expect(added.refused == "1,3" && added.ids.count == 2 && added.batch.total == 2)
+        #expect(added.refusals.map(\.index) == [1, 3] && added.ids.count == 2 && added.batch.total == 2)
         let batch = try await Self.completed(added.batch.id, manager)
         #expect(batch.finished == 2 && batch.skipped == 1)
 
         // All bad: nothing to wait for.
         let empty = try await Self.add(["", "nonsense"], to: manager, fixture)
-        #expect(empty.batch.total == 0 && empty.batch.completedAt != nil && empty.refused == "0,1")
+        #expect(empty.batch.total == 0 && empty.batch.completedAt != nil && empty.refusals.map(\.index) == [0, 1])
         await manager.shutdown(.suspend)
     }
 
@@ -155,7 +155,7 @@ import XferTestSupport
         let first = try await Self.add(urls, options, to: manager, fixture)
         let again = try await Self.add(urls, options, to: manager, fixture)
         #expect(again.isExisting && !first.isExisting)
-        #expect(again.ids == first.ids && again.batch == first.batch && again.refused == "1")
+        #expect(again.ids == first.ids && again.batch == first.batch && again.refusals.map(\.index) == [1])
         #expect(try await manager.queries.counts() == [.queued: 1])
         options.asked = "others"
         await #expect(throws: ManagerError.batchKeyReused(existing: first.batch.id)) {
