@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager
@@ -10,8 +11,8 @@ import XferTestSupport
     /// At one byte per second none of these would end within the test.
     private static let limit: Int64 = 1
 
-    private static let unlimited = SpecificationChange(fieldRefusedWhileRunning: nil, path: "") {
-        $0.maxReceiveRate = 0
+    private static let unlimited = TaskChanges.changing {
+        $0.limits.maxReceiveRate = .set(0)
     }
 
     /// Wherever the change meets the start, between its commit and its launch too, it is taken over.

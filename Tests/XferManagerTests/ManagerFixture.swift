@@ -3,6 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 import XferCore
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager
@@ -111,4 +112,13 @@ final class ManagerFixture: Sendable {
 
     /// What lies in the downloads directory.
     func files() throws -> [String] { try FileTree.entries(below: downloads) }
+}
+
+extension TaskChanges {
+    /// The changes that `change` names.
+    static func changing(_ change: (inout TaskChanges) -> Void) -> TaskChanges {
+        var changes = TaskChanges()
+        change(&changes)
+        return changes
+    }
 }

@@ -61,14 +61,7 @@ struct TaskHandlers: Sendable {
     }
 
     private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
-        let changes = params.changes
-        let task = try await tasks.update(
-            params.id,
-            SpecificationChange(
-                fieldRefusedWhileRunning: changes.fieldRefusedWhileRunning, path: "changes.",
-                directoryField: changes.directoryField, namesDirectory: changes.namesDirectory,
-                change: { changes.apply(to: &$0) }),
-            for: context.caller.principal)
+        let task = try await tasks.update(params.id, params.changes, for: context.caller.principal)
         return TaskUpdate.Result(task: try await records(of: [task], .listing).first ?? TaskRecord(task))
     }
 

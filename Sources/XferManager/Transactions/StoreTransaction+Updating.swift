@@ -1,44 +1,23 @@
 import XferCore
-public import XferModel
+import XferModel
+import XferProtocol
 import XferStore
 
-/// Changes that a caller requests for a task.
-public struct SpecificationChange: Sendable {
-    /// Applied to the specification; has no other effect.
-    public var change: @Sendable (inout TaskSpecification) -> Void
-    /// The first changed field that a running task refuses; nil if there is none.
-    public var fieldRefusedWhileRunning: String?
+extension TaskChanges {
     /// The prefix of field names in errors.
-    public var path: String
-    /// The field that names the directory, if it changes: `dir` or `output`.
-    public var directoryField: String
-    /// Whether the request names a directory, even the same one: a guest's is then checked again.
-    public var namesDirectory: Bool
-
-    public init(
-        fieldRefusedWhileRunning: String?, path: String, directoryField: String = "dir",
-        namesDirectory: Bool = false,
-        change: @escaping @Sendable (inout TaskSpecification) -> Void
-    ) {
-        self.change = change
-        self.fieldRefusedWhileRunning = fieldRefusedWhileRunning
-        self.path = path
-        self.directoryField = directoryField
-        self.namesDirectory = namesDirectory
-    }
+    static let path = "changes."
 }
 
 /// Changes tasks.
 extension StoreTransaction {
     /// A staged file is whole, so the fields for fetching it and for its directory can no longer change.
-    private static func refuse(
-        _ wanted: TaskSpecification, insteadOf task: TransferTask, path: String
-    ) throws {
+    private static func refuse(_ wanted: TaskSpecification, insteadOf task: TransferTask) throws {
         let had = task.specification
         guard
             wanted.request == had.request, wanted.checksum == had.checksum, wanted.policy == had.policy,
             wanted.destination.directory == had.destination.directory, wanted.segments == had.segments
         else {
+            let path = TaskChanges.path
             throw ManagerError.invalidState(
                 task.id, task.state,
                 reason: "\(path)output within its directory and \(path)on_conflict can change, and what is no part of "
@@ -49,7 +28,7 @@ extension StoreTransaction {
     /// Returns the changed task, and the transfer it left if its directory changed. Bytes do not move between
     /// directories; they are fetched again.
     func apply(
-        _ changes: SpecificationChange, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
+        _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
         for principal: Principal, at now: Timestamp
     ) throws -> (TransferTask, TransferID?) {
         guard let task = try visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
@@ -58,11 +37,11 @@ extension StoreTransaction {
         }
         if task.state == .running, let field = changes.fieldRefusedWhileRunning {
             throw ManagerError.invalidState(
-                id, task.state, reason: "\(changes.path)\(field) cannot change while the task runs: pause it first")
+                id, task.state, reason: "\(TaskChanges.path)\(field) cannot change while the task runs: pause it first")
         }
         var machine = TaskStateMachine(task)
-        machine.respecify(changes.change)
-        if task.state == .staged { try Self.refuse(machine.task.specification, insteadOf: task, path: changes.path) }
+        machine.respecify { changes.apply(to: &$0) }
+        if task.state == .staged { try Self.refuse(machine.task.specification, insteadOf: task) }
         if machine.task.specification.request.allowsMetered, !task.specification.request.allowsMetered,
             task.wait?.reason == .network
         {

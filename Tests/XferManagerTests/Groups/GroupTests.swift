@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -87,9 +88,7 @@ import XferTestSupport
         try await eventually("four run") { await manager.scheduler.machine.activeCount == 4 }
         #expect(await manager.scheduler.machine.activeCount(of: Self.key) == 2)
         // What runs and is put into another group counts there.
-        _ = try await manager.tasks.update(
-            ids[0], SpecificationChange(fieldRefusedWhileRunning: nil, path: "") { $0.group = nil },
-            for: Self.caller)
+        _ = try await manager.tasks.update(ids[0], .changing { $0.group = .clear }, for: Self.caller)
         #expect(await manager.scheduler.machine.activeCount(of: Self.key) == 1)
         gate.open()
         for id in ids { #expect(try await fixture.end(of: id, in: manager).state == .completed) }

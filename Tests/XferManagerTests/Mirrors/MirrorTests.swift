@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferManager
@@ -252,8 +253,7 @@ import XferTestSupport
         gate.open()
         let kept = try await manager.queries.task(id, for: ManagerFixture.caller)
         #expect(kept.received == 2 * Mirrors.cut)
-        _ = try await manager.tasks.update(
-            id, .init(fieldRefusedWhileRunning: "checksum", path: "") { $0.checksum = nil }, for: ManagerFixture.caller)
+        _ = try await manager.tasks.update(id, .changing { $0.checksum = .clear }, for: ManagerFixture.caller)
         _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         #expect(try await mirrors.end(of: id, in: manager).state == .completed)
         #expect(try mirrors.holds(Self.right))

@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -131,10 +132,7 @@ import XferTestSupport
             }
         }
         func update(_ id: TaskID, after: [TaskID]) async throws -> TransferTask {
-            let update = SpecificationChange(fieldRefusedWhileRunning: "after", path: "changes.") {
-                $0.schedule.after = after
-            }
-            return try await manager.tasks.update(id, update, for: ManagerFixture.caller)
+            try await manager.tasks.update(id, .changing { $0.after = .set(after) }, for: ManagerFixture.caller)
         }
         let second = try await add("d", after: [mine], to: manager, fixture)
         let third = try await add("e", after: [second], to: manager, fixture)

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import Testing
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -13,10 +14,9 @@ import XferTestSupport
     }
 
     private func update(
-        _ id: TaskID, in manager: TransferManager, _ change: @escaping @Sendable (inout TaskSchedule) -> Void
+        _ id: TaskID, in manager: TransferManager, _ change: (inout TaskChanges) -> Void
     ) async throws -> TransferTask {
-        let update = SpecificationChange(fieldRefusedWhileRunning: nil, path: "changes.") { change(&$0.schedule) }
-        return try await manager.tasks.update(id, update, for: ManagerFixture.caller)
+        try await manager.tasks.update(id, .changing(change), for: ManagerFixture.caller)
     }
 
     private func task(_ id: TaskID, in manager: TransferManager) async throws -> TransferTask {
@@ -175,7 +175,9 @@ import XferTestSupport
                 == "window.zone: that is no time zone's name")
         let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
         await #expect(throws: ManagerError.self) {
-            try await update(id, in: manager) { $0.window = TimeWindow(days: [.monday], zone: "Nowhere") }
+            try await update(id, in: manager) {
+                $0.window = .set(WindowRecord(TimeWindow(days: [.monday], zone: "Nowhere")))
+            }
         }
         #expect(try await task(id, in: manager).specification.schedule.isEmpty)
         await manager.shutdown(.suspend)
@@ -192,15 +194,15 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("it runs") { await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
         let window = try Self.night()
-        let held = try await update(id, in: manager) { $0.window = window }
+        let held = try await update(id, in: manager) { $0.window = .set(WindowRecord(window)) }
         #expect(held.wait == Wait(.schedule, until: at("2026-01-05T21:00:00Z")))
         gate.open()
         let later = try await update(id, in: manager) {
-            $0.window = nil
-            $0.notBefore = at("2026-01-07T00:00:00Z")
+            $0.window = .clear
+            $0.notBefore = .set(at("2026-01-07T00:00:00Z"))
         }
         #expect(later.wait == Wait(.schedule, until: at("2026-01-07T00:00:00Z")))
-        let free = try await update(id, in: manager) { $0.notBefore = nil }
+        let free = try await update(id, in: manager) { $0.notBefore = .clear }
         #expect(free.state == .queued && free.wait == nil)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)

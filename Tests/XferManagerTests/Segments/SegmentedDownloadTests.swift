@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -43,9 +44,7 @@ import XferTestSupport
         try await eventually("it brings bytes") {
             await segmented.manager.queries.progress(of: [id])[id]?.received == 20_000
         }
-        let four = SpecificationChange(fieldRefusedWhileRunning: "segments", path: "changes.") {
-            $0.segments = .exactly(4)
-        }
+        let four = TaskChanges.changing { $0.segments = .set(.exactly(4)) }
         await #expect(throws: ManagerError.self) {
             try await segmented.manager.tasks.update(id, four, for: SegmentFixture.caller)
         }

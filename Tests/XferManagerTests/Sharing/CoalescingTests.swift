@@ -2,6 +2,7 @@ import Glibc
 import Testing
 import XferCore
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -352,9 +353,7 @@ import XferTestSupport
         try await stalled.runsEnded(ids[0], ids[1])
         let changed = try await stalled.manager.tasks.update(
             ids[0],
-            .init(fieldRefusedWhileRunning: "headers", path: "") {
-                $0.request.headers = [HeaderField(name: "X-A", value: "b")]
-            }, for: Self.caller)
+            .changing { $0.headers = HeaderList([HeaderField(name: "X-A", value: "b")]) }, for: Self.caller)
         #expect(changed.transferID == nil && changed.received == 0)
         let kept = try await stalled.task(ids[1])
         #expect(kept.transferID != nil && kept.received > 0)
@@ -379,7 +378,7 @@ import XferTestSupport
         try await stalled.apply(.cancel, fast)
         try await eventually("the limit holds") { await rate() == 1000 }
         _ = try await stalled.manager.tasks.update(
-            slow, .init(fieldRefusedWhileRunning: nil, path: "") { $0.maxReceiveRate = 0 }, for: Self.caller)
+            slow, .changing { $0.limits.maxReceiveRate = .set(0) }, for: Self.caller)
         #expect(await rate() == 0)
         stalled.gate.open()
         try await stalled.completed([slow], names: ["slow"])

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import Testing
 import XferFiles
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -109,9 +110,9 @@ import XferTestSupport
         await isHeld.wait()
         _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
         try await eventually("the run is there") { await manager.scheduler.runs[id] != nil }
-        let unlimited = SpecificationChange(fieldRefusedWhileRunning: nil, path: "") {
-            $0.maxReceiveRate = 0
-            $0.maxSendRate = 0
+        let unlimited = TaskChanges.changing {
+            $0.limits.maxReceiveRate = .set(0)
+            $0.limits.maxSendRate = .set(0)
         }
         _ = try await manager.tasks.update(id, unlimited, for: ManagerFixture.caller)
         door.lock()
