@@ -18,16 +18,13 @@ struct BatchHandlers: Sendable {
     }
 
     private func add(_ params: BatchAdd.Params, _ context: CallContext) async throws -> BatchAdd.Result {
-        let principal = context.caller.principal
         let defaults = defaults()
-        let read = try Entries(params)
-        let tasks = read.tasks
         let added = try await batches.add(
-            TaskDrafts(count: tasks.count) { tasks[$0].draft(for: principal, defaults) },
+            try BatchCommands.Entries(params),
             BatchCommands.Options(
                 maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,
                 asked: params.clientKey == nil ? "" : params.canonicalText),
-            at: read.places, unreadable: read.refusals, for: principal)
+            defaults, for: context.caller.principal)
         var result = BatchAdd.Result()
         result.batch = BatchRecord(added.batch)
         result.ids = added.ids
@@ -35,24 +32,19 @@ struct BatchHandlers: Sendable {
         result.existing = added.isExisting ? true : nil
         return result
     }
+}
 
-    /// The valid entries, and the errors of the others.
-    private struct Entries: Sendable {
-        var tasks: [NewTask] = []
-        /// The index of each task's entry.
-        var places: [Int] = []
-        var refusals: [BatchRefusal] = []
-
-        /// - Throws: `WireError` when the batch is atomic and an entry is at fault.
-        init(_ params: BatchAdd.Params) throws {
-            for index in params.tasks.indices {
-                do throws(WireError) {
-                    tasks.append(try params.task(at: index))
-                    places.append(index)
-                } catch {
-                    if params.atomic { throw error }
-                    refusals.append(BatchRefusal(index: index, RPCFailure(error)))
-                }
+extension BatchCommands.Entries {
+    /// - Throws: `WireError` when the batch is atomic and an entry is at fault.
+    init(_ params: BatchAdd.Params) throws {
+        self.init()
+        for index in params.tasks.indices {
+            do throws(WireError) {
+                tasks.append(try params.task(at: index))
+                places.append(index)
+            } catch {
+                if params.atomic { throw error }
+                refusals.append(BatchRefusal(index: index, RPCFailure(error)))
             }
         }
     }

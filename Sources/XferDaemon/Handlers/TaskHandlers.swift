@@ -27,13 +27,11 @@ struct TaskHandlers: Sendable {
         let principal = context.caller.principal
         switch params {
         case .one(let task):
-            let (task, isExisting) = try await tasks.add(task.draft(for: principal, defaults()), for: principal)
+            let (task, isExisting) = try await tasks.add(task, defaults(), for: principal)
             let record = try await records(of: [task], .listing).first ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
-            let defaults = defaults()
-            let drafts = TaskDrafts(count: tasks.count) { tasks[$0].draft(for: principal, defaults) }
-            let added = try await self.tasks.add(drafts, for: principal, path: { "tasks[\($0)]." })
+            let added = try await self.tasks.add(tasks, defaults(), for: principal, path: { "tasks[\($0)]." })
             let existing = added.indices.filter { added[$0].isExisting }
             return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))
         }

@@ -1,7 +1,7 @@
 import XferModel
 import XferStore
 
-/// Reads the profiles when the first draft of a call names one, so that every draft is checked against the same
+/// Reads the profiles when the first task of a call names one, so that every task is checked against the same
 /// profiles on any processor.
 actor ProfileReading {
     private let store: TaskStore

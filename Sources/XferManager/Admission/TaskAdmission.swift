@@ -2,11 +2,12 @@ import XferCore
 import XferCurl
 import XferFiles
 import XferModel
+import XferProtocol
 import XferStore
 
-/// Checks drafts: converts what a client worded to a specification, or names the invalid field.
+/// Checks new tasks: converts what a client worded to a specification, or names the invalid field.
 ///
-/// It opens each destination directory once for each share of a call's drafts. The opening checks roots, links and
+/// It opens each destination directory once for each share of a call's tasks. The opening checks roots, links and
 /// permissions.
 struct TaskAdmission: Sendable {
     let principal: Principal
@@ -21,28 +22,38 @@ struct TaskAdmission: Sendable {
     let coalesceKeys: CoalesceKeys
     let now: Timestamp
 
-    /// The number of drafts checked one after the other. The next ones are checked by another processor meanwhile.
+    /// The number of tasks checked one after the other. The next ones are checked by another processor meanwhile.
     private static let share = 250
 
-    /// Returns the tasks in the order of the drafts. `path` is the prefix of field names in errors, such as `tasks[3].`
+    /// Returns the admitted tasks in order.
+    ///
+    /// - Parameters:
+    ///   - asked: the clients' requests as text; empty if no task has a `client_key`.
+    ///   - path: the prefix of field names in errors, such as `tasks[3].`
     func admit(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
+        _ tasks: [some AdmissibleTask], asked: [String?], _ defaults: TaskDefaults,
+        path: @escaping @Sendable (Int) -> String
     ) async throws -> [AdmittedTask] {
-        try await admitEach(drafts, path: path).map { try $0.get() }
+        try await admitEach(tasks, asked: asked, defaults, path: path).map { try $0.get() }
     }
 
-    /// As above, each draft checked by itself: a refused one does not stop the others.
+    /// As above, each task checked by itself: a refused one does not stop the others.
     func admitEach(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, path: @escaping @Sendable (Int) -> String
+        _ tasks: [some AdmissibleTask], asked: [String?], _ defaults: TaskDefaults,
+        path: @escaping @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
-        let count = drafts.count
+        let count = tasks.count
         let profiles = ProfileReading(store: requests.store)
-        guard count > Self.share else { return try await admitEach(0..<count, of: drafts, profiles, path: path) }
+        guard count > Self.share else {
+            return try await admitEach(0..<count, of: tasks, asked, defaults, profiles, path: path)
+        }
         let shares = stride(from: 0, to: count, by: Self.share).map { $0..<min($0 + Self.share, count) }
         return try await withThrowingTaskGroup(of: (start: Int, judged: [Result<AdmittedTask, ManagerError>]).self) {
             group in
             for share in shares {
-                group.addTask { (share.lowerBound, try await admitEach(share, of: drafts, profiles, path: path)) }
+                group.addTask {
+                    (share.lowerBound, try await admitEach(share, of: tasks, asked, defaults, profiles, path: path))
+                }
             }
             var judged: [Int: [Result<AdmittedTask, ManagerError>]] = [:]
             for try await share in group { judged[share.start] = share.judged }
@@ -50,24 +61,26 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Checks some of the drafts, by their indices.
+    /// Checks some of the tasks, by their indices.
     private func admitEach(
-        _ places: Range<Int>, of drafts: some RandomAccessCollection<TaskDraft> & Sendable,
+        _ places: Range<Int>, of tasks: [some AdmissibleTask], _ asked: [String?], _ defaults: TaskDefaults,
         _ reading: ProfileReading, path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
         var directories: [String: FileIdentity] = [:]
-        // All profiles, read once a draft names one.
+        // All profiles, read once a task names one.
         var profiles: [Profile]?
         var judged: [Result<AdmittedTask, ManagerError>] = []
         judged.reserveCapacity(places.count)
         for place in places {
-            let draft = drafts[drafts.index(drafts.startIndex, offsetBy: place)]
+            let task = tasks[place]
             do {
-                if profiles == nil, draft.request.profile != nil {
+                if profiles == nil, task.profile != nil {
                     profiles = try await reading.all()
                 }
-                judged.append(
-                    .success(try await admit(draft, profiles ?? [], knowing: &directories, path: path(place))))
+                let admitted = try await admit(
+                    task, asked: asked.isEmpty ? nil : asked[place], defaults, profiles ?? [], knowing: &directories,
+                    path: path(place))
+                judged.append(.success(admitted))
             } catch let error as ManagerError {
                 judged.append(.failure(error))
             }
@@ -76,18 +89,20 @@ struct TaskAdmission: Sendable {
     }
 
     private func admit(
-        _ draft: TaskDraft, _ profiles: [Profile], knowing directories: inout [String: FileIdentity], path: String
+        _ task: some AdmissibleTask, asked: String?, _ defaults: TaskDefaults, _ profiles: [Profile],
+        knowing directories: inout [String: FileIdentity], path: String
     ) async throws -> AdmittedTask {
-        let built = try build(draft, profiles, path: path)
-        var specification = draft.specification(built.request)
-        if !draft.mirrors.isEmpty {
-            specification.mirrors = try mirrors(draft, of: built.request, profiles, path: path)
+        let (fields, further) = (task.requestFields, task.mirrors)
+        let built = try build(fields, url: task.firstURL, further, profiles, path: path)
+        var specification = task.specification(owner: principal.owner, request: built.request, defaults: defaults)
+        if !further.isEmpty {
+            specification.mirrors = try mirrors(further, fields, of: built.request, profiles, path: path)
         }
         try await requests.check(specification, path: path)
         try checkTrust(specification, path: path)
         try checkHooks(specification.completion, path: path)
         try await checkWindow(specification.schedule.window, path: path)
-        try await admit(&specification, knowing: &directories, path: path, directoryField: draft.directoryField)
+        try await admit(&specification, knowing: &directories, path: path, directoryField: task.directoryField)
         let body = try await content.admit(built.content, path: path)
         specification.request.bodySummary = body.map { BodySummary($0) }
         let isIndependent =
@@ -95,9 +110,9 @@ struct TaskAdmission: Sendable {
             && specification.schedule.isEmpty && body == nil
         return AdmittedTask(
             insertion: try TaskInsertion(
-                specification, body: body, asked: draft.asked, coalesceKey: coalesceKeys.key(of: specification),
+                specification, body: body, asked: asked, coalesceKey: coalesceKeys.key(of: specification),
                 state: specification.startsPaused ? .paused : .queued),
-            retriesFailed: draft.retriesFailed, shownURL: specification.request.url.description,
+            retriesFailed: task.retriesFailed, shownURL: specification.request.url.description,
             isIndependent: isIndependent, path: path)
     }
 
@@ -164,30 +179,31 @@ struct TaskAdmission: Sendable {
 
     // MARK: The request
 
-    private func build(_ draft: TaskDraft, _ profiles: [Profile], path: String) throws -> RequestBuilder.Built {
-        let profile = try profile(of: draft, profiles, path: path)
-        let field = draft.mirrors.isEmpty ? "url" : "urls[0]"
-        let parsed = try resolve(draft.url, against: profile?.baseURL, path: path, field: field)
-        let shown = try profile.map { try self.shown($0, to: parsed.url, draft, path: path) }
+    private func build(
+        _ fields: RequestFields, url: String, _ mirrors: [String], _ profiles: [Profile], path: String
+    ) throws -> RequestBuilder.Built {
+        let profile = try profile(of: fields, profiles, path: path)
+        let field = mirrors.isEmpty ? "url" : "urls[0]"
+        let parsed = try resolve(url, against: profile?.baseURL, path: path, field: field)
+        let shown = try profile.map { try self.shown($0, to: parsed.url, mirrors, path: path) }
         do throws(RequestFault) {
-            return try RequestBuilder.build(
-                draft.request, url: parsed.url, userInfo: parsed.credential, profile: shown)
+            return try RequestBuilder.build(fields, url: parsed.url, userInfo: parsed.credential, profile: shown)
         } catch {
             throw ManagerError(error, path: path)
         }
     }
 
     /// The parts of a profile that a task of this caller may use.
-    private func shown(_ profile: Profile, to url: HTTPURL, _ draft: TaskDraft, path: String) throws -> Profile {
+    private func shown(_ profile: Profile, to url: HTTPURL, _ mirrors: [String], path: String) throws -> Profile {
         guard !principal.isOperator else { return profile }
-        let mirrors = try draft.mirrors.enumerated().map { index, text in
+        let mirrors = try mirrors.enumerated().map { index, text in
             try resolve(text, against: profile.baseURL, path: path, field: "urls[\(index + 1)]").url
         }
         return ProfileSecretRules.profile(profile, for: [url] + mirrors)
     }
 
-    private func profile(of draft: TaskDraft, _ profiles: [Profile], path: String) throws -> Profile? {
-        guard let name = draft.request.profile else { return nil }
+    private func profile(of fields: RequestFields, _ profiles: [Profile], path: String) throws -> Profile? {
+        guard let name = fields.profile else { return nil }
         guard let profile = profiles.first(where: { $0.name == name }) else {
             throw ManagerError.invalidField(
                 path: path + "profile", reason: "there is no profile \"\(name)\"", expected: "a profile's name")
@@ -197,21 +213,21 @@ struct TaskAdmission: Sendable {
 
     /// The further sources, each with the request's parameters as in the first one.
     private func mirrors(
-        _ draft: TaskDraft, of request: TransferRequest, _ profiles: [Profile], path: String
+        _ mirrors: [String], _ fields: RequestFields, of request: TransferRequest, _ profiles: [Profile], path: String
     ) throws -> [HTTPURL] {
         func refuse(_ field: String, _ reason: String, expected: String) -> ManagerError {
             .invalidField(path: path + field, reason: reason, expected: expected)
         }
         let most = TaskSpecification.maxSources
-        guard draft.mirrors.count < most else {
-            throw refuse("urls", "there are \(draft.mirrors.count + 1)", expected: "\(most) at most")
+        guard mirrors.count < most else {
+            throw refuse("urls", "there are \(mirrors.count + 1)", expected: "\(most) at most")
         }
         guard request.method == .get, request.bodySummary == nil else {
             throw refuse("urls", "the request is no GET", expected: "url in place of urls")
         }
-        let profile = try profile(of: draft, profiles, path: path)
+        let profile = try profile(of: fields, profiles, path: path)
         var sources = [request.url]
-        for (index, text) in draft.mirrors.enumerated() {
+        for (index, text) in mirrors.enumerated() {
             let field = "urls[\(index + 1)]"
             let parsed = try resolve(text, against: profile?.baseURL, path: path, field: field)
             guard parsed.credential == nil else {
@@ -221,7 +237,7 @@ struct TaskAdmission: Sendable {
             }
             let url: HTTPURL
             do throws(RequestFault) {
-                url = try RequestBuilder.build(draft.request, url: parsed.url, userInfo: nil, profile: profile)
+                url = try RequestBuilder.build(fields, url: parsed.url, userInfo: nil, profile: profile)
                     .request.url
             } catch {
                 throw ManagerError(error, path: path)

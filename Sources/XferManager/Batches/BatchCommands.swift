@@ -31,10 +31,25 @@ public struct BatchCommands: ManagerPart, Sendable {
         }
     }
 
+    /// The entries of a call, as far as they could be read.
+    public struct Entries: Sendable {
+        public var tasks: [NewTask]
+        /// The index of each task's entry in the call.
+        public var places: [Int]
+        /// The entries that could not be read.
+        public var refusals: [BatchRefusal]
+
+        public init(tasks: [NewTask] = [], places: [Int] = [], refusals: [BatchRefusal] = []) {
+            self.tasks = tasks
+            self.places = places
+            self.refusals = refusals
+        }
+    }
+
     /// The result of adding a batch.
     public struct Added: Sendable {
         public var batch: Batch
-        /// Its members in the order of their drafts; for an existing batch those that still exist.
+        /// Its members in the order of their entries; for an existing batch those that still exist.
         public var ids: [TaskID]
         /// The entries that did not become members, now or at the first add.
         public var refusals: [BatchRefusal]
@@ -44,21 +59,18 @@ public struct BatchCommands: ManagerPart, Sendable {
 
     /// Adds a batch in one transaction. When this returns, it survives a power failure.
     ///
-    /// - Parameters:
-    ///   - places: the index of each draft's entry in the call.
-    ///   - refusals: the entries that could not be read, and so have no draft.
-    /// - Throws: `ManagerError`; for a draft only if the batch is atomic.
+    /// - Parameter defaults: what holds for fields that a task does not set.
+    /// - Throws: `ManagerError`; for an entry only if the batch is atomic.
     public func add(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, _ options: Options,
-        at places: [Int], unreadable refusals: [BatchRefusal] = [], for principal: Principal
+        _ entries: Entries, _ options: Options, _ defaults: TaskDefaults, for principal: Principal
     ) async throws -> Added {
         guard !isShuttingDown else { throw ManagerError.shuttingDown }
-        guard drafts.count <= TaskCommands.largestAdd else {
+        guard entries.tasks.count <= TaskCommands.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: TaskCommands.largestAdd)
         }
         let owner = principal.owner
         if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
-        let (admitted, refused) = try await admit(drafts, at: places, options, for: principal)
+        let (admitted, refused) = try await admit(entries, options, defaults, for: principal)
         let rules = tasks.addRules(for: principal)
         let added: (answer: Added, effects: [Effect])
         do {
@@ -67,7 +79,7 @@ public struct BatchCommands: ManagerPart, Sendable {
                     if let existing = try tx.existingBatch(options, of: owner) { return (existing, []) }
                     var aftermath = AddAftermath()
                     let answer = try tx.insert(
-                        admitted, refusals + refused, options, rules, followedBy: &aftermath)
+                        admitted, entries.refusals + refused, options, rules, followedBy: &aftermath)
                     if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
                     try tx.requireRoom(of: principal)
                     return (answer, aftermath.effects)
@@ -94,10 +106,11 @@ public struct BatchCommands: ManagerPart, Sendable {
     // MARK: Steps
 
     private func admit(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, at places: [Int], _ options: Options,
-        for principal: Principal
+        _ entries: Entries, _ options: Options, _ defaults: TaskDefaults, for principal: Principal
     ) async throws -> (admitted: [AdmittedEntry], refusals: [BatchRefusal]) {
-        let judged = try await admission(for: principal).admitEach(drafts, path: { "tasks[\(places[$0])]." })
+        let places = entries.places
+        let judged = try await admission(for: principal).admitEach(
+            entries.tasks, asked: [], defaults, path: { "tasks[\(places[$0])]." })
         var admitted: [AdmittedEntry] = []
         var refusals: [BatchRefusal] = []
         do {

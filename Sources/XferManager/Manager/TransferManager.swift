@@ -84,9 +84,8 @@ public final class TransferManager: ManagerPart, Sendable {
     ///   - clocks: the clocks for retention; nil is `clock` and the machine's uptime.
     public static func open(
         stateDirectory path: String, settings: ManagerSettings, version: String, logger: Logger,
-        reader: @escaping ResponseReader,
-        accounts: @escaping AccountLookup = { _ in nil }, clock: @escaping WallClock = Clocks.wall,
-        clocks: ClockReader? = nil
+        reader: @escaping ResponseReader, accounts: @escaping AccountLookup = { _ in nil },
+        clock: @escaping WallClock = Clocks.wall, clocks: ClockReader? = nil
     ) async throws -> TransferManager {
         // An error that a person must resolve is thrown before anything is written, including the lock file.
         try PolicyChanges.check(settings.policies)

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
 public import XferModel
+public import XferProtocol
 import XferStore
 
 /// Adding tasks.
@@ -9,39 +10,49 @@ extension TaskCommands {
     /// The highest number of tasks in one add.
     public static let largestAdd = 10_000
 
-    /// Adds all drafts in one transaction, or none. When this returns, the tasks survive a power failure.
+    /// Adds all tasks in one transaction, or none. When this returns, they survive a power failure.
     ///
-    /// - Parameter path: the prefix of field names in errors, by the draft's index.
+    /// - Parameters:
+    ///   - defaults: what holds for fields that a task does not set.
+    ///   - path: the prefix of field names in errors, by the task's index.
     /// - Throws: `ManagerError`.
     public func add(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
-        path: @escaping @Sendable (Int) -> String = { _ in "" }
+        _ tasks: [NewTask], _ defaults: TaskDefaults, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String
     ) async throws -> [AddedTask] {
-        try await commit(drafts, for: principal, path: path) { added, _, _ in added }
+        try await commit(tasks, defaults, for: principal, path: path) { added, _, _ in added }
     }
 
     /// Adds one task, and returns it as committed.
     public func add(
-        _ draft: TaskDraft, for principal: Principal
+        _ task: NewTask, _ defaults: TaskDefaults, for principal: Principal
     ) async throws -> (task: TransferTask, isExisting: Bool) {
-        try await commit([draft], for: principal, path: { _ in "" }) { added, newest, store in
-            guard let task = try newest ?? store.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
-            return (task: task, isExisting: added[0].isExisting)
-        }
+        try await commit([task], defaults, for: principal, path: { _ in "" }, Self.firstTask)
     }
 
-    private func commit<Answer: Sendable>(
-        _ drafts: some RandomAccessCollection<TaskDraft> & Sendable, for principal: Principal,
+    /// The answer to an add of one task.
+    @Sendable
+    static func firstTask(
+        _ added: [AddedTask], newest: TransferTask?, store: StoreReader
+    ) throws -> (task: TransferTask, isExisting: Bool) {
+        guard let task = try newest ?? store.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
+        return (task: task, isExisting: added[0].isExisting)
+    }
+
+    func commit<Answer: Sendable>(
+        _ tasks: [some AdmissibleTask], _ defaults: TaskDefaults, for principal: Principal,
         path: @escaping @Sendable (Int) -> String,
         _ answer: @escaping @Sendable ([AddedTask], _ newest: TransferTask?, StoreReader) throws -> Answer
     ) async throws -> Answer {
         guard !isShuttingDown else { throw ManagerError.shuttingDown }
-        guard drafts.count <= Self.largestAdd else {
+        guard tasks.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
-        if let earlier = try await earlierAdds(of: drafts, for: principal.owner, answer) { return earlier }
+        let asked = tasks.contains { $0.clientKey != nil } ? tasks.map(\.asked) : []
+        if let earlier = try await earlierAdds(of: tasks, asked, for: principal.owner, answer) { return earlier }
         let admission = admission(for: principal)
-        let spooling = try await services.spoolSources(of: try await admission.admit(drafts, path: path), path: path)
+        let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
+        let spooling = try await services.spoolSources(of: judged, path: path)
         let admitted = spooling.tasks
         let rules = addRules(for: principal)
         let added: (answer: Answer, aftermath: AddAftermath)
@@ -76,15 +87,15 @@ extension TaskCommands {
     /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
     /// changed. Nil for any other add, including one whose key was used for a different request.
     private func earlierAdds<Answer: Sendable>(
-        of drafts: some RandomAccessCollection<TaskDraft> & Sendable, for owner: Owner,
+        of tasks: [some AdmissibleTask], _ asked: [String?], for owner: Owner,
         _ answer: @escaping @Sendable ([AddedTask], TransferTask?, StoreReader) throws -> Answer
     ) async throws -> Answer? {
-        guard let first = drafts.first, first.clientKey != nil, first.asked != nil else { return nil }
+        guard case _?? = asked.first else { return nil }
         return try await translatingStoreErrors {
             try await store.read { reader in
                 var found: [AddedTask] = []
-                for draft in drafts {
-                    guard let key = draft.clientKey, let asked = draft.asked,
+                for (task, asked) in zip(tasks, asked) {
+                    guard let key = task.clientKey, let asked,
                         let id = try reader.earlierAdd(owner: owner, clientKey: key, asked: asked)
                     else { return nil }
                     found.append(AddedTask(id: id, isExisting: true))

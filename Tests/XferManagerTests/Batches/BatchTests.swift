@@ -11,27 +11,20 @@ import XferTestSupport
 @Suite struct BatchTests {
     private static let caller = ManagerFixture.caller
 
-    private static func drafts(
-        _ urls: [String], in directory: String, for principal: Principal = caller, priority: Priority = .low,
-        slot: String? = nil
-    ) -> [TaskDraft] {
-        urls.enumerated().map { index, url in
-            TaskDraft(url: url) { request in
-                TaskSpecification(
-                    owner: principal.owner, request: request,
-                    destination: Destination(directory: directory, name: "file\(index)"), priority: priority, slot: slot
-                )
-            }
-        }
-    }
-
     private static func add(
         _ urls: [String], _ options: BatchCommands.Options = BatchCommands.Options(maxActive: 3),
         to manager: TransferManager, _ fixture: ManagerFixture, for principal: Principal = caller, slot: String? = nil
     ) async throws -> BatchCommands.Added {
-        try await manager.batches.add(
-            drafts(urls, in: fixture.downloads, for: principal, slot: slot), options,
-            at: Array(urls.indices), for: principal)
+        let tasks = urls.enumerated().map { index, url in
+            var task = NewTask(url: url)
+            task.output = "file\(index)"
+            task.priority = .low
+            task.slot = slot
+            return task
+        }
+        return try await manager.batches.add(
+            BatchCommands.Entries(tasks: tasks, places: Array(urls.indices)), options,
+            TaskDefaults(directory: fixture.downloads), for: principal)
     }
 
     private static func completed(_ id: BatchID, _ manager: TransferManager) async throws -> Batch {

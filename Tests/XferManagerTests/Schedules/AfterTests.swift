@@ -161,9 +161,9 @@ import XferTestSupport
         for name in ["0", "1", "2"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }
         let manager = try await fixture.open()
         try await manager.start()
-        func drafts(_ after: [[Int64]]) -> TaskDrafts {
+        func drafts(_ after: [[Int64]]) -> [TaskDraft] {
             let (server, directory) = (fixture.server, fixture.downloads)
-            return TaskDrafts(count: after.count) { index in
+            return (0..<after.count).map { index in
                 TaskDraft(url: server.url("/\(index)")) { request in
                     var specification = TaskSpecification(
                         owner: Owner(uid: 0), request: request,
@@ -193,7 +193,7 @@ import XferTestSupport
         try await manager.start()
         let first = try await add("a", after: [], to: manager, fixture, startsPaused: true)
         let (url, directory) = (fixture.server.url("/x"), fixture.downloads)
-        let drafts = TaskDrafts(count: 3000) { index in
+        let drafts = (0..<3000).map { index in
             TaskDraft(url: url) { request in
                 var specification = TaskSpecification(
                     owner: Owner(uid: 0), request: request, destination: Destination(directory: directory))

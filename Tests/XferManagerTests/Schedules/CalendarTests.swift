@@ -285,7 +285,7 @@ import XferTestSupport
         try await manager.start()
         try await manager.queue.pause(stopsRunning: false)
         let (url, directory) = (fixture.server.url("/a"), fixture.downloads)
-        let drafts = TaskDrafts(count: 1200) { index in
+        let drafts = (0..<1200).map { index in
             TaskDraft(url: url) { request in
                 var specification = TaskSpecification(
                     owner: Owner(uid: 0), request: request, destination: Destination(directory: directory))
