@@ -20,7 +20,8 @@ extension SettingForm where Value == [String: Settings.Grant] {
         "roots": { node, context throws(SettingMismatch) in try roots(node, context).wire }
     ])
 
-    static let grants = SettingForm(expected: expectation, isScalar: false) { node, context throws(SettingMismatch) in
+    static let grants = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
+        node, context throws(SettingMismatch) in
         let grants = try record.readAll(node, context, expected: expectation) { member, grant throws(SettingMismatch) in
             guard let name = member.key.text, !name.isEmpty else {
                 throw SettingMismatch(expected: "a user's or group's name", found: member.key)

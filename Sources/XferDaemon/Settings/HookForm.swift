@@ -17,7 +17,8 @@ extension SettingForm where Value == [HookDefinition] {
             },
         ])
 
-    static let hooks = SettingForm(expected: expectation, isScalar: false) { node, context throws(SettingMismatch) in
+    static let hooks = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
+        node, context throws(SettingMismatch) in
         try record.readAll(node, context, expected: expectation) { member, hook throws(SettingMismatch) in
             guard (1...64).contains(hook.name.utf8.count), hook.name.utf8.allSatisfy(isNamePart) else {
                 throw SettingMismatch(

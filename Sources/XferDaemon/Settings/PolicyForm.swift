@@ -20,7 +20,7 @@ extension SettingForm where Value == [Settings.Policy] {
         },
     ])
 
-    static let policies = SettingForm(expected: expectation, isScalar: false) {
+    static let policies = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
         node, context throws(SettingMismatch) in
         guard case .sequence(let items) = node.content else {
             if node.isNull { return [] }

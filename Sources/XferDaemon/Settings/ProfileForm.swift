@@ -8,7 +8,7 @@ extension SettingForm where Value == [Profile] {
     private static let record = RecordForm<ProfileInput>(keyedBy: "name", quotesScalars: false)
     private static let expectation = "a mapping of names to profiles, each a mapping with base_url, headers, …"
 
-    static let profiles = SettingForm(expected: expectation, isScalar: false) {
+    static let profiles = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
         node, context throws(SettingMismatch) in
         try record.readAll(node, context, expected: expectation) { member, input throws(SettingMismatch) in
             do throws(ProfileTextError) {

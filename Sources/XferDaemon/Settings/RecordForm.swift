@@ -11,6 +11,8 @@ struct RecordForm<Record: WireRecord>: Sendable {
 
     /// Accepted values, to follow the word "expected".
     let expected: String
+    /// The members that may be written.
+    let fields: [(name: String, documentation: String)]
     /// The field that is not written in the mapping, because its value is the mapping's key.
     private let key: String?
     /// Readers of the fields that the file writes in another form than the wire, by path.
@@ -34,7 +36,8 @@ struct RecordForm<Record: WireRecord>: Sendable {
         schema = Record.schema(in: &schemas)
         components = Dictionary(
             uniqueKeysWithValues: schemas.components.map { ("#/components/schemas/\($0.name)", $0.schema) })
-        let names = Record.wireFields.map(\.name).filter { $0 != key }
+        fields = Record.wireFields.filter { $0.name != key }.map { ($0.name, $0.documentation) }
+        let names = fields.map(\.name)
         expected = "a mapping with " + names.prefix(4).joined(separator: ", ") + (names.count > 4 ? ", …" : "")
     }
 

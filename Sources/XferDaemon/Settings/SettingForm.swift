@@ -9,6 +9,8 @@ struct SettingForm<Value: Hashable & Sendable>: Sendable {
     let expected: String
     /// Whether the value is a single scalar; otherwise the environment uses YAML's flow style.
     let isScalar: Bool
+    /// The members of the mappings that the value is made of.
+    var fields: [(name: String, documentation: String)] = []
     let read: @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> Value
     /// YAML flow text on one line.
     let write: @Sendable (Value) -> String
