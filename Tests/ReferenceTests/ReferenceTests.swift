@@ -24,6 +24,18 @@ struct ReferenceTests {
             "docs/reference/\(name) is stale: XFER_UPDATE_SCHEMA=1 swift test --filter ReferenceTests")
     }
 
+    /// As the others; in `man/`, since `scripts/install` installs it.
+    @Test func theCommittedManualPageIsTheGeneratedOne() throws {
+        let file = Self.directory.appending(path: "../../man/xferd.yaml.5").standardizedFileURL
+        let text = try ConfigurationManual.text()
+        if ProcessInfo.processInfo.environment["XFER_UPDATE_SCHEMA"] == "1" {
+            try Data(text.utf8).write(to: file)
+        }
+        let isCurrent = try String(contentsOf: file, encoding: .utf8) == text
+        #expect(
+            isCurrent, "man/xferd.yaml.5 is stale: XFER_UPDATE_SCHEMA=1 swift test --filter ReferenceTests")
+    }
+
     @Test func theDirectoryHoldsOnlyGeneratedDocuments() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.directory.path)
         #expect(Set(names) == Set(Self.documents.map(\.name)))

@@ -206,7 +206,7 @@ struct XferConnectionTests {
 
         let stale = directory.appending(path: "stale").path
         close(try UnixSocket.listen(at: stale))
-        #expect(throws: ConnectionError.nobodyListens(path: stale)) { try XferConnection.connect(to: stale) }
+        #expect(throws: ConnectionError.notListening(path: stale)) { try XferConnection.connect(to: stale) }
 
         let long = "/" + String(repeating: "x", count: 120)
         #expect(throws: ConnectionError.pathTooLong(path: long)) { try XferConnection.connect(to: long) }

@@ -5,7 +5,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     /// There is no socket at this path (ENOENT, ENOTDIR).
     case noSocket(path: String)
     /// The socket file exists, but no process listens on it (ECONNREFUSED).
-    case nobodyListens(path: String)
+    case notListening(path: String)
     /// This user may not use the path or the daemon's socket (EACCES, EPERM).
     case permissionDenied(path: String)
     /// Longer than a Unix socket's address can hold (unix(7): 107 bytes).
@@ -26,7 +26,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .noSocket(let path): "no socket at \(path)"
-        case .nobodyListens(let path): "nobody listens on \(path)"
+        case .notListening(let path): "no daemon listens on \(path)"
         case .permissionDenied(let path): "permission denied for \(path)"
         case .pathTooLong(let path): "the socket's path is longer than 107 bytes: \(path)"
         case .closed: "the daemon closed the connection"
@@ -41,7 +41,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     static func connecting(to path: String, errno code: Int32) -> ConnectionError {
         switch code {
         case ENOENT, ENOTDIR: .noSocket(path: path)
-        case ECONNREFUSED, ENOTSOCK: .nobodyListens(path: path)
+        case ECONNREFUSED, ENOTSOCK: .notListening(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
         default: .system(call: "connect", errno: code)
         }

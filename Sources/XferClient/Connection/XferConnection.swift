@@ -101,7 +101,7 @@ public final class XferConnection {
         do throws(ConnectionError) {
             while true {
                 if !notifications.isEmpty { return notifications.removeFirst() }
-                if try takeLine() { continue }
+                if try processLine() { continue }
                 // Read before waiting, so that a timeout of zero sees what has arrived.
                 if try read() { continue }
                 try socket.wait(until: deadline)
@@ -153,7 +153,7 @@ public final class XferConnection {
     /// Whether a daemon that accepts no more input sent a reason before it closed.
     private func hasLastWord() -> Bool {
         while (try? read()) == true {}
-        while (try? takeLine()) == true {}
+        while (try? processLine()) == true {}
         return answers[lastID] != nil
     }
 
@@ -178,14 +178,14 @@ public final class XferConnection {
     private func waitForAnswer(to id: Int64, _ deadline: Deadline) throws(ConnectionError) -> Answer {
         while true {
             if let answer = answers.removeValue(forKey: id) { return answer }
-            if try takeLine() { continue }
+            if try processLine() { continue }
             try socket.wait(until: deadline)
             _ = try read()
         }
     }
 
     /// Processes one complete message if there is one.
-    private func takeLine() throws(ConnectionError) -> Bool {
+    private func processLine() throws(ConnectionError) -> Bool {
         guard let line = try lines.nextLine() else { return false }
         let message: JSONValue
         do throws(JSONSyntaxError) {
@@ -193,11 +193,11 @@ public final class XferConnection {
         } catch {
             throw .malformedMessage(error.description)
         }
-        try take(message)
+        try process(message)
         return true
     }
 
-    private func take(_ message: JSONValue) throws(ConnectionError) {
+    private func process(_ message: JSONValue) throws(ConnectionError) {
         if let method = message["method"]?.stringValue {
             notifications.append(Notification(method: method, params: message["params"] ?? .object(JSONObject())))
             return

@@ -54,7 +54,7 @@ public enum Daemon {
 
     private static func serve(_ instance: Instance, log: ServiceLog, logger: Logger) async throws -> DaemonExit {
         let startedAt = Clocks.monotonic()
-        let sockets = try SocketActivation.take(environment: instance.environment)
+        let sockets = try SocketActivation.sockets(environment: instance.environment)
         let metrics = PrometheusRegistry(help: MetricHelp.texts)
         MetricsSystem.bootstrap(metrics)
 

@@ -153,10 +153,10 @@ struct MemoryService: Service {
     func run() async throws {
         // Memory of the start is not used again; the services that start beside it may free some later.
         memory.giveBack()
-        memory.noteWork()
+        memory.scheduleRelease()
         let subscription = manager.hub.subscribe(EventFilter(types: [.queueIdle]))
         await cancelWhenGracefulShutdown {
-            while await subscription.next() != nil { memory.noteWork() }
+            while await subscription.next() != nil { memory.scheduleRelease() }
         }
         manager.hub.unsubscribe(subscription)
     }

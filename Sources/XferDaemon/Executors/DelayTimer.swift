@@ -53,11 +53,11 @@ final class DelayTimer: Sendable {
             guard read(descriptor, &expirations, MemoryLayout.size(ofValue: expirations)) >= 0 || errno == EINTR else {
                 preconditionFailure("the timer cannot be read: errno \(errno)")
             }
-            for job in takeDue() { due.add(job) }
+            for job in removeDue() { due.add(job) }
         }
     }
 
-    private func takeDue() -> [UnownedJob] {
+    private func removeDue() -> [UnownedJob] {
         let now = now
         return state.withLockedValue { state in
             var jobs: [UnownedJob] = []

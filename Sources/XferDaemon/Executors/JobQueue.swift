@@ -31,7 +31,7 @@ final class JobQueue: @unchecked Sendable {
     func adoptThread() { Self.ofThread.current = self }
 
     /// Waits for the next job; nil once the queue has ended and is empty.
-    func take() -> UnownedJob? {
+    func next() -> UnownedJob? {
         hasWork.lock()
         while jobs.isEmpty {
             if hasEnded {

@@ -8,7 +8,7 @@ final class MainThread: MainExecutor {
 
     /// Runs jobs until `stop`.
     func run() {
-        while let job = queue.take() { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        while let job = queue.next() { job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
     func stop() { queue.end() }

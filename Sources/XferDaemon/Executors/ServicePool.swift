@@ -22,7 +22,7 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
         for _ in 0..<threads {
             try BackgroundThread.start("xferd-pool") { [queue, executor = UnmanagedExecutor(self)] in
                 queue.adoptThread()
-                while let job = queue.take() { job.runSynchronously(on: executor.reference) }
+                while let job = queue.next() { job.runSynchronously(on: executor.reference) }
             }
         }
     }

@@ -20,7 +20,13 @@ struct PolicyHandlers: Sendable {
     }
 
     private func set(_ params: PolicySet.Params, _: CallContext) async throws -> PolicyGet.Result {
-        let policy = try params.policy.policy(path: "policy.")
+        let policy: TrustPolicy
+        do throws(PolicyInputError) {
+            policy = try params.policy.policy()
+        } catch {
+            throw ManagerError.invalidField(
+                path: "policy.\(error.path)", reason: error.reason, expected: error.expected)
+        }
         return PolicyGet.Result(policy: PolicyRecord(try await policies.set(policy, path: "policy.")))
     }
 
@@ -40,8 +46,11 @@ struct PolicyHandlers: Sendable {
 }
 
 extension PolicyInput {
-    /// Reads the policy; throws which pin or pattern is invalid.
-    func policy(path: String) throws -> TrustPolicy {
+    /// The policy that is meant.
+    /// - Parameter readPins: reads the pins of one text.
+    func policy(
+        readPins: (String) throws(PolicyTextError) -> [Pin] = PolicyText.pins(in:)
+    ) throws(PolicyInputError) -> TrustPolicy {
         var policy = TrustPolicy(
             name: name, mode: mode, allowsInvalidCertificates: allowInvalidCertificates,
             validatesDomainName: validatesDomainName, isReportOnly: reportOnly, expiresAt: expiresAt,
@@ -49,10 +58,10 @@ extension PolicyInput {
             requiresStapledOCSP: requireStapledOCSP)
         for (index, text) in pins.enumerated() {
             do throws(PolicyTextError) {
-                policy.pins += try PolicyText.pins(in: text)
+                policy.pins += try readPins(text)
             } catch {
-                throw ManagerError.invalidField(
-                    path: "\(path)pins[\(index)]", reason: error.description,
+                throw PolicyInputError(
+                    path: "pins[\(index)]", reason: error.description,
                     expected: "sha256/ and 44 characters of base64, or PEM certificates")
             }
         }
@@ -60,13 +69,20 @@ extension PolicyInput {
             do throws(PolicyTextError) {
                 policy.hosts.append(try PolicyText.host(text))
             } catch {
-                throw ManagerError.invalidField(
-                    path: "\(path)hosts[\(index)]", reason: error.description,
+                throw PolicyInputError(
+                    path: "hosts[\(index)]", reason: error.description,
                     expected: "example.org, *.example.org or .example.org, each with an optional :port")
             }
         }
         return policy
     }
+}
+
+/// Which pin or host pattern of a policy is invalid.
+struct PolicyInputError: Error, Hashable {
+    let path: String
+    let reason: String
+    let expected: String
 }
 
 extension PolicyRecord {

@@ -15,8 +15,8 @@ final class MemoryCare: Sendable {
     /// since each thread has a cache of its own, and no lasting room for large blocks.
     static func keepHeapSmall() { xfer_keep_heap_small(1, 256 << 10, 4 << 20) }
 
-    /// Work was done: returns memory in a moment, once for all work until then.
-    func noteWork() {
+    /// Returns memory in a moment, once for all calls until then. Called after work.
+    func scheduleRelease() {
         let isFirst = isDue.withLockedValue { isDue in
             defer { isDue = true }
             return !isDue

@@ -45,7 +45,7 @@ final class DaemonService: RPCService {
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {
         guard let handler = handlers[method] else { throw Self.unknown(method) }
-        defer { memory.noteWork() }
+        defer { memory.scheduleRelease() }
         do {
             let caller = try caller(connection.peer)
             guard caller.mayCall(handler.access) else { throw Self.denied("\(method) is for operators only") }

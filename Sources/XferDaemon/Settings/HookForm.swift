@@ -1,29 +1,36 @@
+import StrictJSON
 import XferModel
+import XferProtocol
 
-/// `hooks`: a mapping of names to `{argv, timeout, guests}`.
+/// `hooks`: a mapping of names to hooks as `hook.list` shows them.
 extension SettingForm where Value == [HookDefinition] {
-    private static let names = ["argv", "timeout", "guests"]
     private static let expectation = "a mapping of names to hooks, each a mapping with argv, timeout, guests"
+    private static let timeout = SettingForm<Duration>.duration(.seconds(1) ... .seconds(86_400))
+    private static let unwritten = HookRecord(HookDefinition(name: "", arguments: []))
 
-    static let hooks = SettingForm(expected: expectation, isScalar: false) { node, context throws(SettingMismatch) in
-        if node.isNull { return [] }
-        guard let members = node.members else { throw SettingMismatch(expected: expectation, found: node) }
-        var hooks: Value = []
-        for member in members {
-            guard let name = member.key.text, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNamePart)
-            else {
+    private static let record = RecordForm<HookRecord>(
+        keyedBy: "name", defaults: ["timeout": unwritten.timeout.wire, "guests": unwritten.guests.wire],
+        readers: [
+            "argv": { node, context throws(SettingMismatch) in try arguments(node, context).wire },
+            "timeout": { node, context throws(SettingMismatch) in
+                try timeout.read(node, context).components.seconds.wire
+            },
+        ])
+
+    static let hooks = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
+        node, context throws(SettingMismatch) in
+        try record.readAll(node, context, expected: expectation) { member, hook throws(SettingMismatch) in
+            guard (1...64).contains(hook.name.utf8.count), hook.name.utf8.allSatisfy(isNamePart) else {
                 throw SettingMismatch(
                     expected: "a hook's name: up to 64 letters, digits, dots, dashes and underscores", found: member.key
                 )
             }
-            hooks.append(try hook(named: name, member, context))
+            return HookDefinition(
+                name: hook.name, arguments: hook.argv, timeout: hook.timeout, isForEverybody: hook.guests)
         }
-        return hooks
     } write: { hooks in
-        "{" + hooks.map(text).joined(separator: ", ") + "}"
+        record.writeAll(hooks.map { ($0.name, HookRecord($0)) })
     }
-
-    private static let timeout = SettingForm<Duration>.duration(.seconds(1) ... .seconds(86_400))
 
     private static func isNamePart(_ byte: UInt8) -> Bool {
         switch byte {
@@ -32,31 +39,6 @@ extension SettingForm where Value == [HookDefinition] {
             true
         default: false
         }
-    }
-
-    private static func hook(
-        named name: String, _ entry: ConfigurationNode.Member, _ context: SettingContext
-    ) throws(SettingMismatch) -> HookDefinition {
-        guard let members = entry.value.members, !entry.value.isNull else {
-            throw SettingMismatch(expected: "a mapping with argv, timeout, guests for \(name)", found: entry.value)
-        }
-        var hook = HookDefinition(name: name, arguments: [])
-        for member in members {
-            do throws(SettingMismatch) {
-                switch member.key.text {
-                case "argv": hook.arguments = try arguments(member.value, context)
-                case "timeout": hook.timeout = try timeout.read(member.value, context).components.seconds
-                case "guests": hook.isForEverybody = try SettingForm<Bool>.flag.read(member.value, context)
-                default: throw SettingMismatch(Suggestion.unknown(member.key.text ?? "", among: names), at: member.key)
-                }
-            } catch {
-                throw SettingMismatch(within: "\(name).\(member.key.text ?? "?")", error)
-            }
-        }
-        guard !hook.arguments.isEmpty else {
-            throw SettingMismatch("\(name): argv is missing: expected the program and its arguments", at: entry.key)
-        }
-        return hook
     }
 
     /// The program's absolute path, then its arguments. There is no shell: every item is one argument.
@@ -74,11 +56,5 @@ extension SettingForm where Value == [HookDefinition] {
             arguments.append(text)
         }
         return arguments
-    }
-
-    private static func text(of hook: HookDefinition) -> String {
-        let arguments = hook.arguments.map(YAMLText.quoted).joined(separator: ", ")
-        return "\(YAMLText.quoted(hook.name)): {argv: [\(arguments)], timeout: \(hook.timeout), "
-            + "guests: \(hook.isForEverybody)}"
     }
 }

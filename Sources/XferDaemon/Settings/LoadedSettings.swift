@@ -19,9 +19,9 @@ public struct LoadedSettings: Hashable, Sendable {
         instance: InstancePaths
     ) throws(SettingsRejection) {
         var reader = SettingsReader(instance: instance)
-        if let file { reader.take(file) }
-        reader.take(environment: environment)
-        reader.take(flags: flags)
+        if let file { reader.read(file) }
+        reader.read(environment: environment)
+        reader.read(flags: flags)
         reader.checkTogether()
         guard reader.problems.isEmpty else { throw SettingsRejection(problems: reader.problems) }
         settings = reader.settings
@@ -57,7 +57,7 @@ private struct SettingsReader {
         context = SettingContext(home: instance.home)
     }
 
-    mutating func take(_ file: ConfigurationText) {
+    mutating func read(_ file: ConfigurationText) {
         func origin(_ node: ConfigurationNode) -> SettingOrigin { .file(path: file.path, position: node.position) }
         do throws(ConfigurationSyntaxError) {
             guard let root = try ConfigurationNode.parse(yaml: file.text) else { return }
@@ -66,14 +66,14 @@ private struct SettingsReader {
                 problems.append(SettingsProblem(origin: origin(root), message: message))
                 return
             }
-            for section in sections { take(section, origin) }
+            for section in sections { read(section, origin) }
         } catch {
             let place = SettingOrigin.file(path: file.path, position: error.position)
             problems.append(SettingsProblem(origin: place, message: error.message))
         }
     }
 
-    private mutating func take(
+    private mutating func read(
         _ section: ConfigurationNode.Member, _ origin: (ConfigurationNode) -> SettingOrigin
     ) {
         let name = section.key.text ?? section.key.summary
@@ -101,12 +101,12 @@ private struct SettingsReader {
         }
     }
 
-    mutating func take(environment: [String: String]) {
+    mutating func read(environment: [String: String]) {
         let byVariable = Dictionary(uniqueKeysWithValues: SettingKey.all.map { ($0.environmentName, $0) })
         for (variable, text) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("XFERD_") {
             if let key = byVariable[variable] {
                 // Scripts clear a variable by setting it to nothing.
-                if !text.isEmpty { take(key, text, .environment(variable: variable)) }
+                if !text.isEmpty { read(key, text, .environment(variable: variable)) }
             } else if !InstancePaths.environmentNames.contains(variable) {
                 let near = Suggestion.nearest(to: variable.lowercased(), among: byVariable.keys.map { $0.lowercased() })
                 let hint = near.map { ", did you mean \($0.uppercased())?" } ?? ""
@@ -115,10 +115,10 @@ private struct SettingsReader {
         }
     }
 
-    mutating func take(flags: [String: String]) {
+    mutating func read(flags: [String: String]) {
         for (path, text) in flags.sorted(by: { $0.key < $1.key }) {
             if let key = SettingKey.named(path) {
-                take(key, text, .flag)
+                read(key, text, .flag)
             } else {
                 problems.append(SettingsProblem(origin: .flag, key: path, message: unknown(path)))
             }
@@ -126,7 +126,7 @@ private struct SettingsReader {
     }
 
     /// Text from outside a file: words as they are, lists and mappings in YAML's flow style.
-    private mutating func take(_ key: SettingKey, _ text: String, _ origin: SettingOrigin) {
+    private mutating func read(_ key: SettingKey, _ text: String, _ origin: SettingOrigin) {
         var node = ConfigurationNode(text: text)
         if !key.isScalar, text.hasPrefix("[") || text.hasPrefix("{") {
             do throws(ConfigurationSyntaxError) {

@@ -9,6 +9,8 @@ struct SettingForm<Value: Hashable & Sendable>: Sendable {
     let expected: String
     /// Whether the value is a single scalar; otherwise the environment uses YAML's flow style.
     let isScalar: Bool
+    /// The members of the mappings that the value is made of.
+    var fields: [(name: String, documentation: String)] = []
     let read: @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> Value
     /// YAML flow text on one line.
     let write: @Sendable (Value) -> String
@@ -22,17 +24,35 @@ struct SettingContext: Hashable, Sendable {
 
 /// Why a value was refused.
 struct SettingMismatch: Error, Hashable {
-    let message: String
+    /// The part at fault, such as `roots[1]`; empty means the value itself.
+    private var path = ""
+    private let fault: String
     /// Position of the part at fault; nil means the value itself.
     let position: ConfigurationPosition?
 
+    /// The fault with the part's path before it.
+    var message: String { path.isEmpty ? fault : "\(path): \(fault)" }
+
     init(_ message: String, at node: ConfigurationNode) {
-        self.message = message
+        fault = message
         position = node.position
     }
 
     init(expected: String, found node: ConfigurationNode) {
         self.init("expected \(expected), found \(node.summary)", at: node)
+    }
+
+    /// `a, b or c`.
+    static func choice(of names: [String]) -> String {
+        names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1]
+    }
+
+    /// The same fault, seen from the value that has the part at `step`.
+    func within(_ step: String) -> SettingMismatch {
+        var outer = self
+        let separator = path.isEmpty || step.isEmpty || path.hasPrefix("[") ? "" : "."
+        outer.path = step + separator + path
+        return outer
     }
 }
 
@@ -97,7 +117,7 @@ extension SettingForm {
     /// One of a few words.
     static func word(_ words: [(String, Value)]) -> SettingForm {
         let names = words.map(\.0)
-        let expected = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+        let expected = SettingMismatch.choice(of: names)
         return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
             guard let word = words.first(where: { $0.0 == node.text }) else {
                 throw SettingMismatch(expected: expected, found: node)
@@ -112,6 +132,10 @@ extension SettingForm {
     static func word() -> SettingForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
         word(Value.allCases.map { ($0.rawValue, $0) })
     }
+}
+
+extension SettingForm where Value == Bool {
+    static let flag = word([("true", true), ("false", false)])
 }
 
 extension SettingForm where Value == String {
@@ -150,24 +174,5 @@ extension SettingForm where Value == [String] {
         return try nodes.map { item throws(SettingMismatch) in try SettingForm<String>.path.read(item, context) }
     } write: { paths in
         "[" + paths.map(YAMLText.quoted).joined(separator: ", ") + "]"
-    }
-}
-
-/// Writes scalars that YAML reads back as the same string.
-enum YAMLText {
-    /// Double-quoted (YAML 1.2 §7.3.1) with everything that is not printable ASCII or a letter escaped.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case let scalar where scalar.value < 32 || (127..<160).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                result += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -12,6 +12,8 @@ public struct SettingKey: Sendable {
     public let summary: String
     /// The accepted values, to follow the word "expected".
     public let expected: String
+    /// The members of the mappings that its value is made of.
+    public let fields: [(name: String, documentation: String)]
     /// Whether a reload applies a change; otherwise it takes a restart.
     public let appliesOnReload: Bool
     let isScalar: Bool
@@ -27,6 +29,7 @@ public struct SettingKey: Sendable {
         self.path = path
         self.summary = summary
         expected = form.expected
+        fields = form.fields
         appliesOnReload = reload
         isScalar = form.isScalar
         assign = { node, context, settings throws(SettingMismatch) in

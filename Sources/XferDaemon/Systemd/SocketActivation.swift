@@ -17,7 +17,7 @@ public enum SocketActivation {
     /// The inherited sockets, each checked to be a listening Unix stream socket and marked close-on-exec.
     ///
     /// Nothing is taken when `LISTEN_PID` names another process. `firstDescriptor` is there for tests.
-    public static func take(
+    public static func sockets(
         environment: [String: String], processID: Int32 = getpid(), firstDescriptor: Int32 = firstDescriptor
     ) throws(SocketActivationError) -> [InheritedSocket] {
         guard let countText = environment["LISTEN_FDS"], let processText = environment["LISTEN_PID"],

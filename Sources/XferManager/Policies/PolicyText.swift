@@ -84,4 +84,6 @@ public enum PolicyText {
 /// Why a part of a policy could not be read.
 public struct PolicyTextError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
+
+    public init(description: String) { self.description = description }
 }

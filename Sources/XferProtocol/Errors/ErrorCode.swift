@@ -41,7 +41,7 @@ public enum ErrorCode: Int64, Sendable, CaseIterable {
         case .methodNotFound: "There is no such method."
         case .invalidParams: "A parameter is unknown, missing, of the wrong type, or out of range; data.path names it."
         case .internalError: "A fault of the service."
-        case .notFound: "What was named does not exist, or belongs to somebody else."
+        case .notFound: "What was named does not exist, or belongs to another user."
         case .invalidState: "The task's state does not allow this."
         case .permissionDenied: "The caller may not do this."
         case .rejectedByPolicy: "The service's configuration refuses this."

@@ -16,7 +16,7 @@ public enum CacheStats: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "How much the cache keeps of the caller's, or of everybody's for an operator, and its limits."
+        "How much the cache keeps of the caller's, or of every user's for an operator, and its limits."
     public static let examples = [
         MethodExample(
             "half full", params: [:],
@@ -48,7 +48,7 @@ public enum CacheList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "Responses that the cache keeps: the caller's own, or everybody's for an operator, page by page."
+        "Responses that the cache keeps: the caller's own, or every user's for an operator, page by page."
     public static let examples = [
         MethodExample(
             "the newest", params: ["limit": 1],
@@ -144,7 +144,7 @@ public enum CacheRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own, or everybody's for an "
+        "Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -190,7 +190,7 @@ public enum CacheRemove: RPCMethod {
         public static let summary = "What was there, and what was not."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "Those that were there."),
-            .required("missing", \.missing, "Ids that were not there, or are somebody else's."),
+            .required("missing", \.missing, "Ids that were not there, or are another user's."),
         ]
     }
 }

@@ -14,7 +14,7 @@ public enum FailedURLList: RPCMethod {
     public static let isBulk = true
     public static let summary =
         "URLs that failed for good a while ago: adding one fails at once with blocked_url unless it says retry_failed. "
-        + "The caller's own, or everybody's for an operator, page by page."
+        + "The caller's own, or every user's for an operator, page by page."
     public static let examples = [
         MethodExample(
             "the newest", params: ["limit": 1],
@@ -75,7 +75,7 @@ public enum FailedURLRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Removes entries by their ids, or all about a URL: it is asked for again. The caller's own, or everybody's for an "
+        "Removes entries by their ids, or all about a URL: it is asked for again. The caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -120,7 +120,7 @@ public enum FailedURLRemove: RPCMethod {
         public static let summary = "What was there, and what was not."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "Those that were there."),
-            .required("missing", \.missing, "Ids that were not there, or are somebody else's."),
+            .required("missing", \.missing, "Ids that were not there, or are another user's."),
         ]
     }
 }
@@ -132,7 +132,7 @@ public enum FailedURLClear: RPCMethod {
     public static let name = "failed_url.clear"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
-    public static let summary = "Removes all entries of the caller's, or everybody's for an operator."
+    public static let summary = "Removes all entries of the caller's, or every user's for an operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [MethodExample("all of them", params: [:], result: ["removed_count": 12])]
 

@@ -15,7 +15,7 @@ public enum GroupList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "Groups by owner and name, page by page: the caller's own, or everybody's for an operator. A group is there "
+        "Groups by owner and name, page by page: the caller's own, or every user's for an operator. A group is there "
         + "while it has tasks or something is set for it."
     public static let examples = [
         MethodExample("one group", params: [:], result: ["groups": [GroupExample.running], "next_cursor": nil])

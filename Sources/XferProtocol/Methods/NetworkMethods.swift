@@ -66,7 +66,7 @@ public enum NetworkStatus: RPCMethod {
                 "state", \.state,
                 "unknown (counts as online), offline (no default route leads anywhere), metered or unmetered."),
             .required("monitored", \.monitored, "Whether links, addresses and routes are watched (network.monitor)."),
-            .required("interfaces", \.interfaces, "Network interfaces by index; none while nobody watches."),
+            .required("interfaces", \.interfaces, "Network interfaces by index; none while they are not watched."),
             .optional("route", \.route, "The way to the host that was asked for."),
         ]
     }

@@ -212,7 +212,7 @@ public enum PolicyPin: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Shows a server's certificates after the ordinary check. Whoever pins what it shows trusts the network once."
+        "Shows a server's certificates after the ordinary check. A client that pins what it shows trusts the network once."
     public static let errors: [ErrorCode] = [.rejectedByPolicy]
     public static let examples = [
         MethodExample(

@@ -13,13 +13,13 @@ public enum SlotGet: RPCMethod {
     public static let summary = "The task in a slot of the caller's."
     public static let examples = [
         MethodExample(
-            "somebody is in it", params: ["slot": "avatar"],
+            "a task is in it", params: ["slot": "avatar"],
             result: [
                 "task": [
                     "id": 17, "owner": 1000, "state": "running", "url": "https://example.org/ada.png", "slot": "avatar",
                 ]
             ]),
-        MethodExample("nobody is in it", params: ["slot": "banner"], result: ["task": nil]),
+        MethodExample("no task is in it", params: ["slot": "banner"], result: ["task": nil]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {

@@ -120,7 +120,7 @@ public struct TaskRecord: WireRecord, Hashable {
                 "post_process", \.postProcess, "The hook that works on the file before it is staged or published."),
             .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
             .optional("on_error", \.onError, "The hook that is told once it has failed."),
-            .optional("coalesce", \.coalesce, "False when it shares its request with nobody."),
+            .optional("coalesce", \.coalesce, "False when it shares its request with no other task."),
             .optional("after", \.after, "Tasks that have to complete before it starts."),
             .optional("not_before", \.notBefore, "It does not start before."),
             .optional("window", \.window, "It runs within these times only."),

@@ -32,13 +32,13 @@ import XferModel
         api.headerRules = [HeaderRule(hosts: [try HostPattern(".example.org")], remove: ["Referer"])]
         #expect(loaded.settings.profiles == [api, Profile(name: "plain")])
         // What is printed holds no secret.
-        #expect(loaded.yaml.contains(#""secret":"***""#))
+        #expect(loaded.yaml.contains(#"secret: "***""#))
         #expect(!loaded.yaml.contains("/home/ann/token"))
     }
 
     @Test(arguments: [
         ("profiles: []", "/c.yaml:1:11"), ("profiles:\n  Api: {}", "/c.yaml:2:3"),
-        ("profiles:\n  a: { bse_url: x }", "/c.yaml:2:17"),
+        ("profiles:\n  a: { bse_url: x }", "/c.yaml:2:8"),
         ("profiles:\n  a:\n    base_url: ftp://x/", "/c.yaml:3:15"),
         ("profiles:\n  a:\n    idle_timeout: -1", "/c.yaml:3:19"),
         ("profiles:\n  a:\n    languages: [de, '?']", "/c.yaml:3:21"),

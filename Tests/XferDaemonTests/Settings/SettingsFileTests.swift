@@ -188,7 +188,8 @@ struct SettingsFileTests {
             ),
             (
                 "access: { users: { bob: { max_tasks: 1 } } }",
-                "/c.yaml:1:20: access.users: bob: roots is missing: expected the directories it may write beneath"
+                "/c.yaml:1:20: access.users: bob: roots is missing: "
+                    + "expected the directories beneath which its tasks may write and read, absolute"
             ),
             (
                 "access: { users: { bob: { roots: [\"~\"] } } }",

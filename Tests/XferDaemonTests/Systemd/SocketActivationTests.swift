@@ -16,7 +16,7 @@ struct SocketActivationTests {
 
     private func take(_ descriptor: Int32, _ more: [String: String] = [:]) throws -> [InheritedSocket] {
         let environment = ["LISTEN_FDS": "1", "LISTEN_PID": "42"].merging(more) { $1 }
-        return try SocketActivation.take(environment: environment, processID: 42, firstDescriptor: descriptor)
+        return try SocketActivation.sockets(environment: environment, processID: 42, firstDescriptor: descriptor)
     }
 
     @Test("A listening Unix socket is taken with its name and path, and no child inherits it")
@@ -57,7 +57,7 @@ struct SocketActivationTests {
         arguments: [[:], ["LISTEN_FDS": "1"], ["LISTEN_FDS": "1", "LISTEN_PID": "41"], ["LISTEN_PID": "42"]]
             as [[String: String]])
     func others(environment: [String: String]) throws {
-        #expect(try SocketActivation.take(environment: environment, processID: 42) == [])
+        #expect(try SocketActivation.sockets(environment: environment, processID: 42) == [])
     }
 
     @Test("A descriptor that cannot be served is refused with its reason")

@@ -73,9 +73,11 @@ struct UnitFileTests {
         }
     }
 
-    @Test("mandoc finds nothing wrong with the manual page", .enabled(if: Command.find("mandoc") != nil))
-    func manual() async throws {
-        let page = directory.appending(path: "../man/xferd.8").standardizedFileURL.path
+    @Test(
+        "mandoc finds nothing wrong with a manual page", .enabled(if: Command.find("mandoc") != nil),
+        arguments: ["xferd.8", "xferd.yaml.5"])
+    func manual(name: String) async throws {
+        let page = directory.appending(path: "../man/\(name)").standardizedFileURL.path
         let result = try await Command.run(
             try #require(Command.find("mandoc")), ["-Tlint", "-W", "warning", page])
         #expect(result.isSuccess, "\(result)")
@@ -109,7 +111,7 @@ struct UnitFileTests {
         let found = try files()
         for name in [
             "usr/bin/xferd", "usr/lib/systemd/system/xferd.service", "usr/share/man/man8/xferd.8",
-            "usr/share/man/man1/xferctl.1", "usr/lib/sysusers.d/xferd.conf",
+            "usr/share/man/man5/xferd.yaml.5", "usr/share/man/man1/xferctl.1", "usr/lib/sysusers.d/xferd.conf",
         ] { #expect(found.contains(name), "\(found)") }
         let removed = try await Command.run(copy.file("scripts/install"), ["--remove", target, "/usr"])
         #expect(removed.isSuccess && removed.output.contains("daemon-reload"), "\(removed)")
