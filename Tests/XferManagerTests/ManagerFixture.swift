@@ -3,6 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 import XferCore
 import XferModel
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager
