@@ -70,39 +70,48 @@ let package = Package(
         library("XferModel"),
         library("XferCore", ["XferModel", deque]),
 
+        // The system's clocks, socket addresses and errors.
+        library("XferSystem", ["XferModel"]),
+
         // Threads, and what they share.
         library("XferThreads", ["CCrash", "CLinux"]),
 
         // Effects, each ignorant of the others.
         library("XferTrust", ["COpenSSL", "XferModel", "XferCore", nioLocks]),
-        library("XferCurl", ["CCurl", "CLinux", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
+        library(
+            "XferCurl",
+            ["CCurl", "CLinux", "XferSystem", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
-        library("XferStore", ["CSQLite", "XferThreads", "XferModel", grdb, sqlite]),
-        library("XferNetwork", ["CLinux", "XferThreads", "XferModel"]),
+        library("XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite]),
+        library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
-        library("JSONRPC", ["CLinux", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioLocks]),
+        library(
+            "JSONRPC",
+            ["CLinux", "StrictJSON", "XferSystem", "XferModel", nioCore, nioPosix, nioHTTP1, nioLocks]),
 
         // The service.
         library(
             "XferManager",
             [
-                "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferProtocol",
-                "XferModel", "StrictJSON", logging, metrics, nioLocks,
+                "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork",
+                "XferProtocol", "XferModel", "StrictJSON", logging, metrics, nioLocks,
             ]),
         library(
             "XferDaemon",
             [
-                "CLinux", "XferThreads", "XferManager", "XferModel", "XferProtocol", "JSONRPC", "StrictJSON", lifecycle,
-                unixSignals, yams, logging, metrics, coreMetrics, nioLocks, deque, heap,
+                "CLinux", "XferSystem", "XferThreads", "XferManager", "XferModel", "XferProtocol", "JSONRPC",
+                "StrictJSON", lifecycle, unixSignals, yams, logging, metrics, coreMetrics, nioLocks, deque, heap,
             ]),
         .executableTarget(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
 
         // The client.
         library("XferClient", ["XferProtocol", "StrictJSON"]),
-        library("XferCommands", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", argumentParser]),
+        library(
+            "XferCommands",
+            ["XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
         // Tests.
@@ -115,7 +124,7 @@ let package = Package(
         tests("HouseRulesTests", []),
         tests("XferTestSupportTests", ["XferTestSupport", "XferModel"]),
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
-        tests("XferModelTests", ["XferModel"]),
+        tests("XferModelTests", ["XferModel", "XferTestSupport"]),
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
         tests("XferTrustTests", ["XferTrust", "XferCore", "XferModel", "XferTestSupport", "COpenSSL", nioLocks]),
         tests("XferCurlTests", ["XferCurl", "XferTrust", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
@@ -131,13 +140,15 @@ let package = Package(
         tests(
             "XferManagerTests",
             [
-                "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferProtocol", "XferModel",
+                "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferProtocol",
+                "XferSystem", "XferModel",
                 "XferTestSupport", logging, nioLocks,
             ]),
         tests(
             "XferDaemonTests",
             [
-                "XferDaemon", "XferManager", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport", logging,
+                "XferDaemon", "XferManager", "XferSystem", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport",
+                logging,
                 coreMetrics,
                 nioLocks,
             ]),

@@ -71,12 +71,4 @@ extension JSONValue {
     public var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
     public var isNull: Bool { if case .null = self { true } else { false } }
-    /// The value of an integer or any other number.
-    public var doubleValue: Double? {
-        switch self {
-        case .integer(let value): Double(value)
-        case .number(let value): value
-        default: nil
-        }
-    }
 }

@@ -1,29 +1,30 @@
 import CLinux
 import Glibc
 import XferModel
+import XferSystem
 
 /// An rtnetlink socket, closed with its last reference.
 final class NetlinkSocket: Sendable {
     let descriptor: Int32
 
     /// - Parameter groups: the multicast groups to join; 0 for requests only.
-    init(groups: UInt32 = 0) throws(NetworkMonitorError) {
+    init(groups: UInt32 = 0) throws(SystemCallError) {
         descriptor = xfer_netlink_socket(groups)
-        guard descriptor >= 0 else { throw NetworkMonitorError(call: "socket(AF_NETLINK)", code: errno) }
+        guard descriptor >= 0 else { throw SystemCallError("socket(AF_NETLINK)") }
     }
 
     deinit { close(descriptor) }
 
     /// Reads and discards all waiting messages: only the fact of a change matters. Lost messages (ENOBUFS) are a
     /// change, too.
-    func drain(_ buffer: inout [UInt8]) throws(NetworkMonitorError) {
+    func drain(_ buffer: inout [UInt8]) throws(SystemCallError) {
         while true {
             let count = buffer.withUnsafeMutableBytes {
                 xfer_netlink_receive(descriptor, $0.baseAddress, UInt($0.count), 0)
             }
             if count >= 0 || errno == EINTR || errno == ENOBUFS { continue }
             if errno == EAGAIN { return }
-            throw NetworkMonitorError(call: "recv", code: errno)
+            throw SystemCallError("recv")
         }
     }
 }
@@ -36,9 +37,9 @@ struct NetlinkDump: ~Copyable {
     private let socket: NetlinkSocket
     private var sequence: UInt32 = 0
 
-    init() throws(NetworkMonitorError) { socket = try NetlinkSocket() }
+    init() throws(SystemCallError) { socket = try NetlinkSocket() }
 
-    mutating func facts(_ buffer: inout [UInt8]) throws(NetworkMonitorError) -> NetworkFacts {
+    mutating func facts(_ buffer: inout [UInt8]) throws(SystemCallError) -> NetworkFacts {
         for _ in 1..<Self.tries {
             let (facts, isConsistent) = try dump(&buffer)
             if isConsistent { return facts }
@@ -48,13 +49,13 @@ struct NetlinkDump: ~Copyable {
 
     private mutating func dump(
         _ buffer: inout [UInt8]
-    ) throws(NetworkMonitorError) -> (facts: NetworkFacts, isConsistent: Bool) {
+    ) throws(SystemCallError) -> (facts: NetworkFacts, isConsistent: Bool) {
         var builder = FactsBuilder()
         var isConsistent = true
         for type in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
             sequence &+= 1
             guard xfer_netlink_request_dump(socket.descriptor, Int32(clamping: type), sequence) == 0 else {
-                throw NetworkMonitorError(call: "send", code: errno)
+                throw SystemCallError("send")
             }
             while let messages = try answer(&buffer) {
                 for message in messages {
@@ -67,29 +68,19 @@ struct NetlinkDump: ~Copyable {
     }
 
     /// The next messages of the dump; nil at its end.
-    private func answer(_ buffer: inout [UInt8]) throws(NetworkMonitorError) -> [NetlinkMessage]? {
+    private func answer(_ buffer: inout [UInt8]) throws(SystemCallError) -> [NetlinkMessage]? {
         let count = buffer.withUnsafeMutableBytes {
             xfer_netlink_receive(socket.descriptor, $0.baseAddress, UInt($0.count), 1)
         }
         guard count >= 0 else {
             if errno == EINTR { return [] }
-            throw NetworkMonitorError(call: "recv", code: errno)
+            throw SystemCallError("recv")
         }
         let messages = NetlinkMessage.messages(in: buffer.prefix(count)).filter { $0.sequence == sequence }
         for message in messages where Int(clamping: message.type) == Int(NLMSG_ERROR) {
             let code = message.payload.read(Int32.self) ?? -EPROTO
-            throw NetworkMonitorError(call: "dump", code: 0 &- code)
+            throw SystemCallError("dump", code: 0 &- code)
         }
         return messages.contains { Int(clamping: $0.type) == Int(NLMSG_DONE) } ? nil : messages
     }
-}
-
-/// Why the network cannot be monitored.
-public struct NetworkMonitorError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system call that failed.
-    public let call: String
-    /// errno(3).
-    public let code: Int32
-
-    public var description: String { "\(call): \(String(cString: strerror(code)))" }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 public import XferModel
+public import XferSystem
 import XferThreads
 
 /// Watches the machine's links, addresses and routes (rtnetlink(7)).
@@ -15,7 +16,7 @@ public final class NetworkMonitor: Sendable {
 
     /// - Parameter onChange: called with every state that differs from the previous one, in order, on the monitor's
     ///   thread; nil when reading failed.
-    public init(onChange: @escaping @Sendable (NetworkFacts?) -> Void) throws(NetworkMonitorError) {
+    public init(onChange: @escaping @Sendable (NetworkFacts?) -> Void) throws(SystemCallError) {
         wake = try Wake()
         // Opened first, so that no change is missed between the first state and the first message.
         let news = try NetlinkSocket(groups: xfer_netlink_groups())
@@ -26,7 +27,7 @@ public final class NetworkMonitor: Sendable {
         do throws(ThreadError) {
             try BackgroundThread.start("xferd-network") { watch.run() }
         } catch {
-            throw NetworkMonitorError(call: "pthread_create", code: error.code)
+            throw SystemCallError("pthread_create", code: error.code)
         }
     }
 
@@ -40,9 +41,9 @@ public final class NetworkMonitor: Sendable {
 private final class Wake: Sendable {
     let descriptor: Int32
 
-    init() throws(NetworkMonitorError) {
+    init() throws(SystemCallError) {
         descriptor = xfer_eventfd_create()
-        guard descriptor >= 0 else { throw NetworkMonitorError(call: "eventfd", code: errno) }
+        guard descriptor >= 0 else { throw SystemCallError("eventfd") }
     }
 
     deinit { close(descriptor) }
@@ -82,7 +83,7 @@ private final class Watch: @unchecked Sendable {
         while isWorthWaking(), !hasEnded(within: rest) {
             let begin = ContinuousClock.now
             var facts: NetworkFacts?
-            do throws(NetworkMonitorError) {
+            do throws(SystemCallError) {
                 try news.drain(&buffer)
                 var dump = try NetlinkDump()
                 facts = try dump.facts(&buffer)

@@ -89,7 +89,7 @@ extension FuzzTarget {
                 url: url, finalURL: url, status: head.status, fields: Storability.keptFields(of: head.fields),
                 requestTime: requested, responseTime: now)
             let freshness = Freshness(of: response, at: clocks[0])
-            _ = (freshness.isFresh, freshness.staleness, Validation.conditions(for: response))
+            _ = (freshness.isFresh, Validation.conditions(for: response))
             _ = Validation.renewed(
                 response, by: head, from: url, key: nil, requestTime: requested, responseTime: now)
             _ = response.head(usedAt: now)

@@ -10,32 +10,36 @@ enum ImportTable {
         "XferModel": ["FoundationEssentials"],
         "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections"],
 
+        // The system's clocks, socket addresses and errors.
+        "XferSystem": ["XferModel", "Glibc"],
+
         // Threads, and what they share.
         "XferThreads": ["CCrash", "CLinux", "Glibc"],
 
         // Effects, each ignorant of the others.
         "XferTrust": posix + ["COpenSSL", "XferModel", "XferCore", "NIOConcurrencyHelpers"],
         "XferCurl": posix + [
-            "CCurl", "CLinux", "XferThreads", "XferTrust", "XferModel", "XferCore", "NIOConcurrencyHelpers",
-            "HeapModule",
+            "CCurl", "CLinux", "XferSystem", "XferThreads", "XferTrust", "XferModel", "XferCore",
+            "NIOConcurrencyHelpers", "HeapModule",
         ],
         "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
-        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "XferThreads", "XferModel"],
-        "XferNetwork": posix + ["CLinux", "XferThreads", "XferModel"],
+        "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferThreads", "XferModel"],
+        "XferNetwork": posix + ["CLinux", "XferSystem", "XferThreads", "XferModel"],
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
         "JSONRPC": posix + [
-            "CLinux", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers",
+            "CLinux", "StrictJSON", "XferSystem", "XferModel", "NIOCore", "NIOPosix", "NIOHTTP1",
+            "NIOConcurrencyHelpers",
         ],
 
         // The service.
         "XferManager": posix + [
-            "CCrash", "CLinux", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork", "XferProtocol",
-            "XferModel", "StrictJSON", "Metrics", "NIOConcurrencyHelpers",
+            "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork",
+            "XferProtocol", "XferModel", "StrictJSON", "Metrics", "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
-            "CLinux", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON",
+            "CLinux", "XferSystem", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON",
             "ServiceLifecycle", "Yams",
             "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals", "DequeModule", "HeapModule",
@@ -45,7 +49,9 @@ enum ImportTable {
 
         // The client.
         "XferClient": posix + ["XferProtocol", "StrictJSON"],
-        "XferCommands": posix + ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "ArgumentParser"],
+        "XferCommands": posix + [
+            "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
+        ],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 

@@ -24,7 +24,7 @@ import Testing
         #expect(image["Image"]?["IDs"]?.arrayValue?.count == 4)
         let places = try JSONValue(
             parsing: "[{\"precision\": \"zip\", \"Latitude\": 37.7668, \"Longitude\": -122.3959}]")
-        #expect(places.arrayValue?.first?["Longitude"]?.doubleValue == -122.3959)
+        #expect(places.arrayValue?.first?["Longitude"] == .number(-122.3959))
     }
 
     @Test(arguments: [

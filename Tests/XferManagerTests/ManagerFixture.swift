@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferProtocol
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager

@@ -33,6 +33,4 @@ import XferTestSupport
         let expected = "sha-256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         #expect(Digest.of(Array("abc".utf8)).description == expected)
     }
-
-    @Test func httpDate() { #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT") }
 }

@@ -1,6 +1,7 @@
-import Glibc
 import NIOCore
 import NIOHTTP1
+import XferModel
+import XferSystem
 
 extension Dispatcher {
     /// Answers the body of a `POST /rpc`. The status is 200 for any method's answer, 400 for a message that was refused
@@ -18,7 +19,7 @@ extension HTTPResponseHead {
     init(_ answer: HTTPAnswer, to request: HTTPRequestHead) {
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         if !answer.contentType.isEmpty { headers.replaceOrAdd(name: "Content-Type", value: answer.contentType) }
-        headers.add(name: "Date", value: HTTPDate.now())
+        headers.add(name: "Date", value: HTTPDate.format(Clocks.wall()))
         if !headers.contains(name: "cache-control") { headers.add(name: "Cache-Control", value: "no-store") }
         switch answer.body {
         case .bytes(let bytes):
@@ -37,24 +38,4 @@ extension HTTPResponseHead {
 
     /// Whether the end of the body is the end of the connection.
     var isCutByClosing: Bool { headers[canonicalForm: "connection"].contains("close") }
-}
-
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
-enum HTTPDate {
-    static func now() -> String { text(for: time(nil)) }
-
-    /// `seconds` since 1970; years before 1000 and after 9999, which have no four digits, are written as these.
-    static func text(for seconds: time_t) -> String {
-        var seconds = min(max(seconds, -30_610_224_000), 253_402_300_799)
-        var date = tm()
-        gmtime_r(&seconds, &date)
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let clock = [date.tm_hour, date.tm_min, date.tm_sec].map(twoDigits).joined(separator: ":")
-        let year = 1900 + date.tm_year
-        return
-            "\(days[Int(clamping: date.tm_wday)]), \(twoDigits(date.tm_mday)) \(months[Int(clamping: date.tm_mon)]) \(year) \(clock) GMT"
-    }
-
-    private static func twoDigits(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import XferSystem
 
 /// A listening Unix stream socket, from a path or from an inherited descriptor.
 struct ListeningSocket {
@@ -18,10 +19,10 @@ struct ListeningSocket {
 
     private init(path: String, mode: UInt32, group: UInt32?) throws(RPCServerError) {
         guard let address = UnixAddress(path: path) else { throw .invalidPath(path) }
-        try Self.removeStaleSocket(at: address)
+        try Self.removeStaleSocket(path, at: address)
         let socket = try UnixAddress.makeSocket()
         do throws(RPCServerError) {
-            file = try Self.listen(on: socket, at: address, mode: mode, group: group)
+            file = try Self.listen(on: socket, path, at: address, mode: mode, group: group)
         } catch {
             _ = Glibc.close(socket)
             throw error
@@ -30,9 +31,8 @@ struct ListeningSocket {
     }
 
     private static func listen(
-        on socket: CInt, at address: UnixAddress, mode: UInt32, group: UInt32?
+        on socket: CInt, _ path: String, at address: UnixAddress, mode: UInt32, group: UInt32?
     ) throws(RPCServerError) -> SocketFile? {
-        let path = address.path
         guard address.withSocketAddress({ bind(socket, $0, $1) }) == 0 else {
             throw .system(SystemCallError("bind", on: path))
         }
@@ -71,8 +71,7 @@ struct ListeningSocket {
 
     /// Removes a socket file without a listener. It is an error if the socket has a listener, or if the file is
     /// anything else.
-    private static func removeStaleSocket(at address: UnixAddress) throws(RPCServerError) {
-        let path = address.path
+    private static func removeStaleSocket(_ path: String, at address: UnixAddress) throws(RPCServerError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if errno == ENOENT { return }
@@ -111,36 +110,16 @@ struct SocketFile: Sendable {
     }
 }
 
-/// An absolute path that fits a Unix socket's address (unix(7)).
-struct UnixAddress {
-    let path: String
-
-    init?(path: String) {
-        let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
-        guard path.hasPrefix("/"), path.utf8.count < room, !path.utf8.contains(0) else { return nil }
-        self.path = path
-    }
-
-    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-    }
-
+extension UnixAddress {
     /// Tries to connect; 0 if the socket has a listener, else the errno.
-    func probe() throws(RPCServerError) -> CInt {
+    fileprivate func probe() throws(RPCServerError) -> CInt {
         let descriptor = try Self.makeSocket()
         defer { _ = Glibc.close(descriptor) }
         return withSocketAddress { connect(descriptor, $0, $1) } == 0 ? 0 : errno
     }
 
     /// A Unix stream socket, non-blocking and closed on exec.
-    static func makeSocket() throws(RPCServerError) -> CInt {
+    fileprivate static func makeSocket() throws(RPCServerError) -> CInt {
         let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let descriptor = socket(AF_UNIX, CInt(clamping: flags), 0)
         guard descriptor >= 0 else { throw .system(SystemCallError("socket")) }

@@ -1,3 +1,5 @@
+public import XferSystem
+
 /// Where an `RPCServer` listens.
 public enum RPCEndpoint: Hashable, Sendable {
     /// A Unix socket that the server makes at an absolute path of at most 107 bytes, with permission bits `mode` and,

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import StrictJSON
+import XferSystem
 
 /// JSON-RPC 2.0 on Unix stream sockets.
 ///

@@ -1,5 +1,7 @@
 import NIOCore
 import StrictJSON
+import XferModel
+import XferSystem
 
 /// Tells a refused client the reason, in its own dialect, and closes.
 ///
@@ -56,7 +58,7 @@ final class RefusalHandler: ChannelInboundHandler {
         if dialect == .http {
             text.writeString(
                 "HTTP/1.1 \(status)\r\nContent-Type: application/json\r\nContent-Length: \(line.count)\r\n")
-            text.writeString("Date: \(HTTPDate.now())\r\nConnection: close\r\n\r\n")
+            text.writeString("Date: \(HTTPDate.format(Clocks.wall()))\r\nConnection: close\r\n\r\n")
         }
         text.writeBytes(line)
         context.writeAndFlush(Self.wrapOutboundOut(text)).assumeIsolated().whenComplete { _ in

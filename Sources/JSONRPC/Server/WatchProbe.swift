@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import XferSystem
 
 /// Finds out whether the kernel can watch one more socket (epoll(7)), before NIO has to.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import XferSystem
 
 /// The process at the other end of a Unix socket, as the kernel recorded it when the connection was made (`SO_PEERCRED`
 /// and `SO_PEERGROUPS`, unix(7)). Ids the daemon's user namespace does not know arrive as 65534.

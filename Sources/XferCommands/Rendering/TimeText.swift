@@ -1,5 +1,6 @@
 import Glibc
 import XferModel
+import XferSystem
 
 /// Points in time in the reader's own time zone: `2026-01-02 03:04:05`.
 enum TimeText {
@@ -29,9 +30,5 @@ enum TimeText {
 
 extension Timestamp {
     /// The wall clock's time.
-    static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
-    }
+    static var now: Timestamp { Clocks.wall() }
 }

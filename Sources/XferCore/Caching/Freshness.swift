@@ -31,9 +31,6 @@ public struct Freshness: Hashable, Sendable {
     /// Whether the age is below the lifetime.
     public var isFresh: Bool { age.map { $0 < lifetime } ?? false }
 
-    /// How long it has been stale; nil when that is not known. Zero when it is fresh.
-    public var staleness: Duration? { age.map { max(.zero, $0 - lifetime) } }
-
     // MARK: Lifetime
 
     private static func lifetime(

@@ -27,7 +27,7 @@ extension BandwidthSchedule {
 
     private func firstChange(from start: Int64, before end: Int64, leaving limits: BandwidthLimits) -> Int64? {
         if let entry = entry(wallClock: start), entry.limits != limits { return start }
-        var day = start.dividedDown(by: 86_400)
+        var day = start.flooringQuotient(by: 86_400)
         while day * 86_400 < end {
             for entry in entries {
                 let wallClock = day * 86_400 + Int64(clamping: entry.start.minutes) * 60
@@ -41,7 +41,7 @@ extension BandwidthSchedule {
     }
 
     private func entry(wallClock: Int64) -> Entry? {
-        let minute = (wallClock - wallClock.dividedDown(by: 86_400) * 86_400) / 60
+        let minute = (wallClock - wallClock.flooringQuotient(by: 86_400) * 86_400) / 60
         return entries.last { $0.start.minutes <= minute } ?? entries.last
     }
 }

@@ -64,16 +64,3 @@ extension [TimeZoneRules.Change] {
         return low
     }
 }
-
-extension Int64 {
-    /// Rounded towards minus infinity, as the calendar needs it before 1970.
-    func dividedDown(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
-}
-
-extension Timestamp {
-    /// The second it lies in.
-    var wholeSecond: Int64 { rawValue.dividedDown(by: 1_000_000) }
-}

@@ -42,7 +42,7 @@ public struct WindowCalendar: Sendable {
     /// can change: at the range's start, where the clock may have jumped to, and at boundaries.
     private func firstBoundary(from start: Int64, before end: Int64, leaving isOpen: Bool) -> Int64? {
         if self.isOpen(wallClock: start) != isOpen { return start }
-        var day = start.dividedDown(by: 86_400)
+        var day = start.flooringQuotient(by: 86_400)
         while day * 86_400 < end {
             for minute in boundaries {
                 let wallClock = day * 86_400 + minute * 60
@@ -56,7 +56,7 @@ public struct WindowCalendar: Sendable {
     }
 
     private func isOpen(wallClock: Int64) -> Bool {
-        let day = wallClock.dividedDown(by: 86_400)
+        let day = wallClock.flooringQuotient(by: 86_400)
         let minute = (wallClock - day * 86_400) / 60
         let (today, yesterday) = (Weekday(daysSinceEpoch: day), Weekday(daysSinceEpoch: day - 1))
         return times.contains { times in

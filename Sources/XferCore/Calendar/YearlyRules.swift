@@ -62,7 +62,7 @@ struct YearlyRules: Hashable, Sendable {
     private func changes(around second: Int64) -> [TimeZoneRules.Change] {
         guard let summer else { return [] }
         let second = min(max(second, -TimeZoneRules.end), TimeZoneRules.end)
-        let year = CivilDate(daysSinceEpoch: (second + standard).dividedDown(by: 86_400)).year
+        let year = CivilDate(daysSinceEpoch: (second + standard).flooringQuotient(by: 86_400)).year
         var found: [(change: TimeZoneRules.Change, rank: Int)] = []
         for year in year - 1...year + 2 {
             // Where summer never ends, its end and the next start are one instant: the start comes last.

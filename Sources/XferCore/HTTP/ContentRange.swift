@@ -1,3 +1,5 @@
+import XferModel
+
 /// A `Content-Range` field (RFC 9110 §14.4) of unit `bytes`.
 public enum ContentRange: Hashable, Sendable {
     /// `bytes first-last/complete`; `complete` is nil for `*`. Holds last ≥ first and complete > last.

@@ -71,13 +71,3 @@ public struct ResponseHead: Hashable, Sendable {
     /// Whether this is a 3xx that names another place to ask (RFC 9110 §15.4).
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && location != nil }
 }
-
-/// Digits only, as HTTP writes lengths: no sign, no white space, and at most `ByteCount.greatest`, so that sums of
-/// what is parsed cannot overflow.
-enum Decimal64 {
-    static func parse(_ text: some StringProtocol) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        guard let value = Int64(text, radix: 10), value <= ByteCount.greatest else { return nil }
-        return value
-    }
-}

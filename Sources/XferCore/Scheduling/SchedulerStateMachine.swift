@@ -71,7 +71,7 @@ public struct SchedulerStateMachine: Sendable {
         let blocked = LaneExclusions(
             groups: try blockedGroups(in: queue),
             profiles: Set(activeByProfile.filter { $0.value >= maxActiveByProfile[$0.key] ?? .max }.keys),
-            hosts: Set(activeByHost.filter { $0.value >= limits.maxActivePerHost }.keys))
+            hosts: Set(activeByHost.keys.filter(isBlocked)))
         for priority in Priority.allCases.sorted(by: >) {
             var excluded = blocked
             while let lane = try queue.nextLane(priority: priority, without: excluded) {
@@ -99,6 +99,7 @@ public struct SchedulerStateMachine: Sendable {
         return blocked
     }
 
+    /// Whether as many transfers from this host are active as may be.
     public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }
 
     /// Transfers of this group that hold a slot.

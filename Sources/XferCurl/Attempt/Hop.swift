@@ -1,6 +1,7 @@
 import CCurl
 import XferCore
 import XferModel
+import XferSystem
 import XferTrust
 
 /// One request of an attempt and its response: judges the head. Hop+Body.swift handles the body.
@@ -302,7 +303,7 @@ final class Hop {
         if head.majorVersion >= 2, run.receiveRate > 0, run.mayRestart {
             return drain(.finish(.restartWithHTTP1), head)
         }
-        let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall)
+        let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Clocks.wall())
         let keeping = ResumeRules.resumeData(
             after: head, verdict: verdict, plan: plan, finalURL: url, sent: sentFields)
         run.events.yield(.head(head, verdict, keeping: keeping))

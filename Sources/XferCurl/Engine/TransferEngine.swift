@@ -1,4 +1,5 @@
 public import XferModel
+import XferSystem
 
 /// Transfers the bytes: runs attempts on one or more loop threads, over libcurl.
 ///
@@ -12,7 +13,7 @@ public final class TransferEngine: Sendable {
 
     /// Throws when the libcurl or the system at hand cannot be used.
     public convenience init(configuration: EngineConfiguration) throws(EngineStartError) {
-        try self.init(configuration: configuration, clock: { Clocks.now })
+        try self.init(configuration: configuration, clock: { Clocks.monotonic() })
     }
 
     /// With another clock for deadlines, which is read in every turn; libcurl keeps its own time.

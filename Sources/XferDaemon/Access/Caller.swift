@@ -30,9 +30,6 @@ public struct Caller: Hashable, Sendable {
     /// The owner of its tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 
-    /// Whether it may see and change tasks of that owner; for others the answer is `not_found`.
-    public func mayTouch(_ owner: Owner) -> Bool { isOperator || owner == self.owner }
-
     /// Whether it may call a method with that access at all; otherwise the answer is `permission_denied`.
     public func mayCall(_ access: MethodAccess) -> Bool {
         switch access {

@@ -9,6 +9,7 @@ import UnixSignals
 import XferManager
 import XferModel
 import XferProtocol
+import XferSystem
 
 /// The composition root: all parts are made and connected here, once.
 public enum Daemon {

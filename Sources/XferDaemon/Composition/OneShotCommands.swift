@@ -1,5 +1,6 @@
 import XferManager
 import XferProtocol
+import XferSystem
 
 /// Commands of `xferd` that print or check something and end.
 public enum OneShotCommands {

@@ -1,6 +1,7 @@
 import XferManager
 import XferModel
 import XferProtocol
+import XferSystem
 
 /// One ordered stream of events for one reader: first the stored events after `since`, then new ones.
 ///

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import HeapModule
 import NIOConcurrencyHelpers
+import XferSystem
 import XferThreads
 
 /// Adds jobs to a queue when their time has come. Its thread sleeps until the nearest one is due; without jobs it does
@@ -32,7 +33,7 @@ final class DelayTimer: Sendable {
         self.clock = clock
         self.due = due
         descriptor = xfer_timerfd_create(clock)
-        guard descriptor >= 0 else { throw SystemError(call: "timerfd_create") }
+        guard descriptor >= 0 else { throw SystemCallError("timerfd_create") }
         try BackgroundThread.start("xferd-timer") { [self] in work() }
     }
 

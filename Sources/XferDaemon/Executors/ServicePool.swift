@@ -15,7 +15,7 @@ final class ServicePool: TaskExecutor, SchedulingExecutor {
 
     /// Runs `threads` threads, which live as long as the process.
     ///
-    /// - Throws: `ThreadError` or `SystemError` when the system gives no threads or timers.
+    /// - Throws: `ThreadError` or `SystemCallError` when the system gives no threads or timers.
     init(threads: Int) throws {
         continuous = try DelayTimer(clock: CLOCK_BOOTTIME, due: queue)
         suspending = try DelayTimer(clock: CLOCK_MONOTONIC, due: queue)

@@ -3,6 +3,7 @@ import StrictJSON
 import XferManager
 import XferModel
 import XferProtocol
+import XferSystem
 
 /// `daemon.*` and `rpc.discover`: decode, authorise, call, encode.
 struct DaemonHandlers: Sendable {

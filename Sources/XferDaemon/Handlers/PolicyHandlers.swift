@@ -106,17 +106,7 @@ extension ServerReportRecord {
         error = report.failure
         tlsVersion = report.tlsVersion
         chain = report.chain.map { ServerCertificateRecord($0) }
-        stages = report.stages.map { verdict in
-            let stage: TrustStage =
-                switch verdict.stage {
-                case .chain: .chain
-                case .name: .name
-                case .dates: .dates
-                case .revocation: .revocation
-                case .pins: .pins
-                }
-            return StageRecord(stage: stage, passed: verdict.isPassed, detail: verdict.detail)
-        }
+        stages = report.stages.map { StageRecord(stage: $0.stage, passed: $0.isPassed, detail: $0.detail) }
         policies = report.opinions.map {
             PolicyVerdictRecord(
                 name: $0.policy, version: $0.version, failure: $0.failure, violation: $0.violation,

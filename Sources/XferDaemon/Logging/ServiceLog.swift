@@ -2,6 +2,7 @@ public import Glibc
 public import Logging
 import NIOConcurrencyHelpers
 import XferModel
+import XferSystem
 
 /// The service's log: its destination and its level, which can be changed while it runs.
 public final class ServiceLog: Sendable {
@@ -84,14 +85,7 @@ struct ServiceLogHandler: LogHandler {
         fields.merge(event.metadata ?? [:]) { $1 }
         log.write(
             LogRecord(
-                time: .now(), level: event.level, label: label, message: event.message.description, metadata: fields))
-    }
-}
-
-extension Timestamp {
-    fileprivate static func now() -> Timestamp {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return Timestamp(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
+                time: Clocks.wall(), level: event.level, label: label, message: event.message.description,
+                metadata: fields))
     }
 }

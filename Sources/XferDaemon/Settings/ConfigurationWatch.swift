@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+public import XferSystem
 
 /// Reports when files of the configuration were written, replaced or removed (inotify(7)), without polling.
 ///
@@ -10,23 +11,23 @@ public struct ConfigurationWatch: ~Copyable {
 
     /// - Parameter onChange: called on the watch's own queue, once for several changes at a time.
     /// - Throws: the error number, ENOENT when the directory does not exist.
-    public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemError) {
+    public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         try self.init(paths: [path], onChange: onChange)
     }
 
     /// Watches several files with one descriptor. Directories that cannot be watched are left out.
     /// - Throws: when none of them can.
-    public init(paths: Set<String>, onChange: @escaping @Sendable () -> Void) throws(SystemError) {
+    public init(paths: Set<String>, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-        guard descriptor >= 0 else { throw SystemError(call: "inotify_init1") }
+        guard descriptor >= 0 else { throw SystemCallError("inotify_init1") }
         let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
         var names: [Int32: Set<[UInt8]>] = [:]
-        var failure: SystemError?
+        var failure: SystemCallError?
         for path in paths {
             // Adding a directory again gives the same number.
             let watch = inotify_add_watch(descriptor, InstancePaths.directory(of: path), events)
             if watch < 0 {
-                failure = SystemError(call: "inotify_add_watch")
+                failure = SystemCallError("inotify_add_watch")
             } else {
                 names[watch, default: []].insert(Array((path.split(separator: "/").last ?? "").utf8))
             }

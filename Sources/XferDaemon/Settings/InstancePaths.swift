@@ -1,3 +1,5 @@
+import XferSystem
+
 /// The paths of an instance, from flags and the environment alone.
 ///
 /// Flags win over `XFERD_*`, these over systemd's variables (systemd.exec(5), `STATE_DIRECTORY` and others), those over
@@ -80,11 +82,8 @@ public struct InstancePaths: Hashable, Sendable {
             downloadDirectory = given ?? (managedStates.first ?? stateDirectory) + "/downloads"
             defaultRoot = downloadDirectory
         }
-        guard socket.utf8.count <= Self.longestSocketPath else { throw .socketPathTooLong(socket) }
+        guard socket.utf8.count <= UnixAddress.longestPath else { throw .socketPathTooLong(socket) }
     }
-
-    /// Longest path in bytes that fits `sun_path` with its final zero (unix(7)).
-    public static let longestSocketPath = 107
 
     /// The variables of the environment that place an instance; all others beginning with `XFERD_` are settings.
     public static let environmentNames = ["XFERD_CONFIG", "XFERD_STATE_DIR", "XFERD_SOCKET"]
@@ -123,7 +122,7 @@ public enum InstancePathsError: Error, Hashable, Sendable, CustomStringConvertib
         switch self {
         case .noHome(let uid): "HOME is not set and user \(uid) has no home directory: set HOME or give --state-dir"
         case .socketPathTooLong(let path):
-            "the socket path has \(path.utf8.count) bytes, at most \(InstancePaths.longestSocketPath) fit: \(path)"
+            "the socket path has \(path.utf8.count) bytes, at most \(UnixAddress.longestPath) fit: \(path)"
         }
     }
 }

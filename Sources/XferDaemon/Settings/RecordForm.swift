@@ -187,8 +187,11 @@ struct RecordForm<Record: WireRecord>: Sendable {
     }
 
     private static func number(_ text: String) -> JSONValue? {
-        guard let value = try? JSONValue(parsing: text.utf8), value.doubleValue != nil else { return nil }
-        return value
+        switch try? JSONValue(parsing: text.utf8) {
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        default: nil
+        }
     }
 
     /// The schemas of which a value has to satisfy one, with references resolved.

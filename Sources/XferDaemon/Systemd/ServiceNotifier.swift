@@ -1,5 +1,6 @@
 import Glibc
 import XferModel
+import XferSystem
 
 /// Reports the service's state to the service manager by the protocol of sd_notify(3), without libsystemd.
 ///

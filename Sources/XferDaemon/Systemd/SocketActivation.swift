@@ -36,13 +36,6 @@ public enum SocketActivation {
         return sockets
     }
 
-    /// Removes the variables of `take` from the process's environment, so that no child takes them as its own.
-    ///
-    /// setenv(3) is not safe beside other threads that read the environment: call it first in `main`.
-    public static func forgetEnvironment() {
-        for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"] { unsetenv(name) }
-    }
-
     private static func boundPath(_ descriptor: Int32) throws(SocketActivationError) -> String? {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)

@@ -5,6 +5,7 @@ import XferCurl
 import XferFiles
 public import XferModel
 import XferStore
+public import XferSystem
 
 /// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///

@@ -5,6 +5,7 @@ import XferCurl
 public import XferModel
 import XferNetwork
 import XferStore
+import XferSystem
 
 /// Follows the network: publishes changes, and carries out what follows from them.
 public actor NetworkFollower: ManagerPart {
@@ -66,7 +67,7 @@ public actor NetworkFollower: ManagerPart {
     private func startMonitor() -> NetworkFacts? {
         guard context.settings.withLockedValue(\.monitorsNetwork) else { return nil }
         let (facts, continuation) = AsyncStream.makeStream(of: NetworkFacts?.self)
-        do throws(NetworkMonitorError) {
+        do throws(SystemCallError) {
             let monitor = try NetworkMonitor { continuation.yield($0) }
             self.monitor = monitor
             listener = Task { [weak self] in

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferStore
+import XferSystem
 
 /// Publishes whether transfers are running, debounced.
 final class ActivityReporter: ManagerPart, Sendable {

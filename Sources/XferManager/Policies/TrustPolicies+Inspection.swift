@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
-import XferModel
+public import XferModel
 
 /// Inspects a server's certificates without transferring anything.
 extension TrustPolicies {
@@ -60,12 +60,14 @@ extension TrustPolicies {
         _ origin: Origin, _ applied: AppliedPolicies, _ rules: AdmissionRules, path: String
     ) async throws -> ServerReport {
         let authorities = context.settings.withLockedValue(\.authoritiesFile)
-        let seen = await context.inspections.run {
-            ServerInspection.inspect(origin, policies: applied, authoritiesFile: authorities, admission: rules)
+        let now = clock()
+        do throws(AdmissionRefusal) {
+            return try await context.inspections.run { () throws(AdmissionRefusal) in
+                try ServerInspection.inspect(
+                    origin, policies: applied, authoritiesFile: authorities, admission: rules, at: now)
+            }
+        } catch {
+            throw ManagerError.rejectedByPolicy(path: path, reason: "\(origin.host): \(error)")
         }
-        if let refusal = seen.refusal {
-            throw ManagerError.rejectedByPolicy(path: path, reason: "\(origin.host): \(refusal)")
-        }
-        return ServerReport(origin, seen, applied, at: clock())
     }
 }

@@ -1,6 +1,7 @@
 import Logging
 import XferFiles
 import XferStore
+import XferSystem
 
 /// Checks and repairs the database: on request while no daemon runs, and at the start after an unclean stop.
 public enum DatabaseMaintenance {

@@ -4,6 +4,7 @@ import XferCore
 import XferFiles
 import XferModel
 import XferStore
+import XferSystem
 
 /// Deletes history, events and bytes beyond their retention.
 final class HistoryTrimmer: ManagerPart, Sendable {

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
+import XferSystem
 
 /// The directories that owners of tasks may use now: each owner's roots, with the owner's rights on every directory of
 /// a path.

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
+import XferSystem
 
 /// The directories that runs have open, so that ten thousand files for one directory do not walk its path ten thousand
 /// times.

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
+import XferSystem
 
 extension RunServices {
     /// Claims bytes of the file system for a transfer, or throws `insufficientSpace` if they are known not to fit.

@@ -2,6 +2,7 @@ import Logging
 import XferCore
 import XferModel
 import XferStore
+import XferSystem
 
 /// Handles changes of the wall clock.
 ///

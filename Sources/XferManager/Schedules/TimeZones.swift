@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
 import XferModel
+import XferSystem
 
 /// The time zones of tasks' windows. Each is read once, and again when its file has changed.
 ///

@@ -1,5 +1,6 @@
 import XferCore
 import XferModel
+import XferSystem
 
 /// A task's run while it lives.
 struct LiveRun {

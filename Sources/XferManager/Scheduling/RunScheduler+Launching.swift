@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferStore
+import XferSystem
 
 /// Launches the runs of started tasks, and lets tasks join and leave live transfers.
 extension RunScheduler {

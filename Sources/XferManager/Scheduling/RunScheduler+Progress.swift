@@ -1,5 +1,6 @@
 import XferCore
 import XferModel
+import XferSystem
 
 /// Live counters: sampled while tasks run, never stored.
 extension RunScheduler {

@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferStore
+import XferSystem
 
 /// Ends of runs: the result is committed, then the run is forgotten and those who wait for it go on.
 extension RunScheduler {

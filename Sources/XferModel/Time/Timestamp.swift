@@ -22,6 +22,9 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
         .microseconds(other.rawValue.subtractingSaturated(rawValue))
     }
 
+    /// The second it lies in, since 1970.
+    public var wholeSecond: Int64 { rawValue.flooringQuotient(by: 1_000_000) }
+
     /// The nearest time whose year has four digits, as RFC 3339 and HTTP want it: years 0000 to 9999.
     public var writable: Timestamp {
         Timestamp(rawValue: min(max(rawValue, -62_167_219_200_000_000), 253_402_300_799_999_999))
@@ -127,7 +130,8 @@ extension Duration {
 }
 
 extension Int64 {
-    func flooringQuotient(by divisor: Int64) -> Int64 {
+    /// Rounded towards minus infinity, as the calendar needs it before 1970.
+    public func flooringQuotient(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

@@ -82,16 +82,7 @@ public struct StageRecord: WireRecord, Hashable {
     ]
 }
 
-/// What is looked at one after the other.
-public enum TrustStage: String, WireEnum {
-    /// The chain leads to an authority of the system.
-    case chain
-    case name
-    case dates
-    /// What the server staples (OCSP); nothing else is asked for.
-    case revocation
-    case pins
-}
+extension TrustStage: WireEnum {}
 
 /// What one policy says by itself.
 public struct PolicyVerdictRecord: WireRecord, Hashable {

@@ -1,3 +1,4 @@
+import StrictJSON
 import XferModel
 
 /// An event's payload as JSON, in `EventPayload`'s `Codable` form.
@@ -62,7 +63,7 @@ struct JSONObjectText {
     mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         begin(name)
-        JSONText.append(value, to: &members)
+        members.appendJSON(value)
     }
 
     mutating func add(_ name: StaticString, _ value: Int64?) {

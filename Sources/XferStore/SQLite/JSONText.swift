@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrictJSON
 import XferModel
 
 /// JSON kept in text columns: small values that are neither searched nor sorted by.
@@ -33,9 +34,9 @@ enum JSONText {
         text.reserveCapacity(headers.reduce(2) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 })
         for (index, field) in headers.enumerated() {
             text.append(contentsOf: index == 0 ? "[[".utf8 : ",[".utf8)
-            append(field.name, to: &text)
+            text.appendJSON(field.name)
             text.append(UInt8(ascii: ","))
-            append(field.value, to: &text)
+            text.appendJSON(field.value)
             text.append(UInt8(ascii: "]"))
         }
         text.append(UInt8(ascii: "]"))
@@ -104,64 +105,19 @@ enum JSONText {
         return plain
     }
 
-    /// As `append(_:to:)`, to bytes.
-    static func append(_ string: String, to text: inout [UInt8]) {
-        var string = string
-        let isDone = string.withUTF8 { bytes in
-            let start = text.count
-            text.append(UInt8(ascii: "\""))
-            for byte in bytes {
-                guard byte >= 0x20 else {
-                    text.removeSubrange(start...)
-                    return false
-                }
-                if standsForItself(byte) { text.append(UInt8(ascii: "\\")) }
-                text.append(byte)
-            }
-            text.append(UInt8(ascii: "\""))
-            return true
-        }
-        guard !isDone else { return }
-        var escaped = ""
-        append(string, to: &escaped)
-        text.append(contentsOf: escaped.utf8)
-    }
-
     /// An array of strings, for `json_each`.
     static func array(_ strings: some Sequence<String>) -> String {
-        var text = "["
+        var text = [UInt8(ascii: "[")]
         for string in strings {
-            if text.utf8.count > 1 { text += "," }
-            append(string, to: &text)
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text.appendJSON(string)
         }
-        return text + "]"
+        text.append(UInt8(ascii: "]"))
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// An array of integers, for `json_each`.
     static func array(_ integers: some Sequence<Int64>) -> String {
         "[" + integers.map(String.init).joined(separator: ",") + "]"
-    }
-
-    /// RFC 8259 §7: quotes, backslashes and control characters are escaped.
-    static func append(_ string: String, to text: inout String) {
-        let needsEscape = string.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
-        guard needsEscape else {
-            text += "\""
-            text += string
-            text += "\""
-            return
-        }
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
     }
 }

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 /// The certificate authorities of a PEM bundle, read again whenever the file has changed.
 ///
 /// Reading a common bundle takes some ten milliseconds, checking that it has not changed a microsecond. When a changed
-/// file cannot be read, the last readable contents stay in force, and `reloadFailure` has the reason.
+/// file cannot be read, the last readable contents stay in force.
 public final class TrustAnchors: Sendable {
     /// The contents of the bundle at some time.
     struct Snapshot: Sendable {
@@ -39,9 +39,6 @@ public final class TrustAnchors: Sendable {
     /// - Throws: when it has never been readable.
     @discardableResult
     public func refresh() throws(TrustAnchorsError) -> UInt64 { try current().generation }
-
-    /// Why the present file is not in force.
-    public var reloadFailure: TrustAnchorsError? { state.withLockedValue { $0.failure } }
 
     func current() throws(TrustAnchorsError) -> Snapshot {
         let file = file

@@ -61,16 +61,6 @@ struct AccessPolicyTests {
         #expect(try policy.caller(Peer(uid: 1003, gid: 5, groups: [200])).roots == ["/b", "/c"])
     }
 
-    @Test("An allowed user touches only its own tasks, an operator all")
-    func touching() throws {
-        let ann = try policy.caller(Peer(uid: 1001, gid: 1001))
-        #expect(ann.mayTouch(Owner(uid: 1001)))
-        #expect(!ann.mayTouch(Owner(uid: 990)))
-        #expect(!ann.mayTouch(Owner(uid: 0)))
-        let root = try policy.caller(Peer(uid: 0, gid: 0))
-        #expect(root.mayTouch(Owner(uid: 1001)))
-    }
-
     @Test("A guest calls all methods but the operators'", arguments: MethodAccess.allCases)
     func methods(access: MethodAccess) throws {
         #expect(try policy.caller(Peer(uid: 1001, gid: 1001)).mayCall(access) == (access != .operators))

@@ -2,6 +2,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import Testing
 import XferModel
+import XferSystem
 import XferTestSupport
 
 @testable import XferDaemon
@@ -111,7 +112,7 @@ struct ConfigurationFileTests {
 
     @Test("A directory that does not exist cannot be watched")
     func noDirectory() throws {
-        #expect(throws: SystemError(call: "inotify_add_watch", number: ENOENT)) {
+        #expect(throws: SystemCallError("inotify_add_watch", code: ENOENT)) {
             _ = try ConfigurationWatch(path: "/nonexistent/xferd/config.yaml") {}
         }
     }

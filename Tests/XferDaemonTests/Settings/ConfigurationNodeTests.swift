@@ -66,8 +66,5 @@ struct ConfigurationNodeTests {
         #expect(Suggestion.nearest(to: "MAX_ACTIVE", among: ["order", "max_active"]) == "max_active")
         #expect(Suggestion.nearest(to: "colour", among: ["order", "max_active"]) == nil)
         #expect(Suggestion.nearest(to: "x", among: []) == nil)
-        #expect(Suggestion.distance("", "abc") == 3)
-        #expect(Suggestion.distance("ab", "ba") == 1)
-        #expect(Suggestion.distance("kitten", "sitting") == 3)
     }
 }

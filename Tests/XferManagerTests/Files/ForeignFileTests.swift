@@ -3,6 +3,7 @@ import Testing
 import XferFiles
 import XferModel
 import XferStore
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager

@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager

@@ -3,6 +3,7 @@ import Testing
 import XferModel
 import XferProtocol
 import XferStore
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager

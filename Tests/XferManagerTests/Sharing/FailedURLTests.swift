@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import Testing
 import XferModel
 import XferStore
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager

@@ -2,6 +2,7 @@ import XferCore
 import XferCurl
 import XferFiles
 import XferModel
+import XferSystem
 
 /// One round of a download in segments: several attempts fetch parts of the body at the same time, into one partial
 /// file.

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
+import XferSystem
 
 /// Disk space for the bytes a transfer has yet to receive: claimed in the space ledger, and for large bodies
 /// preallocated as blocks of the file.

@@ -1,14 +1,23 @@
-import Glibc
+public import Glibc
 
-/// A `sockaddr_un` with its exact length, for paths and for abstract names (unix(7)).
-struct UnixAddress: Hashable, Sendable {
+/// The address of a Unix socket, with its exact length: a path or an abstract name (unix(7)).
+public struct UnixAddress: Hashable, Sendable {
     /// The content of `sun_path`: a path without its final zero, or a zero and an abstract name.
     private let name: [UInt8]
 
+    /// The most bytes that a path may have; the zero after it needs one more.
+    public static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+    /// Nil unless `path` is absolute, at most `longestPath` bytes long and free of zeros.
+    public init?(path: String) {
+        guard path.hasPrefix("/"), path.utf8.count <= Self.longestPath, !path.utf8.contains(0) else { return nil }
+        name = Array(path.utf8)
+    }
+
     /// The form `NOTIFY_SOCKET` has: `/a/path`, or `@name` for an abstract one; nil for anything else or too long.
-    init?(notifySocket text: String) {
+    public init?(notifySocket text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.count > 1, bytes.count <= InstancePaths.longestSocketPath, !bytes.contains(0) else { return nil }
+        guard bytes.count > 1, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
         switch bytes[0] {
         case UInt8(ascii: "/"): name = bytes
         case UInt8(ascii: "@"): name = [0] + bytes.dropFirst()
@@ -16,7 +25,8 @@ struct UnixAddress: Hashable, Sendable {
         }
     }
 
-    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    /// Calls `body` with the address as bind(2), connect(2) and sendto(2) take it.
+    public func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }

@@ -1,5 +1,4 @@
 import Testing
-import XferCore
 import XferModel
 import XferTestSupport
 
@@ -8,7 +7,7 @@ import XferTestSupport
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
     func theThreeFormsAreOneInstant(text: String) {
-        #expect(XferCore.HTTPDate.parse(text) == Timestamp(seconds: 784_111_777))
+        #expect(HTTPDate.parse(text) == Timestamp(seconds: 784_111_777))
     }
 
     @Test(arguments: [
@@ -18,21 +17,21 @@ import XferTestSupport
         "Sun, -6 Nov 1994 08:49:37 GMT",
     ])
     func othersAreNone(text: String) {
-        #expect(XferCore.HTTPDate.parse(text) == nil)
+        #expect(HTTPDate.parse(text) == nil)
     }
 
     @Test func twoDigitYearsTurnIn1970() {
-        #expect(XferCore.HTTPDate.parse("Thursday, 01-Jan-70 00:00:00 GMT") == Timestamp(seconds: 0))
-        #expect(XferCore.HTTPDate.parse("Tuesday, 01-Jan-69 00:00:00 GMT") == Timestamp(seconds: 3_124_224_000))
+        #expect(HTTPDate.parse("Thursday, 01-Jan-70 00:00:00 GMT") == Timestamp(seconds: 0))
+        #expect(HTTPDate.parse("Tuesday, 01-Jan-69 00:00:00 GMT") == Timestamp(seconds: 3_124_224_000))
     }
 
     @Test func whatIsFormattedIsReadBack() {
         var random = SplitMix64(seed: 1)
         for _ in 0..<1000 {
             let time = Timestamp(seconds: Int64.random(in: -10_000_000_000...20_000_000_000, using: &random))
-            #expect(XferCore.HTTPDate.parse(XferCore.HTTPDate.format(time)) == time)
+            #expect(HTTPDate.parse(HTTPDate.format(time)) == time)
         }
-        #expect(XferCore.HTTPDate.format(Timestamp(seconds: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.format(Timestamp(seconds: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
     @Test(
@@ -41,6 +40,6 @@ import XferTestSupport
             (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
         ] as [(Int64, String)]) func everyTimeIsWrittenAsTheNearestThatHTTPCanWrite(microseconds: Int64, text: String)
     {
-        #expect(XferCore.HTTPDate.format(Timestamp(microseconds: microseconds)) == text)
+        #expect(HTTPDate.format(Timestamp(microseconds: microseconds)) == text)
     }
 }

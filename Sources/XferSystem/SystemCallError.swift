@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// A system call that failed: which, on what, and `errno` (errno(3)).
 public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -8,7 +8,7 @@ public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertibl
     public let code: CInt
 
     /// Uses the current `errno`, unless one is given.
-    init(_ call: String, on subject: String = "", code: CInt = errno) {
+    public init(_ call: String, on subject: String = "", code: CInt = errno) {
         self.call = call
         self.subject = subject
         self.code = code

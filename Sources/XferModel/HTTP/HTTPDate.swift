@@ -1,5 +1,3 @@
-public import XferModel
-
 /// Dates as HTTP writes them (RFC 9110 §5.6.7): IMF-fixdate, and the obsolete forms of RFC 850 and asctime.
 public enum HTTPDate {
     /// The instant, or nil when the text is none of the three forms. Two-digit years count within 1970 … 2069.
@@ -25,7 +23,7 @@ public enum HTTPDate {
     /// written as these.
     public static func format(_ time: Timestamp) -> String {
         let second = time.writable.wholeSecond
-        let day = second.dividedDown(by: 86_400)
+        let day = second.flooringQuotient(by: 86_400)
         let date = CivilDate(daysSinceEpoch: day)
         let inDay = second - day * 86_400
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -1,0 +1,99 @@
+import XferCore
+import XferModel
+import XferTrust
+
+/// Judges the certificates of one handshake by each policy alone, and stage by stage.
+struct ServerJudgement {
+    /// Leaf first, as sent.
+    let chain: [Certificate]
+    let stapledStatus: StapledStatus?
+    let target: TrustTarget
+    let evaluator: ServerTrustEvaluator
+
+    /// Fills in the chain, the opinions and the stages of `report`.
+    func describe(_ policies: AppliedPolicies, at now: Timestamp, in report: inout ServerReport) {
+        report.chain = chain.map { certificate in
+            ServerReport.Certificate(
+                subject: certificate.subject, issuer: certificate.issuer, names: certificate.alternativeNames,
+                notBefore: certificate.notBefore, notAfter: certificate.notAfter, key: certificate.key,
+                pem: certificate.pem,
+                pinnedBy: policies.all.map(\.policy).filter { $0.pins(certificate) }.map(\.name))
+        }
+        report.opinions = policies.all.map { applied in
+            let verdict = verdict(of: applied)
+            return ServerReport.Opinion(
+                policy: applied.policy.name, version: applied.policy.version, failure: verdict.failure,
+                violation: verdict.violations.first, isExpired: applied.isExpired)
+        }
+        guard let leaf = chain.first else { return }
+        report.stages = [chainStage, nameStage(of: leaf, report.origin), datesStage(of: leaf, at: now)]
+        if let stage = revocationStage(isRequired: policies.requiresStapledOCSP) { report.stages.append(stage) }
+        if let stage = pinStage(of: policies) { report.stages.append(stage) }
+    }
+
+    private func verdict(of applied: AppliedPolicy) -> TrustVerdict {
+        var target = target
+        target.policies = AppliedPolicies(host: applied)
+        var verdict = evaluator.evaluate(chain, for: target)
+        if let stapledStatus { verdict.add(evaluator.evaluate(stapledStatus, of: chain, for: target)) }
+        return verdict
+    }
+
+    // MARK: Stages
+
+    /// Whether the chain leads to a system anchor, name aside.
+    private var chainStage: ServerReport.StageVerdict {
+        let nameless = TrustPolicy(name: TrustPolicy.defaultName, validatesDomainName: false)
+        let failure = verdict(of: AppliedPolicy(nameless, at: Timestamp(microseconds: 0))).failure
+        return ServerReport.StageVerdict(
+            .chain, isPassed: failure == nil, detail: failure?.problem ?? "leads to a trusted authority")
+    }
+
+    private func nameStage(of leaf: Certificate, _ origin: Origin) -> ServerReport.StageVerdict {
+        let namesHost = leaf.names(target.host)
+        return ServerReport.StageVerdict(
+            .name, isPassed: namesHost, detail: namesHost ? "names \(origin.host)" : "does not name \(origin.host)")
+    }
+
+    private func datesStage(of leaf: Certificate, at now: Timestamp) -> ServerReport.StageVerdict {
+        let outdated = chain.first { now < $0.notBefore || $0.notAfter <= now }
+        return ServerReport.StageVerdict(
+            .dates, isPassed: outdated == nil,
+            detail: outdated.map { "\($0.subject) is valid from \($0.notBefore) to \($0.notAfter)" }
+                ?? "valid until \(chain.map(\.notAfter).min() ?? leaf.notAfter)")
+    }
+
+    private func revocationStage(isRequired: Bool) -> ServerReport.StageVerdict? {
+        stapledStatus.map { status in
+            let isIgnored =
+                isRequired ? "" : "; no policy requires one, and nothing else is asked: neither CRLs nor OCSP"
+            return ServerReport.StageVerdict(
+                .revocation, isPassed: status.isGood || status == .missing && !isRequired,
+                detail: "\(status)\(isIgnored)")
+        }
+    }
+
+    /// Nil without a policy that pins.
+    private func pinStage(of policies: AppliedPolicies) -> ServerReport.StageVerdict? {
+        let pinning = policies.all.filter(\.isPinning)
+        guard !pinning.isEmpty else { return nil }
+        let missed = pinning.first { applied in !chain.contains { applied.policy.pins($0) } }
+        return ServerReport.StageVerdict(
+            .pins, isPassed: missed == nil,
+            detail: missed.map { "nothing that was shown is pinned by \"\($0.policy.name)\"" }
+                ?? "a pin of each policy was shown")
+    }
+}
+
+extension TrustPolicy {
+    /// Whether the certificate, or its key, is among the pins.
+    fileprivate func pins(_ certificate: Certificate) -> Bool {
+        pins.contains { pin in
+            switch (mode, pin) {
+            case (.certificate, .certificate(let pin)): pin.der == certificate.der
+            case (.certificate, .key), (.none, _): false
+            case (.publicKey, _): pin.key == certificate.key
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// What a server sent in its handshake, and how the policies judge it.
+public struct ServerReport: Hashable, Sendable {
+    public struct Certificate: Hashable, Sendable {
+        public var subject: String
+        public var issuer: String
+        /// Names in the subject's alternative names.
+        public var names: [String]
+        public var notBefore: Timestamp
+        public var notAfter: Timestamp
+        public var key: KeyPin
+        public var pem: String
+        /// Policies that pin it or its key.
+        public var pinnedBy: [String]
+
+        public init(
+            subject: String, issuer: String, names: [String], notBefore: Timestamp, notAfter: Timestamp, key: KeyPin,
+            pem: String, pinnedBy: [String]
+        ) {
+            self.subject = subject
+            self.issuer = issuer
+            self.names = names
+            self.notBefore = notBefore
+            self.notAfter = notAfter
+            self.key = key
+            self.pem = pem
+            self.pinnedBy = pinnedBy
+        }
+    }
+
+    /// A single policy's verdict on the server's certificates.
+    public struct Opinion: Hashable, Sendable {
+        public var policy: String
+        public var version: Int64
+        /// Why the policy refuses; nil accepts.
+        public var failure: TrustFailure?
+        /// What the policy would refuse if it were not `report_only`.
+        public var violation: TrustFailure?
+        public var isExpired: Bool
+
+        public init(
+            policy: String, version: Int64, failure: TrustFailure?, violation: TrustFailure?, isExpired: Bool
+        ) {
+            self.policy = policy
+            self.version = version
+            self.failure = failure
+            self.violation = violation
+            self.isExpired = isExpired
+        }
+    }
+
+    public struct StageVerdict: Hashable, Sendable {
+        public var stage: TrustStage
+        public var isPassed: Bool
+        public var detail: String
+
+        public init(_ stage: TrustStage, isPassed: Bool, detail: String) {
+            self.stage = stage
+            self.isPassed = isPassed
+            self.detail = detail
+        }
+    }
+
+    public var origin: Origin
+    public var tlsVersion: String?
+    /// Leaf first, as sent; empty when the handshake did not get so far.
+    public var chain: [Certificate] = []
+    /// Empty without a chain.
+    public var stages: [StageVerdict] = []
+    /// The verdict of each policy, the host's first.
+    public var opinions: [Opinion] = []
+    /// Why there was nothing to judge, or why the handshake failed for a reason other than trust.
+    public var failure: String?
+
+    public init(_ origin: Origin) { self.origin = origin }
+
+    /// Whether all policies accept and the handshake succeeded.
+    public var isAccepted: Bool { failure == nil && !opinions.isEmpty && opinions.allSatisfy { $0.failure == nil } }
+}
+
+/// The stages of a judgement, in order.
+public enum TrustStage: String, Hashable, Sendable, CaseIterable {
+    /// The chain leads to an authority of the system.
+    case chain
+    case name
+    case dates
+    /// The OCSP response that the server staples; xferd asks for no other.
+    case revocation
+    case pins
+}
