@@ -140,7 +140,7 @@ extension RPCConnection {
     func writeEnded() {
         let waiters = counting { state in
             state.outbox.writeEnded()
-            return state.outbox.isWritable ? state.takeWaiters() : []
+            return state.outbox.isWritable ? state.removeWaiters() : []
         }
         for waiter in waiters { waiter.resume(returning: true) }
     }
@@ -154,7 +154,7 @@ extension RPCConnection {
             state.isOpen = false
             state.outbox.close()
             state.scheduleDrain = nil
-            return (state.closeActions, state.takeWaiters())
+            return (state.closeActions, state.removeWaiters())
         }
         for waiter in waiters { waiter.resume(returning: false) }
         for action in actions { action() }
@@ -162,7 +162,7 @@ extension RPCConnection {
 }
 
 extension RPCConnection.State {
-    fileprivate mutating func takeWaiters() -> [CheckedContinuation<Bool, Never>] {
+    fileprivate mutating func removeWaiters() -> [CheckedContinuation<Bool, Never>] {
         defer { waiters = [:] }
         return Array(waiters.values)
     }

@@ -10,7 +10,7 @@ final class BulkTurns: Sendable {
     /// Waits for a turn, which has to be given back; false when the client has gone meanwhile.
     ///
     /// A client that does not read its answers gets no turn for another one, so that little waits for it.
-    func take(for connection: RPCConnection) async -> Bool {
+    func acquire(for connection: RPCConnection) async -> Bool {
         while await connection.whenWritable() {
             await wait(connection.id)
             if connection.isWritable { return true }

@@ -81,7 +81,7 @@ struct Dispatcher: Sendable {
         _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
     ) async -> [UInt8]? {
         guard service.isBulk(method) else { return await body() }
-        guard await turns.take(for: connection) else { return nil }
+        guard await turns.acquire(for: connection) else { return nil }
         defer { turns.giveBack() }
         return await body()
     }

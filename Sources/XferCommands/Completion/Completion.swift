@@ -16,7 +16,7 @@ enum Completion: Hashable, Sendable {
     ///   - tree: the program's.
     init(_ words: [String], in tree: CommandTree) {
         var reader = Reader(command: tree)
-        for word in words.dropLast() { reader.take(word) }
+        for word in words.dropLast() { reader.read(word) }
         self = reader.completion(of: words.last ?? "")
     }
 
@@ -42,7 +42,7 @@ enum Completion: Hashable, Sendable {
         /// Behind `--` nothing is an option.
         var hasOptions = true
 
-        mutating func take(_ word: String) {
+        mutating func read(_ word: String) {
             if pending != nil { return pending = nil }
             if hasOptions && word == "--" { return hasOptions = false }
             if hasOptions && word.hasPrefix("-") && word != "-" {

@@ -7,7 +7,7 @@ struct NetworkText: Sendable {
 
     func lines(_ status: NetworkStatus.Result, width: Int?) -> [String] {
         let state = style(attribute(status.state), SafeText.sanitised(status.state.description))
-        var lines = [state + (status.monitored ? "" : ": nobody watches it (network.monitor)")]
+        var lines = [state + (status.monitored ? "" : ": not watched (network.monitor)")]
         if !status.interfaces.isEmpty { lines += table(status.interfaces).lines(style: style, width: width) }
         return lines + (status.route.map { [route($0)] } ?? [])
     }

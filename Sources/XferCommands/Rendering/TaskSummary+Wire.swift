@@ -16,19 +16,19 @@ extension TaskSummary {
             waitUntil: record.wait?.until, failure: record.error.map(Failure.init), finalPath: record.finalPath,
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
         isUpload = record.kind?.value == .upload
-        if let progress = record.progress { take(progress) }
+        if let progress = record.progress { apply(progress) }
     }
 
-    mutating func take(_ progress: ProgressRecord) {
+    mutating func apply(_ progress: ProgressRecord) {
         received = isUpload ? progress.sent : progress.received
         total = progress.total
         rate = progress.rate
         eta = progress.eta
     }
 
-    /// Takes what an event about this task says.
-    mutating func take(_ event: EventMessage) {
-        guard case .known(.durable(let type)) = event.type else { return takeProgress(event) }
+    /// Applies an event about this task.
+    mutating func apply(_ event: EventMessage) {
+        guard case .known(.durable(let type)) = event.type else { return applyProgress(event) }
         if type != .taskWaiting { (waitReason, waitUntil) = (nil, nil) }
         switch type {
         case .taskStarted: start(event)
@@ -51,11 +51,11 @@ extension TaskSummary {
         received = event.value("offset") ?? received
     }
 
-    private mutating func takeProgress(_ event: EventMessage) {
+    private mutating func applyProgress(_ event: EventMessage) {
         guard let progress = event.progress else { return }
         state = TaskState.running.rawValue
         phase = event.value("phase")
-        take(progress)
+        apply(progress)
     }
 
     private mutating func wait(_ event: EventMessage) {

@@ -70,7 +70,7 @@ struct FailedURLCommand: ParsableCommand {
 
     struct Clear: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let all URLs be asked for again: yours, or everybody's for an operator.")
+            abstract: "Let all URLs be asked for again: yours, or every user's for an operator.")
 
         @OptionGroup var options: VerbOptions
 

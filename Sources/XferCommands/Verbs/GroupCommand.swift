@@ -16,7 +16,8 @@ struct GroupCommand: ParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List groups: yours, or everybody's for an operator.")
+        static let configuration = CommandConfiguration(
+            abstract: "List groups: yours, or every user's for an operator.")
 
         @OptionGroup var pages: PageOptions
         @OptionGroup var options: VerbOptions

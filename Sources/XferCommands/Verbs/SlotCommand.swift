@@ -6,7 +6,7 @@ struct SlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slot", abstract: "Look at, empty or cancel a place that one task at a time is in.",
         discussion: """
-            `xferctl add --slot NAME` puts a task into a slot of yours: whoever is in it is cancelled and ends as \
+            `xferctl add --slot NAME` puts a task into a slot of yours: the task in it is cancelled and ends as \
             task.superseded. A task leaves its slot when it ends; one that is tried again joins it again.
             """,
         subcommands: [Get.self, Detach.self, Cancel.self])

@@ -33,7 +33,7 @@ struct TaskBoard: Sendable {
     mutating func onListed(_ glance: TaskSummary) -> TaskSummary? {
         guard members.contains(glance.id) else { return nil }
         tasks[glance.id] = glance
-        return noteEnd(of: glance)
+        return insertEnded(glance)
     }
 
     /// Takes a complete listing of those that exist.
@@ -48,9 +48,9 @@ struct TaskBoard: Sendable {
     /// - Returns: the task when the event is the first news of its end.
     mutating func onEvent(_ event: EventMessage) -> TaskSummary? {
         guard let id = event.taskID?.rawValue, var task = tasks[id], !ended.contains(id) else { return nil }
-        task.take(event)
+        task.apply(event)
         tasks[id] = task
-        return noteEnd(of: task)
+        return insertEnded(task)
     }
 
     /// The rows to draw: running tasks first, then the others that have not ended.
@@ -60,7 +60,7 @@ struct TaskBoard: Sendable {
         return running + open.filter { !$0.isRunning }.prefix(limit - running.count)
     }
 
-    private mutating func noteEnd(of task: TaskSummary) -> TaskSummary? {
+    private mutating func insertEnded(_ task: TaskSummary) -> TaskSummary? {
         task.isTerminal || task.isStaged ? (ended.insert(task.id).inserted ? task : nil) : nil
     }
 

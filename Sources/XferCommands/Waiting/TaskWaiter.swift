@@ -69,9 +69,9 @@ struct TaskWaiter {
         while !board.isFinished {
             if needsFrame && Readiness.now >= lastFrame + Self.frameInterval { draw() }
             switch session.next(until: wakeUp) {
-            case .event(let event, _): try take(event)
+            case .event(let event, _): try apply(event)
             case .lost: try recover()
-            case .signals(let caught): try take(caught)
+            case .signals(let caught): try handle(caught)
             case .keys: break
             case .timeUp:
                 if let deadline, Readiness.now >= deadline { throw timedOut }
@@ -120,7 +120,7 @@ struct TaskWaiter {
         storeID = found
     }
 
-    private mutating func take(_ event: EventMessage) throws(CommandFailure) {
+    private mutating func apply(_ event: EventMessage) throws(CommandFailure) {
         if event.type == .known(.overflow) { return try follow(isFirst: false) }
         if let ended = board.onEvent(event) { return report(outcome(ended)) }
         if event.type == .known(.durable(.taskRemoved)), let id = event.taskID?.rawValue {
@@ -141,7 +141,7 @@ struct TaskWaiter {
         Output.error.line("xferctl: the daemon went away; looking for it for \(patience)")
         let end = Readiness.now + LiveSession.patience
         while true {
-            if let caught = try session.reconnect(until: end) { return try take(caught) }
+            if let caught = try session.reconnect(until: end) { return try handle(caught) }
             do throws(CommandFailure) {
                 try follow(isFirst: false)
                 break
@@ -154,7 +154,7 @@ struct TaskWaiter {
         needsFrame = true
     }
 
-    private mutating func take(_ signals: Set<Int32>) throws(CommandFailure) {
+    private mutating func handle(_ signals: Set<Int32>) throws(CommandFailure) {
         if !signals.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
         if signals.contains(SIGTSTP) {
             region.clear()

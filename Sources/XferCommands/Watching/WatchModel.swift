@@ -28,7 +28,7 @@ struct WatchModel: Sendable {
             if event.type == .known(.progress) { isStale = true }
             return
         }
-        active[index].take(event)
+        active[index].apply(event)
         guard active[index].isTerminal else { return }
         recent.insert(active.remove(at: index), at: 0)
         if recent.count > Self.capacity { recent.removeLast() }

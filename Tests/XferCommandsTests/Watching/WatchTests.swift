@@ -99,7 +99,7 @@ import XferProtocol
     func `events move a task`(type: String, state: String) throws {
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "network")
         let more: JSONObject = ["received": 1, "attempt": 1, "offset": 5, "terminal": true, "state": "cancelled"]
-        task.take(try EventMessage(lenient: Wire.event(type, 1, seq: 1, more)))
+        task.apply(try EventMessage(lenient: Wire.event(type, 1, seq: 1, more)))
         #expect(task.state == state && task.waitReason == nil)
     }
 }
