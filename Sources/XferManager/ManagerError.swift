@@ -1,7 +1,7 @@
 import XferFiles
 public import XferModel
 
-/// Why `TransferManager` refused a call. Each case is one error on the wire.
+/// Why the manager refused a call. Each case is one error on the wire.
 public enum ManagerError: Error, Hashable, Sendable {
     /// A field of the request is invalid: `path` names it, `expected` says what is valid.
     case invalidField(path: String, reason: String, expected: String)

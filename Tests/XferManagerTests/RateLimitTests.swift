@@ -19,6 +19,19 @@ import XferTestSupport
         }
     }
 
+    @Test func changesOfTwoLimitsAtOnceAreBothKept() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        for round in 1...10 {
+            async let one: Void = manager.queue.setLimits { $0.maxActive = round }
+            async let other: Void = manager.queue.setLimits { $0.maxReceiveRate = Int64(clamping: round) }
+            _ = try await (one, other)
+            let stats = try await manager.queue.stats(for: ManagerFixture.caller)
+            #expect(stats.maxActive == round && stats.rates.receive == Int64(clamping: round))
+        }
+        await manager.shutdown(.suspend)
+    }
+
     @Test func theTimetableBeatsTheConfigurationAndACallBeatsBoth() async throws {
         let fixture = try await ManagerFixture()
         let time = NIOLockedValueBox(midnight.advanced(by: .seconds(7 * 3600)))

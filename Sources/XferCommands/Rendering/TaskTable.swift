@@ -18,7 +18,7 @@ enum TaskTable {
                 Table.Cell("\(task.id)"), Table.Cell(task.state, StateStyle.attribute(task.state)),
                 Table.Cell(Bar.percent(task.received, of: task.total)), Table.Cell(size.map(ByteText.size) ?? ""),
                 Table.Cell(task.isRunning ? ByteText.rate(task.rate) : ""), Table.Cell(task.name),
-                Table.Cell(note(task, now)),
+                Table.Cell(remark(task, now)),
             ]
         }
         return table
@@ -38,7 +38,7 @@ enum TaskTable {
         return table
     }
 
-    private static func note(_ task: TaskSummary, _ now: Timestamp) -> String {
+    private static func remark(_ task: TaskSummary, _ now: Timestamp) -> String {
         if !task.isTerminal, let reason = task.waitReason {
             return WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
         }

@@ -13,6 +13,8 @@ public actor QueueControl: ManagerPart {
     private var overrides = LimitOverrides()
     /// Wakes at the next change in the timetable.
     private var rateTimer = WakeTimer()
+    /// Changes of `overrides` are made one at a time: each begins with the result of the one before.
+    private let lock = AsyncLock()
 
     init(context: ManagerContext, scheduler: RunScheduler, tasks: TaskCommands) {
         self.context = context
@@ -39,6 +41,8 @@ public actor QueueControl: ManagerPart {
 
     /// Sets limits that take precedence over the configuration until set to nil. They survive a restart.
     public func setLimits(_ change: @Sendable (inout LimitOverrides) -> Void) async throws {
+        await lock.enter()
+        defer { lock.leave() }
         var changed = overrides
         change(&changed)
         let stored = changed

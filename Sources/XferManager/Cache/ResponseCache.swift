@@ -204,7 +204,7 @@ final class ResponseCache: Sendable {
             fields: Storability.keptFields(of: head.fields), variant: variant, requestTime: received.requestTime,
             responseTime: received.responseTime, length: received.length, sources: received.sources)
         do {
-            let incoming = try await take(content, length: received.length, key: key, isCancelled)
+            let incoming = try await storeContent(content, length: received.length, key: key, isCancelled)
             response.digest = incoming.digest
             try await insert(response, incoming, key: key, owner: specification.owner)
         } catch FileError.cancelled {
@@ -233,7 +233,7 @@ final class ResponseCache: Sendable {
         } ?? false
     }
 
-    private func take(
+    private func storeContent(
         _ content: Content, length: Int64, key: CacheKey, _ isCancelled: @escaping @Sendable () -> Bool
     ) async throws -> CacheDirectory.Incoming {
         let directory = directory

@@ -18,14 +18,14 @@ public final class EventBudget: Sendable {
     public var waiting: Int { taken.withLockedValue(\.self) }
 
     /// Reserves bytes; returns false and reserves none if the budget does not have them.
-    func take(_ bytes: Int) -> Bool {
+    func reserve(_ bytes: Int) -> Bool {
         let isThere = taken.withLockedValue { taken in
             guard taken <= limit - bytes else { return false }
             taken += bytes
             return true
         }
         guard isThere else { return false }
-        guard whole?.take(bytes) ?? true else {
+        guard whole?.reserve(bytes) ?? true else {
             taken.withLockedValue { $0 -= bytes }
             return false
         }

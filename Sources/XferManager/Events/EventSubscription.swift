@@ -28,7 +28,7 @@ public final class EventSubscription: Sendable {
         /// Whether there is something to read, including the end.
         var hasNews: Bool { !queue.isEmpty || !progress.isEmpty || hasEnded }
 
-        mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
+        mutating func removeWaiter() -> CheckedContinuation<Void, Never>? {
             defer { waiter = nil }
             return waiter
         }
@@ -86,7 +86,7 @@ public final class EventSubscription: Sendable {
     /// it calls again.
     public func next() async -> [Delivery]? {
         while true {
-            let (batch, hasEnded) = takeAll()
+            let (batch, hasEnded) = removeAll()
             if !batch.isEmpty { return batch }
             if hasEnded || Task.isCancelled { return nil }
             await withTaskCancellationHandler {
@@ -99,7 +99,7 @@ public final class EventSubscription: Sendable {
                     if !mustWait { continuation.resume() }
                 }
             } onCancel: {
-                state.withLockedValue { $0.takeWaiter() }?.resume()
+                state.withLockedValue { $0.removeWaiter() }?.resume()
             }
         }
     }
@@ -138,7 +138,7 @@ public final class EventSubscription: Sendable {
     }
 
     private func reserve(_ deliveries: Int, in state: inout State) -> Bool {
-        guard budget?.take(deliveries * Self.cost) ?? true else { return false }
+        guard budget?.reserve(deliveries * Self.cost) ?? true else { return false }
         state.counted += deliveries
         return true
     }
@@ -153,7 +153,7 @@ public final class EventSubscription: Sendable {
         wake { $0.hasEnded = true }
     }
 
-    private func takeAll() -> (batch: [Delivery], hasEnded: Bool) {
+    private func removeAll() -> (batch: [Delivery], hasEnded: Bool) {
         state.withLockedValue { state in
             settle(state.inHand, in: &state)
             var batch = Array(state.queue.prefix(Self.largestBatch))
@@ -174,7 +174,7 @@ public final class EventSubscription: Sendable {
     private func wake(_ change: (inout State) -> Void) {
         let waiter = state.withLockedValue { state in
             change(&state)
-            return state.hasNews ? state.takeWaiter() : nil
+            return state.hasNews ? state.removeWaiter() : nil
         }
         waiter?.resume()
     }

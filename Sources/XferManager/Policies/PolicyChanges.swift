@@ -20,11 +20,11 @@ enum PolicyChanges {
                 continue
             }
             try TrustPolicyRules.check(policy, at: now)
-            if let old { try tx.noteInvalidated(old.policy, at: now) }
+            if let old { try tx.appendInvalidated(old.policy, at: now) }
             _ = try tx.setPolicy(policy, isConfigured: true)
         }
         for old in earlier where old.isConfigured && !configured.contains(where: { $0.name == old.policy.name }) {
-            try tx.noteInvalidated(old.policy, at: now)
+            try tx.appendInvalidated(old.policy, at: now)
             try tx.removePolicy(named: old.policy.name)
         }
         return try PolicyRegistry(try tx.policies())
@@ -41,7 +41,7 @@ enum PolicyChanges {
     static func set(_ policy: TrustPolicy, in tx: StoreTransaction, at now: Timestamp) throws -> PolicyRegistry {
         if let old = try tx.policy(named: policy.name) {
             guard !old.isConfigured else { throw ManagerError.policyIsConfigured(policy.name) }
-            try tx.noteInvalidated(old.policy, at: now)
+            try tx.appendInvalidated(old.policy, at: now)
         }
         _ = try tx.setPolicy(policy, isConfigured: false)
         return try PolicyRegistry(try tx.policies())
@@ -53,14 +53,14 @@ enum PolicyChanges {
         if let task = try tx.unfinishedTasks(namingPolicy: name, limit: 1).first {
             throw ManagerError.policyInUse(name, by: task)
         }
-        try tx.noteInvalidated(old.policy, at: now)
+        try tx.appendInvalidated(old.policy, at: now)
         try tx.removePolicy(named: name)
         return try PolicyRegistry(try tx.policies())
     }
 }
 
 extension StoreTransaction {
-    fileprivate func noteInvalidated(_ policy: TrustPolicy, at now: Timestamp) throws(StoreError) {
+    fileprivate func appendInvalidated(_ policy: TrustPolicy, at now: Timestamp) throws(StoreError) {
         try append(.sessionInvalidated(policy: policy.name, version: policy.version), at: now)
     }
 }

@@ -3,7 +3,7 @@ import XferCore
 import XferCurl
 import XferModel
 
-/// Lets `TransferManager` stop a run and read its progress.
+/// Lets `RunScheduler` stop a run and read its progress.
 ///
 /// The run may be between two attempts when it is asked to stop, so the request is kept until the run checks it.
 final class RunControl: Sendable {

@@ -1,7 +1,7 @@
 import XferModel
 import XferStore
 
-/// How a run ended. `TransferManager` derives the task's next state from it.
+/// How a run ended. `StoreTransaction.end` derives the task's next state from it.
 enum RunEnd: Sendable {
     /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)

@@ -6,7 +6,7 @@ import XferStore
 
 /// One task from `running` to its next state. There is one kind of run for each way to transfer bytes.
 ///
-/// A run commits what a restart has to know before it acts. It commits facts and offsets itself; `TransferManager`
+/// A run commits what a restart has to know before it acts. It commits facts and offsets itself; `RunScheduler`
 /// commits the task's next state.
 protocol TaskRun: AttemptMaker {
     var facts: RunState { get set }

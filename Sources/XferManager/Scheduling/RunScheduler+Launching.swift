@@ -82,7 +82,7 @@ extension RunScheduler {
     private func makeLive(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
         let trust = RunTrust(
             policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-            authoritiesFile: settings.authoritiesFile, kept: transfer.sources, clock: clock)
+            authoritiesFile: context.settings.withLockedValue(\.authoritiesFile), kept: transfer.sources, clock: clock)
         let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
         let kind = task.specification.kind
         guard kind == .download || kind == .data && key != nil else {

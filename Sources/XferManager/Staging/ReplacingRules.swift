@@ -17,7 +17,7 @@ enum ReplacingRules {
         let found = try await services.pool.run { try directory.facts(of: name) }
         let published = try await services.store.read { try $0.lastPublished(path: path) }
         guard let found, let published, published.owner == owner, published.file.isStill(found) else {
-            throw TransferError(.destinationDenied, "\(path) belongs to somebody else and cannot be replaced")
+            throw TransferError(.destinationDenied, "\(path) belongs to another user and cannot be replaced")
         }
     }
 }

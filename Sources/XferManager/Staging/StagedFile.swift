@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Publishes a staged file step by step. Between the steps `TransferManager` commits the next one.
+/// Publishes a staged file step by step. Between the steps `StagedPublishing` commits the next one.
 struct StagedFile: Sendable {
     let task: TransferTask
     let transfer: Transfer

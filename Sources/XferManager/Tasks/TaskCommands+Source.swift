@@ -16,7 +16,7 @@ extension TaskCommands {
         let parsed = try admission.resolve(text, against: nil, path: "")
         var wanted = try await queries.task(id, for: principal).specification
         let isGuests = !settings.isOperator(wanted.owner)
-        wanted.take(parsed.url, userInfo: parsed.credential, isGuests: isGuests)
+        wanted.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
         try admission.checkTrust(wanted, path: "")
         let now = clock()
         let task = try await translatingStoreErrors {
@@ -30,7 +30,7 @@ extension TaskCommands {
                         id, task.state, reason: "its source can change while it is queued, waiting or paused")
                 }
                 var machine = TaskStateMachine(task)
-                machine.respecify { $0.take(parsed.url, userInfo: parsed.credential, isGuests: isGuests) }
+                machine.respecify { $0.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests) }
                 try coalesceKeys.renew(&machine, in: tx)
                 try tx.trustFirstSource(of: machine.task)
                 let transition = machine.onNewSource()
@@ -45,7 +45,7 @@ extension TaskCommands {
 
 extension TaskSpecification {
     /// - Parameter isGuests: whether the owner is a guest, which may not decide where a profile's secrets are sent.
-    fileprivate mutating func take(_ url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
+    fileprivate mutating func replaceURL(with url: HTTPURL, userInfo: Credential?, isGuests: Bool) {
         let origin = request.url.origin
         if isGuests, profile != nil, url.origin != origin { ProfileSecretRules.unbind(&request) }
         request.url = url

@@ -27,7 +27,7 @@ extension StoreTransaction {
             }
             outcome.changed.append(id)
             effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
-            // A task that is tried again is in its slot again, whoever took it meanwhile.
+            // A task that is tried again is in its slot again, even if another task is in it now.
             if verb == .retry { effects += try supersede(by: task, at: now) }
             hasEnded = hasEnded || ended
         }

@@ -108,7 +108,7 @@ public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .badKeyPin(let error): "not a pin: \(error)"
         case .noCertificate: "no certificate found, expected PEM or DER"
-        case .privateKey: "this is a private key, which nobody should get to see: a pin is a certificate or sha256/…"
+        case .privateKey: "this is a private key, which must stay secret: a pin is a certificate or sha256/…"
         case .otherBlock(let label): "found a PEM block \"\(label.prefix(64))\", expected CERTIFICATE only"
         case .badCertificate(let index): "certificate \(index + 1) cannot be parsed"
         case .badPEM(let detail): "the PEM text is malformed: \(detail)"

@@ -1,10 +1,10 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// The tasks that `TransferManager` has started on one transfer.
+/// The tasks that `RunScheduler` has started on one transfer.
 ///
 /// Invariant: a task is expected from its start until it waits for the body or is removed, so that the transfer does
-/// not stop in between. A lock protects the state, because `TransferManager` registers a task in the same turn in which
+/// not stop in between. A lock protects the state, because `RunScheduler` registers a task in the same turn in which
 /// it starts it.
 final class StartedTasks: Sendable {
     private struct State {
