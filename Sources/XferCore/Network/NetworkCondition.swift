@@ -1,9 +1,9 @@
 public import XferModel
 
-/// The state of the network when an attempt failed, and which failures it explains.
+/// The state of the network when a run failed, and which failures it explains.
 public struct NetworkCondition: Hashable, Sendable {
     public var isOffline: Bool
-    /// Whether a link, an address or the last default route was lost during the attempt.
+    /// Whether a link, an address or the last default route was lost since the run began.
     public var hasLostSinceStart: Bool
     /// Whether the machine has a network of its own, with a default route or not: hosts in it appear and disappear, and
     /// the kernel does not notice.
@@ -22,8 +22,8 @@ public struct NetworkCondition: Hashable, Sendable {
     public enum Explanation: Hashable, Sendable {
         /// The network has to change before another try makes sense.
         case waits
-        /// The connection was lost with its network: the attempt is repeated at once, which shows whether there is
-        /// another route. It happens once for each loss, so it cannot go on for ever.
+        /// The connection was lost with its network: the task returns to the queue at once, and its next run shows
+        /// whether there is another route. That run begins after the loss, so this cannot go on for ever.
         case again
     }
 

@@ -100,7 +100,7 @@ public struct Reachability: Hashable, Sendable {
         return change.state == nil && !change.wakes && !change.hasLost ? nil : change
     }
 
-    /// The condition of the network for judging a failure of an attempt that began at `begin`.
+    /// The condition of the network for judging a failure of a run that began at `begin`.
     public func condition(since begin: MonotonicInstant) -> NetworkCondition {
         NetworkCondition(
             isOffline: current == .offline, hasLostSinceStart: lastLoss.map { $0 > begin } ?? false,

@@ -1,6 +1,7 @@
 public import XferModel
 
-/// Whether and when a failed attempt is tried again: exponential backoff with full jitter.
+/// Whether and when a task whose run failed is tried again: after a wait for what was missing (space, network), or
+/// with exponential backoff and full jitter.
 ///
 /// Full jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog): the delay is drawn evenly from zero to
 /// the exponential bound, so that many tasks that failed together do not come back together.
@@ -25,11 +26,11 @@ public struct RetryPolicy: Hashable, Sendable {
         case again
     }
 
-    /// Decides after an attempt of `task` failed with `error`.
+    /// Decides after a run of `task` failed with `error`.
     ///
     /// - Parameters:
     ///   - requestWasSent: whether the server may have begun to act on the request.
-    ///   - network: the condition of the network during the attempt.
+    ///   - network: the condition of the network since the run began.
     public func decide(
         after error: TransferError, of task: TransferTask, at now: Timestamp, requestWasSent: Bool = false,
         network: NetworkCondition = .online, using random: inout some RandomNumberGenerator

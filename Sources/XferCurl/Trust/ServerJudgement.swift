@@ -2,7 +2,9 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// Judges the certificates of one handshake by each policy alone, and stage by stage.
+/// Describes for `ServerInspection` how each policy alone, and each stage, judges the certificates of one handshake.
+///
+/// It refuses no connection: that is done by `ServerTrustEvaluator`, called from `HandshakeHook`.
 struct ServerJudgement {
     /// Leaf first, as sent.
     let chain: [Certificate]

@@ -2,7 +2,9 @@ import COpenSSL
 import XferCore
 import XferModel
 
-/// Gathers the facts that the policies need, each at most once per handshake.
+/// Gathers the facts that the policies need, pins included: they are compared here.
+///
+/// The chain to the system's anchors is built at most once per handshake, the chain to pins once for each policy.
 struct FactGatherer {
     private let presented: PresentedChain
     private let host: ServerName
