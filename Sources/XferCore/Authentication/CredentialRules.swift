@@ -1,6 +1,6 @@
 public import XferModel
 
-/// What a credential has to be like, before it is stored and once its secret has been read.
+/// Checks a credential before it is stored, and its secret after it has been read.
 public enum CredentialRules {
     /// The kind of server that receives the credential.
     public enum Audience: Sendable {
@@ -43,7 +43,7 @@ public enum CredentialRules {
         }
     }
 
-    /// What is wrong with a secret that has been read; nil when it can be used. Never repeats it.
+    /// What is wrong with a secret that has been read; nil if it can be used. The text never contains the secret.
     public static func problem(of secret: String, for scheme: Credential.Scheme) -> String? {
         if scheme == .netrc { return secret.utf8.contains(0) ? "contains NUL" : nil }
         if !isOneLine(secret) { return "contains a line break or NUL" }
@@ -61,7 +61,7 @@ public enum CredentialRules {
         !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
     }
 
-    /// Letters, digits and hyphens: anything else would get into the scope of the signature.
+    /// ASCII letters, digits, hyphens and underscores: other characters could change the scope of the signature.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -76,7 +76,7 @@ public struct CredentialFault: Error, Hashable, Sendable {
     /// The field within the credential.
     public let field: String
     public let reason: String
-    /// The credential is valid, but this caller may not use it.
+    /// Whether the credential is valid, but this caller may not use it.
     public let isPermission: Bool
 
     init(_ field: String, _ reason: String, isPermission: Bool = false) {
@@ -87,7 +87,7 @@ public struct CredentialFault: Error, Hashable, Sendable {
 }
 
 extension Secret {
-    /// Read with the service's own rights.
+    /// Whether the service reads the secret from elsewhere, with its own rights.
     public var isReference: Bool {
         switch self {
         case .value: false

@@ -1,20 +1,20 @@
 public import XferModel
 
-/// Asks whether a kept response is still valid, and applies the answer (RFC 9111 §4.3).
+/// Makes the conditions that validate a kept response, and applies a `304` to it (RFC 9111 §4.3).
 public enum Validation {
-    /// The conditions to ask with (§4.3.1): the entity tag, weak or strong, and the modification date. Empty when there is
-    /// nothing to ask by.
+    /// The conditions of the request (§4.3.1): the entity tag, weak or strong, and the modification date. Empty if the
+    /// response has neither.
     public static func conditions(for response: StoredResponse) -> [HeaderField] {
         let head = response.head
         let fields = [("If-None-Match", head.etag), ("If-Modified-Since", head.lastModified)]
         return fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
     }
 
-    /// The kept response after a `304` (§4.3.4): with its header fields renewed and its age counted anew. Nil when the
-    /// answer is about another response, so that the content has to be fetched.
+    /// The kept response after a `304` (§4.3.4): with its header fields renewed and its age counted anew. Nil if the
+    /// `304` is about another response, so that the content has to be fetched.
     ///
     /// - Parameters:
-    ///   - url: the URL that the answer came from. After a redirect to another resource, an equal tag proves nothing.
+    ///   - url: the URL that the `304` came from. After a redirect to another resource, an equal tag proves nothing.
     ///   - key: maps URLs that name the same resource to one value.
     public static func renewed(
         _ response: StoredResponse, by head: ResponseHead, from url: HTTPURL, key: CacheKeyRule?,

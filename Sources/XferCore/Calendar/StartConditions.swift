@@ -1,13 +1,13 @@
 public import XferModel
 
-/// Decides whether a task may run now: other tasks that it waits for first, then the calendar.
+/// Decides whether a task may run now: by its deadline, then by the tasks that it waits for, then by the calendar.
 public struct StartConditions: Sendable {
     private let schedule: TaskSchedule
     private let window: WindowCalendar?
-    /// The window's zone cannot be read: it counts as closed.
+    /// Whether the window's zone cannot be read. The window then counts as closed.
     private let isBlind: Bool
 
-    /// What stands between a task and its start, or its end.
+    /// Whether the task may run, and when the conditions have to be checked again; nil means at no fixed time.
     public enum Verdict: Hashable, Sendable {
         /// The task may run; the conditions have to be checked again at `until`.
         case open(until: Timestamp?)
@@ -21,7 +21,7 @@ public struct StartConditions: Sendable {
     public enum Dependencies: Hashable, Sendable {
         case met
         case open
-        /// This task ended otherwise; the state is nil if its row was removed before its end was recorded.
+        /// This task ended without completing; the state is nil if its row was removed before its end was recorded.
         case failed(TaskID, TaskState?)
     }
 
@@ -55,14 +55,15 @@ public struct StartConditions: Sendable {
         return .open(until: earlier(window?.nextChange(after: now), schedule.deadline))
     }
 
-    /// The first instant from `now` on at which the calendar lets it run; nil when there is none.
+    /// The first instant from `now` on at which the calendar allows the task to run; nil if there is none.
     public func nextStart(from now: Timestamp) -> Timestamp? {
         let first = max(now, schedule.notBefore ?? now)
         guard let window, !window.isOpen(at: first) else { return first }
         return window.nextChange(after: first)
     }
 
-    /// Why the task would fail before it could start; nil when it can start in time.
+    /// Why the task would fail before it could start; nil if it can start in time. Also nil if the deadline has passed
+    /// already or the zone cannot be read: `verdict` handles both.
     public func contradiction(from now: Timestamp) -> String? {
         guard let deadline = schedule.deadline, deadline > now, !isBlind else { return nil }
         guard let start = nextStart(from: now) else { return "the window never opens" }

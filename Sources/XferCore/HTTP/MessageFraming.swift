@@ -3,9 +3,9 @@ import XferModel
 /// Where the content of a response ends (RFC 9112 §6.3).
 public enum MessageFraming: Hashable, Sendable {
     case length(Int64)
-    /// With the last chunk.
+    /// The last chunk ends the content.
     case chunked
-    /// With the connection.
+    /// The end of the connection ends the content.
     case untilClose
     /// The head's framing fields are invalid, so the end of the content is unknown. The text is a clause about the
     /// server, for a message.
@@ -13,10 +13,10 @@ public enum MessageFraming: Hashable, Sendable {
 }
 
 extension ResponseHead {
-    /// What the head says about the end of its content, the request's method apart.
+    /// How the content ends, by status and header fields. The request's method, for example HEAD, is not considered.
     ///
-    /// `5, 5` counts as 5: all members of the list are valid and equal (RFC 9110 §8.6). No request of this service offers a
-    /// transfer coding (`TE`), so that a server may apply none but `chunked`.
+    /// `5, 5` counts as 5: all members of the list are valid and equal (RFC 9110 §8.6). No request of this service
+    /// offers a transfer coding (`TE`), so a server may apply only `chunked`.
     public var framing: MessageFraming {
         // These never have content, whatever the fields say.
         if status == 204 || status == 304 { return .length(0) }
@@ -61,7 +61,7 @@ extension ResponseHead {
             ?? .invalid("sent a Content-Length that is none: \(quoted(lengths))")
     }
 
-    /// Members of a comma-separated list, without the white space around them; empty ones too.
+    /// Members of a comma-separated list, empty ones included, without the white space around them.
     private static func members(of text: String) -> [Substring] {
         // The common form: digits only.
         if text.utf8.allSatisfy({ (48...57).contains($0) }) { return [text[...]] }
@@ -83,7 +83,7 @@ public enum FramingName {
     static let length = "Content-Length"
     static let coding = "Transfer-Encoding"
 
-    /// Which of them a name is, white space around it apart; nil for every other name.
+    /// The framing field with this name; white space around the name is ignored. Nil for every other name.
     public static func named(_ text: String) -> String? {
         if text.equalsIgnoringASCIICase(length) { return length }
         if text.equalsIgnoringASCIICase(coding) { return coding }

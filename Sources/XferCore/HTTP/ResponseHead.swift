@@ -2,7 +2,7 @@ public import XferModel
 
 /// Status and header fields of one response (RFC 9112 §2.1, RFC 9113 §8.1), as received.
 public struct ResponseHead: Hashable, Sendable {
-    /// 100 … 999; below 200 only where interim responses are spoken of.
+    /// 100 … 999. Only an interim response has a status below 200.
     public var status: Int
     /// 1 or 2: decides whether a limited transfer has to change connections.
     public var majorVersion: Int
@@ -15,8 +15,8 @@ public struct ResponseHead: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The value of the only field with this name. Nil when there is none, or when several contradict each other, so
-    /// that none can be relied on.
+    /// The value that all fields with this name have. Nil if there is no such field, or if their values differ: then
+    /// none of them is reliable.
     public func value(_ name: String) -> String? {
         var found: String?
         for field in fields where field.name.equalsIgnoringASCIICase(name) {
@@ -38,22 +38,22 @@ public struct ResponseHead: Hashable, Sendable {
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// The media type (RFC 9110 §8.3) without parameters, lower case; nil when the server does not say one.
+    /// The media type (RFC 9110 §8.3) without parameters, lower case; nil if the server sends none.
     public var mediaType: String? {
         guard let text = value("Content-Type") else { return nil }
         let type = text.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         return type.isEmpty ? nil : type
     }
 
-    /// Octets of the body as announced; nil when it ends with the last chunk or the connection, and when the framing is
-    /// invalid.
+    /// The announced length of the body in octets, 0 for a 205. Nil if the last chunk or the end of the connection ends
+    /// the body, and if the framing is invalid.
     public var contentLength: Int64? {
         if status == 205 { return 0 }
         guard case .length(let length) = framing else { return nil }
         return length
     }
 
-    /// `Content-Range`, nil when absent or not to be understood.
+    /// `Content-Range`, nil if it is absent or cannot be parsed.
     public var contentRange: ContentRange? { value("Content-Range").flatMap(ContentRange.init(parsing:)) }
 
     /// The complete length, if this is a 206 whose range covers the whole: a single range `0 … length - 1` of a known
@@ -68,6 +68,6 @@ public struct ResponseHead: Hashable, Sendable {
 
     public var validators: Validators { Validators(etag: etag, lastModified: lastModified, date: date) }
 
-    /// Whether this is a 3xx that names another place to ask (RFC 9110 §15.4).
+    /// Whether the response redirects to another URL: 301, 302, 303, 307 or 308 with a `Location` (RFC 9110 §15.4).
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && location != nil }
 }

@@ -2,9 +2,11 @@ public import XferModel
 
 /// Derives the state of the network from links, addresses and routes.
 public enum ReachabilityRules {
-    /// `unknown` without facts; else derived from the default routes over a running link that has a global address of
-    /// their family. For each family only the preferred routes count, those of the main table first. If one of them is
-    /// over a metered interface, the state is metered.
+    /// The state of the network; `unknown` without facts.
+    ///
+    /// A default route counts if its link runs and the machine has a global address of the route's family. If the main
+    /// table has such routes of a family, routes of other tables do not count. Of the remaining routes, those with the
+    /// lowest metric are preferred. The state is metered if one preferred route uses a metered interface.
     public static func state(of facts: NetworkFacts?, metered: [InterfacePattern]) -> NetworkState {
         guard let facts else { return .unknown }
         let preferred = [false, true].flatMap { facts.preferredLinks(isIPv6: $0) }
@@ -13,7 +15,7 @@ public enum ReachabilityRules {
         return isMetered ? .metered : .unmetered
     }
 
-    /// Whether the machine has a network of its own.
+    /// Whether a running link has a usable global address.
     public static func hasNeighbours(_ facts: NetworkFacts?) -> Bool { facts.map { !$0.sources.isEmpty } ?? false }
 
     /// Whether `new` may reach hosts that `old` could not: an address or a route was added.
@@ -24,7 +26,7 @@ public enum ReachabilityRules {
             || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
     }
 
-    /// Whether connections may be dead without notice: an address they may use is gone, or its link. Links without an
+    /// Whether connections may be dead without notice: an address or its link was removed. Links without an
     /// address do not count: containers create and remove them all the time.
     public static func hasLost(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return false }
@@ -39,7 +41,7 @@ extension NetworkFacts {
         return addresses.filter { $0.isUsable && $0.isGlobal && running.contains($0.link) }
     }
 
-    /// The links of this family's best default routes that lead anywhere; several with multipath and equal metrics.
+    /// The running links of this family's best default routes; several with multipath and with equal metrics.
     fileprivate func preferredLinks(isIPv6: Bool) -> [Link] {
         guard sources.contains(where: { $0.address.isIPv6 == isIPv6 }) else { return [] }
         let running = Dictionary(

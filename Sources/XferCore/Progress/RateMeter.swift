@@ -12,8 +12,8 @@ public struct RateMeter: Sendable {
     /// The present rate; 0 until two samples were taken.
     public var rate: Int64 { min(Int64(saturating: (smoothed ?? 0).rounded()), ByteCount.greatest) }
 
-    /// Adds a sample of the bytes so far; a count that fell starts anew. A second sample at the same instant is counted
-    /// with the next one.
+    /// Adds a sample of the bytes so far. If the count is lower than before, the meter starts again. A second sample at
+    /// the same instant is ignored; the next one includes its bytes.
     public mutating func sample(_ bytes: Int64, at now: MonotonicInstant) {
         let elapsed = last.map { $0.at.duration(to: now).inSeconds }
         if let elapsed, elapsed <= 0 { return }

@@ -1,4 +1,5 @@
-/// `Upload-Limit` of one response, or the sum of what several said (draft-ietf-httpbis-resumable-upload, Limits).
+/// The `Upload-Limit` of one response, or the limits in force after several (draft-ietf-httpbis-resumable-upload,
+/// Limits).
 struct UploadLimits: Hashable, Sendable {
     /// `max-size`, bytes.
     var largest: Int64?
@@ -11,7 +12,7 @@ struct UploadLimits: Hashable, Sendable {
 
     init() {}
 
-    /// Empty when the field is absent or one of the known members is not what it has to be.
+    /// Empty if the field is absent, or if a known member is no integer, is negative, or is a `max-append-size` of 0.
     init(in head: ResponseHead) {
         guard let members = StructuredField.dictionary("Upload-Limit", in: head.fields) else { return }
         var found: [String: Int64] = [:]

@@ -3,31 +3,32 @@ public import XferModel
 /// The course of one upload by a protocol whose server keeps what arrived: which request comes next, what has to be
 /// committed before it, and what each answer means.
 ///
-/// Made for one run, from what earlier runs left. At most one request is in flight at any time. After `send` the caller
-/// reports interim responses, and then exactly one of `onAnswer`, `onBroken` and, after a requested interruption,
-/// `onInterrupted`. Waiting before another try is not decided here: a failure that may pass ends the run, and the next
-/// one begins by asking the server for its offset.
+/// A machine is made for one run, from the resume data of earlier runs. At most one request is in flight at any time.
+/// After `send` the caller reports interim responses, and then exactly one of `onAnswer`, `onBroken` and, after a
+/// requested interruption, `onInterrupted`. Waiting before another try is not decided here: a failure that may pass
+/// ends the run, and the next one begins by asking the server for its offset.
 public protocol UploadMachine: Sendable {
-    /// What the next run has to know after the last step; the offset may be ahead of what was recorded.
+    /// The data that the next run needs after the last step. Its offset may be ahead of the recorded one.
     var resumeData: UploadResumeData? { get }
 
     /// The first step of the run.
     mutating func onStart(at now: Timestamp) -> UploadStep
 
-    /// An interim response (1xx) to the request in flight. `location` is its `Location` resolved against the URL that was
-    /// asked, nil when it has none or one that is no http URL.
+    /// An interim response (1xx) to the request in flight. `location` is its `Location` resolved against the request's
+    /// URL; nil if there is none or it is no http URL.
     mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
 
-    /// The final response to the request in flight, its content received.
+    /// The final response to the request in flight. Its content has been received.
     mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
 
-    /// The request in flight ended without a whole response. `wasSent` tells whether the server may have begun to act on it.
+    /// The request in flight ended without a whole response. `wasSent` tells whether the server may have begun to act
+    /// on it.
     mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep
 
-    /// The request in flight was stopped because the last step asked for it.
+    /// The request in flight was stopped because the last step was `interrupt`.
     mutating func onInterrupted() -> UploadStep
 
-    /// Tells the server that the upload is not wanted any more.
+    /// The request that cancels the upload on the server.
     static func cancellation(of data: UploadResumeData) -> UploadRequest
 }
 
@@ -35,7 +36,7 @@ public protocol UploadMachine: Sendable {
 public struct UploadRequest: Hashable, Sendable {
     public var method: HTTPMethod
     public var url: HTTPURL
-    /// The protocol's own fields, which win over the client's.
+    /// The protocol's own fields. They replace fields of the client with the same name.
     public var headers: [HeaderField]
     /// The part of the source that is sent; nil sends no content.
     public var content: Range<Int64>?
@@ -53,7 +54,9 @@ public struct UploadRequest: Hashable, Sendable {
         self.describesRepresentation = describesRepresentation
     }
 
-    /// The fields to send, given the client's.
+    /// The fields to send.
+    ///
+    /// - Parameter own: the client's fields.
     public func fields(with own: [HeaderField]) -> [HeaderField] {
         own.filter { field in
             headers.firstValue(named: field.name) == nil
@@ -77,7 +80,7 @@ public struct UploadStep: Hashable, Sendable {
     }
 }
 
-/// What a restart has to know before the step's action is taken.
+/// The change to commit before the step's action is taken, so that a restarted daemon can go on.
 public enum UploadRecord: Hashable, Sendable {
     case unchanged
     case keep(UploadResumeData)
@@ -85,7 +88,7 @@ public enum UploadRecord: Hashable, Sendable {
     case forget
 }
 
-/// What is to be done next.
+/// The next action of the caller.
 public enum UploadAction: Hashable, Sendable {
     case send(UploadRequest)
     /// The request in flight goes on.
@@ -102,10 +105,10 @@ public enum UploadAction: Hashable, Sendable {
     case fail(TransferError)
 }
 
-/// What both protocols judge alike.
+/// Rules that both protocols share.
 enum UploadJudgement {
-    /// Answers in a row without progress, and upload resources that the server forgot within one run, after which the
-    /// upload fails.
+    /// The upload fails after this many answers in a row without progress, or after the server lost this many upload
+    /// resources within one run.
     static let maxFruitless = 3
 
     /// The smallest part that is tried after a 413, in bytes.

@@ -1,8 +1,9 @@
 /// The size and age limits of the cache.
 struct CacheLimits: Hashable, Sendable {
-    /// The limit for all contents, in bytes. Above it, the least recently used are removed down to half of it.
+    /// The limit for the sum of all contents, in bytes. Above it, the least recently used contents are removed until
+    /// the sum is at most half the limit.
     var maxBytes: Int64
-    /// Seconds since the last use.
+    /// An entry that was not used for more than this number of seconds is removed.
     var maxAge: Int64
 
     /// The number of bytes to keep after `maxBytes` was exceeded.

@@ -23,7 +23,7 @@ extension TaskRun {
         return .cacheHit(age: freshness.age?.components.seconds, fresh: freshness.isFresh)
     }
 
-    /// Whether a kept response was reported, and the server's response not yet.
+    /// Whether the task has reported a kept response but not yet the result of its revalidation.
     func owesWord() async throws -> Bool {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID
@@ -33,8 +33,8 @@ extension TaskRun {
         return told.map(\.type) == [.cacheHit]
     }
 
-    /// Reports a kept response before the server is asked, with the content for `task.result`. It is reported once per
-    /// task, even if the task is retried.
+    /// Reports a kept response, with the content for `task.result`, before the request is sent. A task that is retried
+    /// reports it only once.
     func tellHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
         let (event, id, now) = (hit(response), taskID, services.clock())
         try await commit(.immediate) { tx, machine in

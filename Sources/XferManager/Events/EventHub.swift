@@ -35,9 +35,9 @@ public final class EventHub: Sendable {
         state.withLockedValue { $0.subscriptions.values.contains { $0.filter.includesProgress } }
     }
 
-    /// Starts a subscription: every event after its `startSeq` reaches it exactly once.
+    /// Starts a subscription: until it ends, every event after its `startSeq` that its filter selects reaches it once.
     ///
-    /// - Parameter budget: limits its pending events; when nothing is left, the subscription ends in an overflow.
+    /// - Parameter budget: limits the pending events; when it is exhausted, the subscription ends in an overflow.
     public func subscribe(_ filter: EventFilter, within budget: EventBudget? = nil) -> EventSubscription {
         state.withLockedValue { state in
             let subscription = EventSubscription(
@@ -53,7 +53,9 @@ public final class EventHub: Sendable {
         subscription.end()
     }
 
-    /// Delivers events that are durable, ascending by sequence number.
+    /// Delivers durable events to the subscribers.
+    ///
+    /// - Parameter events: ascending by sequence number.
     public func publish(_ events: [Event]) {
         let receivers = state.withLockedValue { state in
             state.lastSeq = events.last?.seq ?? state.lastSeq

@@ -5,7 +5,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What the parts of the manager share. It decides nothing: its members are constants, or guard themselves.
+/// The components that the parts of the manager share.
+///
+/// It contains no logic. Its members are constants or synchronise their own access.
 struct ManagerContext: Sendable {
     let services: RunServices
     let hub: EventHub
@@ -18,15 +20,15 @@ struct ManagerContext: Sendable {
     let inspections = BlockingPool("xferd-inspect", threadCount: 2)
     /// Holds the lock that allows one daemon per state directory.
     let stateDirectory: StateDirectory
-    /// The digest of this database; see `CoalesceKey`.
+    /// Computes digests with the key of this database; see `CoalesceKey`.
     let digest: KeyedDigest
     /// The operator's settings in force. `TransferManager.reload` replaces them.
     let settings: NIOLockedValueBox<ManagerSettings>
-    /// Set by `TransferManager.beginShutdown`: from then on no task starts and nothing is added.
+    /// Set by `TransferManager.beginShutdown`. While it is true, no task starts and none is added.
     let isShuttingDown = NIOLockedValueBox(false)
 }
 
-/// A part of the manager. It reaches what all parts share by short names.
+/// A part of the manager. The extension gives it short names for the members of the shared context.
 protocol ManagerPart {
     nonisolated var context: ManagerContext { get }
 }

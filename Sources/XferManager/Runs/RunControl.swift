@@ -5,7 +5,8 @@ import XferModel
 
 /// Lets `RunScheduler` stop a run and read its progress.
 ///
-/// The run may be between two attempts when it is asked to stop, so the request is kept until the run checks it.
+/// The run may be between two attempts when the scheduler requests a stop, so the request is kept until the run
+/// checks it.
 final class RunControl: Sendable {
     private struct State {
         var isStopRequested = false
@@ -16,7 +17,7 @@ final class RunControl: Sendable {
         /// The hook that works on the file.
         var hook: HookStop?
         var received: Int64 = 0
-        /// What the server has from earlier attempts, or from earlier requests of this attempt.
+        /// Bytes that the server has from earlier attempts, or from earlier requests of this attempt.
         var sent: Int64 = 0
         var total: Int64?
         var isResumable: Bool?
@@ -53,7 +54,7 @@ final class RunControl: Sendable {
 
     /// Samples the rates. Returns the network traffic since the last call.
     ///
-    /// Several tasks may follow one transfer: of calls with the same instant, the first one returns the traffic.
+    /// Each call returns only what was added since the previous one, so the metrics count every byte once.
     func measure(_ now: MonotonicInstant) -> Traffic {
         state.withLockedValue { state in
             let traffic = state.traffic
@@ -84,7 +85,7 @@ final class RunControl: Sendable {
     /// The live attempts; more than one only for a download in segments.
     var attempts: [AttemptHandle] { state.withLockedValue { $0.attempts.map(\.handle) } }
 
-    /// The latest phase and counters, from any thread.
+    /// The latest phase and counters. It can be read from any thread.
     var progress: RunProgress {
         if let followed { return followed.progress }
         return state.withLockedValue { state in
@@ -101,8 +102,8 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Sets the hook that works on the file; nil when it has ended. It is stopped if the run is asked to stop, or was
-    /// before.
+    /// Sets the hook that works on the file; nil when the hook has ended. A stop request, earlier or later, also stops
+    /// the hook.
     func setHook(_ hook: HookStop?) {
         state.withLockedValue { state in
             state.hook = hook
@@ -112,7 +113,7 @@ final class RunControl: Sendable {
 
     private var followed: RunControl? { state.withLockedValue(\.followed) }
 
-    /// Takes the progress from another control from now on: that of the transfer the run waits for. Nil ends that.
+    /// Reports the progress of `other`, the control of the transfer that the run waits for. Nil ends that.
     func follow(_ other: RunControl?) {
         let last = other == nil ? followed?.progress : nil
         state.withLockedValue { state in
@@ -134,7 +135,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Checks for a request to stop for the last time; false if there is one. Otherwise the run ends within moments.
+    /// Checks for a stop request for the last time; false if there is one. After true the run can no longer be stopped.
     func beginPublishing() -> Bool {
         state.withLockedValue { state in
             if !state.isStopRequested { state.isPublishing = true }
@@ -147,7 +148,7 @@ final class RunControl: Sendable {
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 
-    /// Adds a live attempt; false if the run was asked to stop meanwhile.
+    /// Adds a live attempt. False means that a stop was requested meanwhile: the caller has to stop the attempt.
     ///
     /// - Parameter origin: received bytes count from this offset on; 0 includes the bytes kept before.
     func begin(_ attempt: AttemptHandle, countingFrom origin: Int64 = 0) -> Bool {
@@ -169,7 +170,9 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Begins counting segments, with the bytes received so far without those of live attempts. Nil ends that.
+    /// Begins to count segments. Nil ends that.
+    ///
+    /// - Parameter received: the bytes received so far, without those of live attempts.
     func setReceivedElsewhere(_ received: Int64?) {
         state.withLockedValue { $0.receivedElsewhere = received }
     }

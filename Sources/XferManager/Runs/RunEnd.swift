@@ -5,15 +5,17 @@ import XferStore
 enum RunEnd: Sendable {
     /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)
-    /// The file is whole, right and durable, the database says so, and the client decides when it is published.
+    /// The file is complete, verified and durable, and the database records that. The client decides when it is
+    /// published.
     case staged(size: Int64)
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
-    /// The bytes were wrong and are dropped; another source is asked at once. This does not count as a try.
+    /// The bytes were wrong and are discarded. The task runs again at once with another source; this does not count as
+    /// a try.
     case again
-    /// The run was asked to stop, and its bytes are checkpointed.
+    /// The run stopped on request, and its bytes are checkpointed.
     case stopped
-    /// The database cannot be written. Nothing since the last commit counts.
+    /// The database cannot be written. Changes since the last commit are lost.
     case storageFailed
     /// The task is no longer running in the database: it was cancelled or paused when there was no run that could be
     /// stopped.
@@ -26,11 +28,11 @@ struct RunResult: Sendable {
     /// The transfer that holds the run's bytes.
     var transferID: TransferID
     var outcome: TaskOutcome
-    /// Whether the task is to get a transfer of its own with its next try.
+    /// Whether the task gets a transfer of its own for its next try.
     var leavesTransfer = false
     /// Events that are not committed yet, in order.
     var pendingEvents: [EventPayload]
-    /// What was kept of the response, also of one that was refused.
+    /// The kept response, even if it was refused.
     var keptResponse: KeptResponse?
     /// Whether the server may have begun to act on the request.
     var requestWasSent = false
@@ -41,7 +43,8 @@ struct RunResult: Sendable {
     /// The final counters.
     var progress: RunProgress
 
-    /// Whether a file has its final name. A cancellation at the same time removes it again.
+    /// Whether the run completed with content of its own. If the task was cancelled meanwhile, a published file is
+    /// removed. Also true for a completed run without a file to publish.
     var isPublished: Bool {
         guard case .completed = end else { return false }
         return !outcome.skipped && !outcome.notModified

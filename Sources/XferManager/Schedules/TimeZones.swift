@@ -43,7 +43,8 @@ final class TimeZones: Sendable {
         }
     }
 
-    /// The zone of a window; nil if it cannot be read. UTC if there is no window; it is not used then.
+    /// The rules of the window's zone; nil if the zone cannot be read. Without a window the result is UTC and has no
+    /// effect.
     ///
     /// May read a small local file, at most once a minute for each zone. It is called within the transaction that
     /// decides a task's conditions.
@@ -61,7 +62,7 @@ final class TimeZones: Sendable {
         return renew(name, now)
     }
 
-    /// Makes each file be checked again when it is needed next.
+    /// Marks every cached zone as stale, so that its file is checked at the next use.
     func lookAgain() {
         entries.withLockedValue { entries in
             for name in entries.keys { entries[name]?.lookedAt = MonotonicInstant(nanoseconds: .min / 2) }

@@ -2,12 +2,12 @@ import XferCore
 public import XferModel
 import XferStore
 
-/// `slot.*`: named slots of an owner. At most one unfinished task is in a slot.
+/// Implements the RPC methods `slot.*`. A slot is a name that holds at most one unfinished task of an owner.
 public struct SlotCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
 
-    /// The task in this slot of the caller's; nil when it is empty.
+    /// The task in this slot of the caller; nil if the slot is empty.
     public func task(in slot: String, for principal: Principal) async throws -> TransferTask? {
         try await store.read { try $0.holder(ofSlot: slot, of: principal.owner) }
     }
@@ -43,7 +43,7 @@ public struct SlotCommands: ManagerPart, Sendable {
 extension StoreTransaction {
     /// Ends the other tasks in the slot that `task` has just joined. Returns the effects to perform after the commit.
     ///
-    /// The new task joins before the others leave, so that whatever they share always has a task.
+    /// The new task joins before the others leave, so that a transfer they share always has a task.
     func supersede(by task: TransferTask, at now: Timestamp) throws -> [Effect] {
         guard let slot = task.specification.slot else { return [] }
         let found = try tasks(inSlot: slot, of: task.owner)

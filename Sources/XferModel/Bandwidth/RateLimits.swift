@@ -1,8 +1,8 @@
-/// Common rate limits of transfers, in bytes per second and each direction.
+/// Rate limits that several transfers share, in bytes per second, for each direction.
 public struct RateLimits: Hashable, Sendable {
-    /// What is received; a scope without an entry is unlimited.
+    /// Limits for received content; a scope without an entry is unlimited.
     public var receive: [RateScope: Int64]
-    /// Content that is sent; a scope without an entry is unlimited.
+    /// Limits for sent content; a scope without an entry is unlimited.
     public var send: [RateScope: Int64]
 
     public init(receive: [RateScope: Int64] = [:], send: [RateScope: Int64] = [:]) {
@@ -11,7 +11,7 @@ public struct RateLimits: Hashable, Sendable {
     }
 }
 
-/// The transfers that share a limit. All limits whose scope a transfer is in hold for it.
+/// The transfers that share a limit. A transfer obeys the limits of all its scopes.
 public enum RateScope: Hashable, Sendable {
     /// Every transfer of the service.
     case service

@@ -5,7 +5,7 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
     case brotli = "br"
     case zstd
 
-    /// - Parameter name: as in a header field, whatever its case.
+    /// - Parameter name: as in a header field; case is ignored.
     public init?(name: String) {
         let name = name.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)

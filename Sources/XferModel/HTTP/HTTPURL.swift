@@ -1,6 +1,6 @@
 /// An absolute `http` or `https` URL without user info and fragment, as libcurl's URL parser normalised it.
 ///
-/// Made by `XferCurl` from text (curl_url(3)); stored and compared by its parts.
+/// `XferCurl` makes it from text (curl_url(3)). URLs are compared by their parts.
 public struct HTTPURL: Hashable, Sendable, Codable, CustomStringConvertible {
     public enum Scheme: String, Sendable, Codable, CaseIterable {
         case http, https

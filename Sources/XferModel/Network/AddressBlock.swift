@@ -8,7 +8,7 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
     /// How many bits are fixed: 0 … 32 or 0 … 128.
     public let length: Int
 
-    /// Nil unless it is an address with an optional `/length`; bits behind the length are ignored.
+    /// Nil unless the text is an address with an optional `/length`. Bits after the length are ignored.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else { return nil }

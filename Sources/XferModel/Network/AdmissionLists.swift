@@ -1,10 +1,11 @@
-/// The operator's lists of URLs that may be loaded. `XferCore.AdmissionRules` applies them.
+/// The operator's lists of hosts and addresses that requests may or may not go to. `XferCore.AdmissionRules` applies
+/// them.
 public struct AdmissionLists: Hashable, Sendable {
     /// Hosts to which no request is sent.
     public var deniedHosts: [HostPattern]
     /// Addresses that are never connected to.
     public var deniedAddresses: [AddressBlock]
-    /// If there are any, requests are sent to no other hosts.
+    /// If the list is not empty, requests are sent only to these hosts.
     public var allowedHosts: [HostPattern]
     /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), beside the well-known ones.
     public var translationPrefixes: [TranslationPrefix]

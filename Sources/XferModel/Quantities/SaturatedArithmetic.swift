@@ -1,7 +1,7 @@
 /// Arithmetic for numbers from outside: a result that does not fit becomes the nearest number that does.
 ///
-/// Swift's own operators trap, and a trap ends the daemon. Use these wherever a server, a client, a file, a certificate, a
-/// clock, the configuration or the database chooses an operand.
+/// Swift's own operators trap, and a trap ends the daemon. Use these wherever a server, a client, a file, a
+/// certificate, a clock, the configuration or the database chooses an operand.
 extension FixedWidthInteger {
     @inlinable
     public func addingSaturated(_ other: Self) -> Self {
@@ -24,7 +24,7 @@ extension FixedWidthInteger {
         return (self < 0) == (other < 0) ? .max : .min
     }
 
-    /// The number without its fraction; the nearest that fits, and 0 for NaN.
+    /// The number without its fraction, or the nearest integer that fits; 0 for NaN.
     @inlinable
     public init(saturating value: Double) {
         self = Self(exactly: value.rounded(.towardZero)) ?? (value.isNaN ? 0 : value < 0 ? .min : .max)
@@ -39,8 +39,8 @@ extension Sequence where Element: FixedWidthInteger {
 
 /// Lengths and offsets in bytes, as servers and clients state them.
 public enum ByteCount {
-    /// The greatest length or offset that is accepted, 2^60: a million times what ext4 can hold in one file, and the sum of
-    /// seven such numbers still fits into 64 bits.
+    /// The greatest length or offset that is accepted, 2^60: 65,536 times the largest file of ext4 (16 TiB). The sum of
+    /// seven such numbers still fits into `Int64`.
     public static let greatest: Int64 = 1 << 60
 }
 

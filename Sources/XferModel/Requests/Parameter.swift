@@ -1,4 +1,4 @@
-/// A named value of a query, a form or a form's parts; AFNetworking's query string pairs before they are flattened.
+/// A named value of a query, a form or a form's parts. Lists and objects are flattened as AFNetworking does.
 public struct Parameter: Hashable, Sendable {
     public var name: String
     public var value: ParameterValue
@@ -9,6 +9,7 @@ public struct Parameter: Hashable, Sendable {
     }
 }
 
+/// The value of a parameter. Each case says how its name is written.
 public indirect enum ParameterValue: Hashable, Sendable {
     /// The bare name, without `=`.
     case null

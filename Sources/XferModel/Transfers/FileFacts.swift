@@ -3,7 +3,8 @@
 /// Ext4 and XFS reuse a number at once, so a number alone proves nothing.
 public struct FileMark: Hashable, Sendable {
     public var identity: FileIdentity
-    /// When it was made, in nanoseconds since 1970 (statx(2) `stx_btime`); nil where the file system does not say.
+    /// When the file was created, in nanoseconds since 1970 (statx(2) `stx_btime`); nil if the file system does not
+    /// record it.
     public var bornAt: Int64?
     /// A number that the file system increments, or draws, for each use of an inode number (`FS_IOC_GETVERSION`); nil
     /// where it has none.
@@ -15,10 +16,10 @@ public struct FileMark: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// Whether it has more than an inode number, which another file may have by now.
+    /// Whether the mark has more than an inode number, which may have passed to another file.
     public var isCertain: Bool { bornAt != nil || generation != nil }
 
-    /// Whether both are of one file. The device's number is ignored: it may change over a restart.
+    /// Whether both marks are of one file. The device number is ignored: it may change when the machine restarts.
     public func isSame(as other: FileMark) -> Bool {
         identity.inode == other.identity.inode && bornAt == other.bornAt && generation == other.generation
     }
@@ -48,8 +49,8 @@ public struct FileFacts: Hashable, Sendable {
 
     public var identity: FileIdentity { mark.identity }
 
-    /// Whether these are of the same, unchanged file. Facts that one of them lacks are not compared; the time of the
-    /// last change, which a new file cannot have, makes up for them.
+    /// Whether these are of the same, unchanged file. A creation time or generation that one of them lacks is
+    /// not compared: a new file cannot have the old file's time of last change.
     public func isSame(as other: FileFacts) -> Bool {
         guard identity.inode == other.identity.inode, length == other.length, modifiedAt == other.modifiedAt,
             changedAt == other.changedAt

@@ -3,7 +3,7 @@ public import XferModel
 /// Inserts and removes entries of the cache. The caller owns the files: it deletes those of removed entries after the
 /// commit.
 extension StoreTransaction {
-    /// Most responses to one key that differ by what `Vary` names; the oldest go first.
+    /// The most responses with one key that differ in the fields that `Vary` names. The oldest are removed first.
     static let maxVariants = 16
 
     /// Keeps a response whose content is in the file `blob`; replaces the response with the same key and variant.
@@ -11,7 +11,7 @@ extension StoreTransaction {
     /// - Parameters:
     ///   - urlDigest: digest of the URL alone.
     ///   - finalURLDigest: digest of the URL after redirects.
-    /// - Returns: the id of the entry, and the replaced one's file.
+    /// - Returns: the id of the entry, and the files of the entries that were removed for it.
     public func insertCacheEntry(
         _ response: StoredResponse, key: [UInt8], urlDigest: [UInt8], finalURLDigest: [UInt8], blob: String,
         owner: Owner, at now: Timestamp
@@ -54,7 +54,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The server confirmed the response: replaces its header fields, its times, and the servers that sent it.
+    /// Replaces the header fields, times and sources of a response that the server has confirmed.
     public func renewCacheEntry(
         _ id: CacheEntryID, _ response: StoredResponse, at now: Timestamp
     ) throws(StoreError) {
@@ -75,7 +75,7 @@ extension StoreTransaction {
             "UPDATE cache_entry SET last_used_at = ?2 WHERE id = ?1", .integer(id.rawValue), Value(now))
     }
 
-    /// Returns the ids that were there; `owner` nil means all owners.
+    /// Removes the entries with these ids. Returns their files; `owner` nil means all owners.
     public func removeCacheEntries(_ ids: [CacheEntryID], of owner: Owner? = nil) throws(StoreError) -> [CachedBlob] {
         try connection.all(
             """

@@ -31,7 +31,7 @@ extension StoreTransaction {
         try connection.run("DELETE FROM failed_url WHERE key = ?1", .blob(key))
     }
 
-    /// Returns the ids that were there; `owner` nil means all owners.
+    /// Removes the entries with these ids. Returns the removed ids; `owner` nil means all owners.
     public func removeFailedURLs(_ ids: [FailedURLID], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
         try connection.all(
             """
@@ -41,7 +41,7 @@ extension StoreTransaction {
         ) { FailedURLID($0.integer(0)) }
     }
 
-    /// All entries with this URL, whatever the rest of their keys; returns their ids.
+    /// Removes all entries with this URL, whatever other parts of the request their keys include. Returns their ids.
     public func removeFailedURLs(urlDigest: [UInt8], of owner: Owner?) throws(StoreError) -> [FailedURLID] {
         try connection.all(
             "DELETE FROM failed_url WHERE url_digest = ?1 AND (?2 IS NULL OR owner = ?2) RETURNING id",
@@ -60,7 +60,7 @@ extension StoreTransaction {
         return connection.changeCount
     }
 
-    /// Removes at most `step` of the entries that did not fail within these times, nil for all; returns their number.
+    /// Removes at most `step` of the entries that failed outside `times`, nil for all entries; returns their number.
     /// Call it again, in a write of its own, until it returns 0.
     public func trimFailedURLs(
         keeping times: ClosedRange<Timestamp>?, step: Int = 500

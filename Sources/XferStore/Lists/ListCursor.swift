@@ -1,5 +1,5 @@
-/// The position in a list after a row, bound to one list, order and filter, which words identify. For clients the text
-/// is opaque.
+/// The position after a row of a list. `words` identify the list, its order and its filter; a cursor is valid only with
+/// the same words. For clients the text is opaque.
 struct ListCursor {
     /// The row's id.
     let last: Int64
@@ -10,7 +10,7 @@ struct ListCursor {
         binding = Self.binding(words)
     }
 
-    /// - Throws: `invalidCursor` when the text is not of this list.
+    /// - Throws: `invalidCursor` if the text is malformed or was made with other words.
     init(_ text: String, of words: [String]) throws(StoreError) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let last = Int64(parts[0], radix: 36), let binding = UInt64(parts[1], radix: 36),

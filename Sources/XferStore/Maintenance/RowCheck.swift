@@ -7,14 +7,14 @@ enum RowCheck {
     /// A row that cannot be read.
     struct Fault: CustomStringConvertible {
         let table: String
-        /// Of the row, by the table's key.
+        /// The value of the table's key in this row.
         let key: String
         let column: String
 
         var description: String { "\(table) \(key) has an unreadable \(column)" }
     }
 
-    /// What the program reads from one table.
+    /// How the program reads the rows of one table.
     private struct Reading: Sendable {
         let table: String
         let key: String
@@ -23,7 +23,7 @@ enum RowCheck {
         let read: @Sendable (ResultRow) throws(StoreError) -> Void
     }
 
-    /// Every table with columns that can be unreadable.
+    /// The tables whose columns can be unreadable. `cache_source` is not checked.
     private static let readings = [
         Reading(table: "task", key: "id", columns: "*") { row throws(StoreError) in _ = try TaskRow(row).task() },
         Reading(table: "transfer", key: "id", columns: "*") { row throws(StoreError) in
@@ -76,7 +76,7 @@ enum RowCheck {
         },
     ]
 
-    /// The most that are found in one table.
+    /// The most faults that one pass reports for a table.
     static let most = 1000
 
     static func faults(_ db: Database) throws -> [Fault] { try readings.flatMap { try faults($0, db) } }
@@ -104,7 +104,8 @@ enum RowCheck {
     /// Columns that a task can do without: they only describe the end of an earlier run.
     private static let dispensable: Set<String> = ["error", "response_headers", "final_url"]
 
-    /// Removes unreadable values, so that the rest can be used. Returns a line for each row.
+    /// Removes unreadable values of dispensable columns, and rows with any other unreadable value. Returns a line for
+    /// each removal.
     static func removeUnreadable(_ db: Database) throws -> [String] {
         var lines: [String] = []
         // A task may have several unreadable columns, and there may be more than `most` rows: each pass clears a column

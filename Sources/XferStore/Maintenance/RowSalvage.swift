@@ -1,6 +1,6 @@
 import GRDB
 
-/// Copies what can be read of a table, row by row, into the table of that name in a new database.
+/// Copies the readable rows of a table, one by one, into the table of that name in a new database.
 struct RowSalvage {
     /// The most lines about one table.
     private static let maxLines = 1000
@@ -30,7 +30,7 @@ struct RowSalvage {
         insert = try target.makeStatement(sql: "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(places))")
     }
 
-    /// - Parameter rowID: the column with the table's row id, nil for a table without.
+    /// - Parameter rowID: the column with the table's row id, nil for a table without row ids.
     mutating func copy(rowID: String?) {
         if let rowID { copyAroundDamage(rowID) } else { copyFromBothEnds() }
         if unlisted > 0 { losses.append("\(table): \(unlisted) more rows are left out") }
@@ -40,8 +40,7 @@ struct RowSalvage {
 
     // MARK: Reading
 
-    /// Reads upwards to the damage, skips it in growing steps, returns to the first readable row behind it, and goes
-    /// on.
+    /// Reads upwards to the damage, skips it, and goes on with the next id that `firstReadable` finds.
     private mutating func copyAroundDamage(_ key: String) {
         let top = highestID(key)
         var next: Int64 = 1
@@ -71,7 +70,10 @@ struct RowSalvage {
         }
     }
 
-    /// The lowest id above `lost` from which rows can be read; nil when there is none.
+    /// An id above `lost` from which rows can be read; nil if none is found.
+    ///
+    /// The search doubles its steps, then bisects the last one. It finds the lowest such id if one range of ids is
+    /// damaged, and can miss readable rows between two damaged ranges.
     private func firstReadable(behind lost: Int64, _ key: String, top: Int64) -> Int64? {
         var (bad, leap) = (lost, Int64(1))
         while bad < top {
@@ -99,11 +101,11 @@ struct RowSalvage {
         let counted = try? Int64.fetchOne(
             source, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table])
         let last = try? Int64.fetchOne(source, sql: "SELECT max(\(key)) FROM \(table)")
-        // If neither is readable, a bound beyond every real database.
+        // If neither is readable, this bound limits the search for rows behind the damage.
         return max(counted ?? 0, last ?? 0, counted == nil && last == nil ? 1 << 24 : 0)
     }
 
-    /// Reads up to the damage from either end.
+    /// Reads from the first row up to the damage, then from the last row down to it.
     private mutating func copyFromBothEnds() {
         let order = key.map { "\"\($0)\"" }
         guard let fault = readAll("ORDER BY " + order.joined(separator: ", "), isAgain: false) else { return }
@@ -147,7 +149,7 @@ struct RowSalvage {
 
     // MARK: Columns
 
-    /// Without generated columns.
+    /// The names of the columns that are not generated.
     private static func storedColumns(of table: String, in db: Database) throws -> [String] {
         try String.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
     }

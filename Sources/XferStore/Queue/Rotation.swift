@@ -3,16 +3,16 @@ public import XferModel
 /// The next lane to be served: the lanes of a priority rotate, so that 100,000 tasks for one host do not starve the
 /// others.
 ///
-/// Levels keep that cheap. `host_queue` has each lane's turn. `group_queue` has the turn of the first lane of each
-/// line, which is a group and a profile. There a paused group is a row per profile, and a line of a group or profile at
-/// its limit is one row to skip, however many lanes it has. Lines with one host have a row per host above them,
-/// `only_host_queue`, so that a blocked host is one row however many lines wait for it.
+/// Three tables keep the search short. `host_queue` has the turn of each lane. A line is a group and a profile;
+/// `group_queue` has one row for each line, with the turn of its first lane. If a group or profile is paused or at its
+/// limit, the search skips that row, however many lanes the line has. `only_host_queue` has one row for each host that
+/// is the only host of some lines. If the host is blocked, the search skips that row, however many lines wait for it.
 extension StoreReader {
     /// The next lane by its turn, of those that are not cooling down, not in a paused group, and not excluded.
     ///
-    /// Lines with several hosts are read in the order of their first lanes, lines with one host by their hosts, until
-    /// no other can have an earlier turn. That is at most one more of each than is excluded, unless the first lanes of
-    /// lines with several hosts are of excluded hosts.
+    /// Lines with several hosts are read in the order of their first lanes, lines with one host in the order of their
+    /// hosts. The search ends when no row that remains can have an earlier turn. In each order it examines at most one
+    /// row more than is excluded, unless lines with several hosts begin with lanes of excluded hosts.
     public func nextLane(
         priority: Priority, without excluded: LaneExclusions = LaneExclusions()
     ) throws(StoreError) -> QueueLane? {
@@ -29,7 +29,7 @@ extension StoreReader {
         return try lane(of: LineKey(priority: priority, group: front.group, profile: front.profile), host: front.host)
     }
 
-    /// As above, without exclusions: then a row's turn is that of its first lane, and no list has to be searched.
+    /// The next lane without exclusions: a row's turn is that of its first lane, so no other lane has to be read.
     private func nextLane(_ priority: Priority) throws(StoreError) -> QueueLane? {
         let level = Value.integer(Int64(priority.rawValue))
         let several = try connection.first(
@@ -115,7 +115,7 @@ extension StoreReader {
         let turn: Int64
     }
 
-    /// A row whose turn bounds those of the lanes behind it, and the first of these that is not excluded.
+    /// A row of a line or host: the earliest turn of its lanes, and its first lane that is not excluded.
     private struct Candidate {
         let bound: Int64
         let group: Int64
@@ -124,7 +124,8 @@ extension StoreReader {
         let host: String
     }
 
-    /// The earliest among candidates in the order of their bounds, read in growing pages.
+    /// The candidate with the earliest turn before `limit`. `page` returns candidates in the order of their bounds; the
+    /// pages grow.
     private func earliest(
         before limit: Int64, page: (Candidate?, Int) throws(StoreError) -> [Candidate]
     ) throws(StoreError) -> LaneFront? {
@@ -235,8 +236,8 @@ extension StoreTransaction {
             group, profile, .text(lane.host)
         ) { $0.integer(0) }
         guard own != first else { return }
-        // Below every turn that was ever given, so that no two turns are equal, also not with lanes that are held back
-        // now.
+        // The turn is below every turn given before, so no two turns are equal. That includes lanes that are paused or
+        // cooling down.
         let turn = try connection.first(
             "UPDATE rotation SET first = first - 1 WHERE priority = ?1 RETURNING first", level
         ) { $0.integer(0) }
@@ -262,7 +263,7 @@ extension StoreTransaction {
         ) { $0.integer(0) } ?? 1
     }
 
-    /// Brings a line's row up to date with its lanes, and its only host's with the line.
+    /// Updates the line's row in `group_queue` from its lanes, and the row of its only host in `only_host_queue`.
     func refreshFront(of line: LineKey) throws(StoreError) {
         let (level, group, profile) = line.values
         let before = try connection.first(

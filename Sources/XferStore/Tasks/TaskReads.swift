@@ -21,10 +21,10 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    /// The task that an earlier add with `specification.clientKey` made; nil without a key, too.
+    /// The task that an earlier add with `specification.clientKey` made; nil if there is none or no key.
     ///
-    /// - Parameter asked: the client's text, as it was given to `insertTask`. Rows of earlier programs have only the
-    ///   resulting specification, so that is compared, too.
+    /// - Parameter asked: the client's text, as it was given to `insertTask`. Rows of earlier
+    ///   versions have only the fingerprint of the resulting specification, so that is compared, too.
     public func earlierAdd(
         of specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil
     ) throws(StoreError) -> EarlierAdd? {
@@ -51,7 +51,7 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    /// The highest id that was ever given to a task, nil before the first.
+    /// The highest id that a task ever had; nil if there was no task yet.
     public func maxTaskID() throws(StoreError) -> TaskID? {
         try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'task'") { TaskID($0.integer(0)) }
     }
@@ -77,7 +77,7 @@ extension StoreReader {
         return false
     }
 
-    /// The task that last completed a file under this path; nil when none did, or its row is gone.
+    /// The task that last completed a file under this path; nil if there is none, or its row was removed.
     public func lastCompleted(path: String) throws(StoreError) -> TransferTask? {
         try connection.first(
             """
@@ -87,7 +87,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
-    /// The unfinished tasks in an owner's slot, ascending: one, or two while one supersedes the other.
+    /// The unfinished tasks in an owner's slot, ascending by id: at most one, or two while one supersedes the other.
     public func tasks(inSlot slot: String, of owner: Owner) throws(StoreError) -> [TransferTask] {
         try connection.all(
             """

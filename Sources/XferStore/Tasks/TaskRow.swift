@@ -100,7 +100,7 @@ struct TaskRow {
 }
 
 extension HTTPURL {
-    /// Reads `string` back, which is normalised: no user info, no fragment, the default port left out.
+    /// Parses the text of `string`, which is normalised: it has no user info, no fragment and no default port.
     init?(stored text: String) {
         var text = text
         let parsed = text.withUTF8 { bytes -> HTTPURL? in

@@ -35,8 +35,10 @@ public final class TrustAnchors: Sendable {
         return bundles.first { access($0, R_OK) == 0 } ?? bundles[0]
     }
 
-    /// Reads the file if it has changed. The number is that of the contents, from 1.
-    /// - Throws: when it has never been readable.
+    /// Reads the file if it has changed.
+    ///
+    /// - Returns: the generation of the contents, from 1. It increases when changed contents are read.
+    /// - Throws: if the file has never been readable.
     @discardableResult
     public func refresh() throws(TrustAnchorsError) -> UInt64 { try current().generation }
 
@@ -52,7 +54,7 @@ public final class TrustAnchors: Sendable {
     }
 
     private static func load(_ file: String, _ identity: FileIdentity?, into state: inout State) {
-        // Taken before reading: a file that changes meanwhile is read again next time.
+        // The identity was taken before reading, so a file that changes meanwhile is read again next time.
         state.identity = identity
         guard identity != nil else {
             state.failure = .unreadable(file: file, detail: String(cString: strerror(errno)))
@@ -68,7 +70,7 @@ public final class TrustAnchors: Sendable {
     }
 }
 
-/// Why there are no authorities.
+/// Why the authorities cannot be read.
 public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, detail: String)
 

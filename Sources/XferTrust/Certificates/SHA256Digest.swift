@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256 (FIPS 180-4) of bytes at hand.
+/// SHA-256 (FIPS 180-4) of bytes in memory.
 public enum SHA256Digest {
     /// Lower-case hexadecimal digits.
     public static func hex(of bytes: [UInt8]) -> String {

@@ -10,7 +10,7 @@ struct PresentedChain {
     /// SSL_CTX_set_security_level(3): the weakest keys and signatures that are accepted.
     let securityLevel: Int32
 
-    /// All certificates, leaf first, at most as many as are ever shown.
+    /// The certificates, leaf first, at most `TrustFailure.maxChain`.
     var certificates: [Certificate] {
         var list = [Certificate(sharing: leaf)]
         for index in 0..<max(0, others.map { OPENSSL_sk_num($0) } ?? 0) where list.count < TrustFailure.maxChain {
@@ -24,8 +24,10 @@ struct PresentedChain {
 
 /// Builds and checks one chain with a fresh X509_STORE_CTX and given anchors.
 enum ChainVerifier {
-    /// Dates, signatures, key sizes, extensions, and that the leaf is for servers; not the name.
-    /// - Parameter onValid: gets the chain OpenSSL validated, leaf to anchor: never what the peer sent.
+    /// Checks dates, signatures, key sizes, extensions, and that the leaf is for servers. It does not check the name.
+    ///
+    /// - Parameter onValid: receives the chain that OpenSSL built and validated, from leaf to anchor. The list that the
+    ///   server sent may have other certificates, too.
     static func verify(
         _ presented: PresentedChain, anchors: AnchorStore, onValid: ([OpaquePointer]) -> Void
     ) -> TrustFacts.Chain {

@@ -2,9 +2,8 @@ import COpenSSL
 import XferCore
 import XferModel
 
-/// Gathers the facts that the policies need, pins included: they are compared here.
-///
-/// The chain to the system's anchors is built at most once per handshake, the chain to pins once for each policy.
+/// Gathers the facts that each policy needs. The system chain is built at most once; the other facts are gathered for
+/// each policy, since pins differ.
 struct FactGatherer {
     private let presented: PresentedChain
     private let host: ServerName
@@ -67,7 +66,7 @@ struct FactGatherer {
     private func pinnedChain(_ pins: [Pin]) -> (TrustFacts.Chain, Bool) {
         var pinned: [Certificate] = []
         for case .certificate(let pin) in pins {
-            // Such a pin is refused when the policy is written; here it must not be skipped.
+            // Such a pin is refused when the policy is written. Skipping it here would check against fewer pins.
             guard let certificate = Certificate(der: pin.der) else {
                 let fault = ChainFault(
                     code: X509_V_ERR_UNSPECIFIED, text: "a pin is no certificate", depth: 0, lacksAnchor: false)

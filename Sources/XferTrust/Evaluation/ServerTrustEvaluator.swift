@@ -2,7 +2,7 @@ import COpenSSL
 public import XferCore
 public import XferModel
 
-/// The server a connection is for, and the policies it has to meet.
+/// The server of a connection, and the policies that its certificates have to meet.
 public struct TrustTarget: Sendable, Hashable {
     /// The attempt's host, not the SNI (which addresses do not have).
     public var host: ServerName
@@ -28,7 +28,7 @@ public struct ServerTrustEvaluator: Sendable {
 
     /// Judges certificates outside a handshake.
     /// - Parameters:
-    ///   - certificates: what the server sent, leaf first.
+    ///   - certificates: the list that the server sent, leaf first.
     ///   - securityLevel: 0 … 5, SSL_CTX_set_security_level(3).
     public func evaluate(
         _ certificates: [Certificate], for target: TrustTarget, securityLevel: Int32 = 2

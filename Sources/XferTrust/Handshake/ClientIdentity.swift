@@ -54,7 +54,7 @@ public final class ClientIdentity: @unchecked Sendable {
 /// Why a client certificate cannot be used.
 public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(file: String, errno: Int32)
-    /// Permission bits.
+    /// `mode` has the file's permission bits.
     case exposed(file: String, mode: UInt32)
     case tooLarge(file: String)
     case badCertificate(file: String, PinError)
@@ -100,7 +100,7 @@ enum PEMFile {
     }
 }
 
-/// pem_password_cb: without it OpenSSL would ask on the terminal.
+/// A `pem_password_cb` that always fails. Without it OpenSSL would prompt on the terminal.
 private nonisolated func refusePassphrase(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }

@@ -1,7 +1,7 @@
 import COpenSSL
 public import XferModel
 
-/// Makes pins from text and files: `sha256/…`, PEM text, PEM or DER files.
+/// Reads pins from text (`sha256/…` or PEM) and from files (PEM or DER).
 public enum PinReader {
     /// Largest input in bytes.
     public static let maxBytes = 1 << 20
@@ -25,7 +25,9 @@ public enum PinReader {
         try certificates(in: bytes).map { .certificate($0.pin) }
     }
 
-    /// All certificates, in order. Throws if one cannot be parsed, or if PEM text has anything else.
+    /// All certificates, in order.
+    ///
+    /// - Throws: if there is none, if one cannot be parsed, or if PEM text has a block with another label.
     static func certificates(in bytes: [UInt8]) throws(PinError) -> [Certificate] {
         guard bytes.count <= maxBytes else { throw .tooLarge }
         guard isPEM(bytes) else {
@@ -45,7 +47,7 @@ public enum PinReader {
     }
 
     private static func isPEM(_ bytes: [UInt8]) -> Bool {
-        // DER begins with a SEQUENCE of a length that takes at least two more bytes.
+        // A certificate in DER is a SEQUENCE of more than 127 bytes, whose length has the long form.
         if bytes.count > 1, bytes[0] == 0x30, bytes[1] & 0x80 != 0 { return false }
         return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
     }
@@ -60,7 +62,8 @@ public enum PinReader {
         return key != nil
     }
 
-    /// Visits the PEM blocks (RFC 7468). OpenSSL's reader would skip unknown text between them.
+    /// Visits all PEM blocks (RFC 7468). `PEM_read_bio_X509` would skip blocks with other labels, such as keys. Text
+    /// between blocks is ignored.
     private static func forEachBlock(
         of bytes: [UInt8], _ body: (String, [UInt8]) throws(PinError) -> Void
     ) throws(PinError) {
@@ -94,7 +97,7 @@ public enum PinReader {
     }
 }
 
-/// Why something is no pin. Never repeats the input, which may be a secret.
+/// Why an input is no pin. It never contains the input's bytes, which may be a secret, except the label of a block.
 public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
     case badKeyPin(KeyPinError)
     case noCertificate

@@ -11,7 +11,7 @@ public enum ServerProbe {
         public var chain: [Certificate]
         /// Nil when the handshake did not get so far.
         public var verdict: TrustVerdict?
-        /// What it stapled; nil when the handshake did not get so far.
+        /// The status of the stapled OCSP response; nil when the handshake did not get so far.
         public var stapledStatus: StapledStatus?
         /// For example `TLSv1.3`; nil unless the handshake succeeded.
         public var version: String?
@@ -74,7 +74,7 @@ public enum ServerProbe {
     }
 }
 
-/// The hook's reports.
+/// Collects the results that the handshake hook reports.
 ///
 /// `@unchecked Sendable`: written and read on the thread that calls `SSL_connect`, which calls the hook itself.
 private final class Seen: @unchecked Sendable {

@@ -6,20 +6,20 @@ import XferSystem
 /// Disk space for the bytes a transfer has yet to receive: claimed in the space ledger, and for large bodies
 /// preallocated as blocks of the file.
 ///
-/// Preallocated blocks are contiguous, and no other file can use them. A small file is written at once and gains
-/// nothing. Invariant: while `blocks` is not `none`, a run is live that will release them or finish the body. Confined
-/// to the `SharedTransfer` whose `KeptBytes` owns it.
+/// Preallocated blocks are mostly contiguous, and no other file can use them. A small file is written at once, so
+/// preallocation would gain nothing. Invariant: while `blocks` is not `none`, a run is live that will release them or
+/// finish the body. Confined to the `SharedTransfer` whose `KeptBytes` owns it.
 final class SpaceReserve {
     /// Which disk blocks are preallocated for the file.
     enum Blocks {
         case none
-        /// Perhaps some: there was not enough space, or the file system does not support it.
+        /// Perhaps some, perhaps none: there was not enough space, or the file system does not support preallocation.
         case some
         /// All that the rest of the body needs.
         case whole
     }
 
-    /// The missing bytes from which on blocks are preallocated.
+    /// Blocks are preallocated only if at least this many bytes are missing.
     private static let leastReserved: Int64 = 8 << 20
 
     private let services: RunServices
@@ -31,7 +31,9 @@ final class SpaceReserve {
         self.id = id
     }
 
-    /// Fails with `insufficient_space` if the rest is known not to fit.
+    /// Claims space for the rest of the body, and preallocates it if it is large.
+    ///
+    /// - Throws: `insufficient_space` if the rest is known not to fit.
     func make(for part: PartialFile, total: Int64, committed: Int64, in directory: DirectoryHandle) async throws {
         guard blocks != .whole else { return }
         let remaining = max(0, total.subtractingSaturated(committed))
@@ -55,7 +57,7 @@ final class SpaceReserve {
         services.space.withLockedValue { [id] in $0.advance(id, to: remaining) }
     }
 
-    /// Truncating the file has released the preallocated blocks.
+    /// Records that a truncation of the file has released the preallocated blocks.
     func onTruncated() { blocks = .none }
 
     /// Releases the preallocated blocks that hold no bytes.
