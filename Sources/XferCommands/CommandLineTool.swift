@@ -3,12 +3,14 @@ import Glibc
 
 /// The program `xferctl`: reads its arguments, runs one verb, exits with the documented status.
 public enum CommandLineTool {
-    /// Never returns. `arguments` are those after the program's name.
+    /// Runs the command line and exits.
+    ///
+    /// - Parameter arguments: the arguments after the program's name.
     public static func main(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
         var status = run(arguments, output: .standard, error: .error)
         if let failure = Output.failure {
             Output.error.line("xferctl: \(failure.message)")
-            // What the command itself found wrong says more.
+            // A failure of the command itself is more specific than a failure to write.
             if status == .done { status = failure.status }
         }
         exit(status.rawValue)
@@ -28,8 +30,8 @@ public enum CommandLineTool {
         }
     }
 
-    /// Help, version and completion scripts are asked for; everything else the parser throws is a usage error, whose
-    /// status is 2 here and not sysexits' 64.
+    /// Prints an error of the parser. Requests for help, the version or a completion script succeed. All other errors
+    /// are usage errors, whose status is 2 here, not 64 as in sysexits(3).
     private static func answer(_ request: any Error, output: Output, error: Output) -> ExitStatus {
         let text = RootCommand.fullMessage(for: request)
         guard RootCommand.exitCode(for: request) != .success else {

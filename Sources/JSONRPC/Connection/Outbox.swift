@@ -2,7 +2,7 @@ import NIOCore
 
 /// Waiting output of a connection: notifications, and the answers of finished requests.
 ///
-/// Everything that gathers while a write is under way forms the next one.
+/// Output that arrives during a write is sent by the next write.
 struct Outbox {
     private let limit: Int
     private var waiting = ByteBuffer()
@@ -15,7 +15,7 @@ struct Outbox {
     private var isDrainScheduled = false
     private var isClosed = false
 
-    /// Refuses notifications once `limit` bytes wait.
+    /// - Parameter limit: most bytes that may wait when a notification is added; answers are not refused.
     init(limit: Int) { self.limit = limit }
 
     /// The content of one write, and the requests that have finished since the last one.
@@ -29,7 +29,7 @@ struct Outbox {
             bytes: waiting.readableBytes + writing.bytes, notifications: waitingNotifications + writing.notifications)
     }
 
-    /// Bytes of answers, each of which a request has asked for; notifications have the bound of their streams.
+    /// Bytes of answers that wait or are being written. Notifications are not included, because `limit` bounds them.
     var answerBytes: Int { waitingAnswerBytes + writing.answerBytes }
 
     var isWritable: Bool { !isClosed && backlog.bytes <= limit / 2 }
@@ -46,7 +46,7 @@ struct Outbox {
         return schedulesDrain()
     }
 
-    /// Appends a notification, unless too much waits already; the first one is always accepted.
+    /// Appends a notification, unless more than `limit` bytes would wait. If no output waits, it is always accepted.
     mutating func append(notification line: [UInt8]) -> (outcome: RPCNotification, schedulesDrain: Bool) {
         if isClosed { return (.unavailable, false) }
         let bytes = backlog.bytes
@@ -81,7 +81,8 @@ struct Outbox {
         finished = []
     }
 
-    /// The end of a write drains, too; only a finished request cannot wait for that.
+    /// Whether a drain has to be scheduled. During a write only a finished request needs one, because the end of the
+    /// write drains the rest.
     private mutating func schedulesDrain() -> Bool {
         guard !isDrainScheduled, writing.bytes == 0 || !finished.isEmpty else { return false }
         isDrainScheduled = true

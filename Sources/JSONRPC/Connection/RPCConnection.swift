@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 public import StrictJSON
 
-/// One client's connection, for the service. Usable from any thread, also after it closed.
+/// A client's connection, as the service uses it. Usable from any thread, also after it has closed.
 public final class RPCConnection: Sendable {
     /// Unique within the server's life.
     public let id: UInt64
@@ -10,7 +10,7 @@ public final class RPCConnection: Sendable {
 
     private let limits: RPCLimits
     private let channel: any Channel
-    /// Shared by all connections of its user.
+    /// Counts waiting answer bytes; shared by all connections of the user.
     let output: UserOutput
     fileprivate let state: NIOLockedValueBox<State>
 
@@ -44,7 +44,7 @@ public final class RPCConnection: Sendable {
     /// False while more than half of `RPCLimits.waitingBytes` wait, and once the connection closed.
     public var isWritable: Bool { state.withLockedValue { $0.outbox.isWritable } }
 
-    /// Sends a notification behind everything sent before it.
+    /// Sends a notification after all earlier notifications and answers.
     @discardableResult
     public func notify(_ method: String, params: JSONValue) -> RPCNotification {
         var text: [UInt8] = []
@@ -67,7 +67,8 @@ public final class RPCConnection: Sendable {
         return outcome
     }
 
-    /// Calls `action` once, when the connection has closed; at once if it has already. Actions run on the event loop.
+    /// Calls `action` once: on the event loop when the connection closes, or on the calling thread if it has closed
+    /// already.
     public func onClose(_ action: @escaping @Sendable () -> Void) {
         let isOpen = state.withLockedValue { state in
             if state.isOpen { state.closeActions.append(action) }
@@ -76,7 +77,7 @@ public final class RPCConnection: Sendable {
         if !isOpen { action() }
     }
 
-    /// Closes the connection without sending the rest.
+    /// Closes the connection without sending the output that waits.
     public func close() { channel.close(promise: nil) }
 }
 
@@ -105,7 +106,7 @@ extension RPCConnection {
     }
 }
 
-// MARK: - The side of the channel handlers
+// MARK: - Calls by the channel handlers
 
 extension RPCConnection {
     /// The connection speaks lines from now on; `scheduleDrain` makes the event loop call `drain`.
@@ -136,7 +137,7 @@ extension RPCConnection {
 
     func drain() -> Outbox.Burst { state.withLockedValue { $0.outbox.drain() } }
 
-    /// The last burst was taken by the socket.
+    /// Records that the socket has accepted the last burst.
     func writeEnded() {
         let waiters = counting { state in
             state.outbox.writeEnded()

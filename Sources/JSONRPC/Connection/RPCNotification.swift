@@ -1,8 +1,8 @@
 /// The result of sending a notification.
 public enum RPCNotification: Hashable, Sendable {
-    /// It will be sent, unless the connection closes first.
+    /// The notification will be sent, unless the connection closes first.
     case accepted
-    /// Refused: `RPCLimits.waitingBytes` wait already. `whenWritable()` returns when there is room again.
+    /// Refused: more than `RPCLimits.waitingBytes` would wait. `whenWritable()` returns when there is room again.
     case full
     /// Refused: longer than `RPCLimits.messageBytes`.
     case tooLarge

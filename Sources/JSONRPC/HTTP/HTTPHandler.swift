@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import StrictJSON
 
-/// The HTTP/1.1 dialect of one connection: `POST /rpc` and the server's routes, one request after the other.
+/// Serves HTTP/1.1 on one connection: `POST /rpc` and the server's routes, one request after the other.
 ///
-/// It is behind `HTTPServerPipelineHandler`, so the next request comes when the previous answer has been written.
+/// `HTTPServerPipelineHandler` precedes it and delivers a request only after the previous answer was written.
 final class HTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -22,7 +22,7 @@ final class HTTPHandler: ChannelInboundHandler {
     private let dispatcher: Dispatcher
     private let routes: [String: HTTPRoute]
     private var state = State.idle
-    /// Makes the answer, or sends a stream.
+    /// The task that makes the answer or sends a stream.
     private var task: Task<Void, Never>?
     /// Whether no further requests are accepted: the client has ended its side or the server shuts down.
     private var isLastRequest = false
@@ -60,7 +60,7 @@ final class HTTPHandler: ChannelInboundHandler {
         case ChannelEvent.inputClosed:
             finish(context: context)
         case is FinishEvent:
-            // A stream would go on for ever; the answer to a call is waited for.
+            // A stream might never end, so it is cancelled. The answer to a call is still sent.
             if case .answering = state, isStreaming { task?.cancel() }
             finish(context: context)
         default:
@@ -70,7 +70,7 @@ final class HTTPHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else {
-            // The socket failed, most often because the client went away.
+            // The socket failed, most often because the client disconnected.
             if !(error is ByteToMessageDecoderError) { context.close(promise: nil) }
             return
         }
@@ -120,7 +120,7 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    /// Closes now or, when an answer is being made, after it.
+    /// Closes the connection: at once, or after the answer that is being made.
     private func finish(context: ChannelHandlerContext) {
         isLastRequest = true
         switch state {
@@ -139,7 +139,7 @@ extension HTTPHandler {
         let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
         switch target {
         case .refused(let answer) where hasBody:
-            // Its body would have to be read to find the next request.
+            // To find the next request, the handler would have to read this body.
             refuse(head, with: answer, context: context)
             return
         case .rpc where length > dispatcher.limits.messageBytes:
@@ -164,7 +164,7 @@ extension HTTPHandler {
             refuse(head, with: tooLarge, context: context)
             return
         }
-        // Removed from the state first, so that the buffer has one owner and is not copied at each part.
+        // Removed from the state first, so that the buffer has one owner and `writeBuffer` does not copy it.
         state = .idle
         var body = body
         var bytes = bytes
@@ -207,16 +207,16 @@ extension HTTPHandler {
 // MARK: - Answers
 
 extension HTTPHandler {
-    /// Answers before the request is complete, and closes.
+    /// Answers before the request is complete, and closes the connection.
     private func refuse(_ head: HTTPRequestHead, with answer: HTTPAnswer, context: ChannelHandlerContext) {
         isLastRequest = true
         state = .answering(head)
         send(answer, to: head, lingers: true, context: context)
     }
 
-    /// Answers bytes that never became a request, and closes.
+    /// Answers bytes that are not a complete request head, and closes the connection.
     ///
-    /// It bypasses `HTTPServerPipelineHandler`, which traps at an answer without a request.
+    /// It bypasses `HTTPServerPipelineHandler`, which traps on an answer without a request.
     private func refuseUnread(with answer: HTTPAnswer, context: ChannelHandlerContext) {
         isLastRequest = true
         state = .closing
@@ -263,7 +263,7 @@ extension HTTPHandler {
         end(lingers: lingers, context: context)
     }
 
-    /// Sends each chunk when the one before was taken by the socket.
+    /// Sends each chunk after the socket has accepted the previous one.
     private func stream(_ chunks: any AsyncSequence<[UInt8], any Error> & Sendable, context: ChannelHandlerContext) {
         isStreaming = true
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)

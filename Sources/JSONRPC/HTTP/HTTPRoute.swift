@@ -1,9 +1,9 @@
-/// A resource the server offers by `GET` and `HEAD` beside `POST /rpc`.
+/// A resource that the server offers by `GET` and `HEAD`, in addition to `POST /rpc`.
 public struct HTTPRoute: Sendable {
     /// Compared with the whole path of the request, before its `?`.
     public let path: String
-    /// Makes the answer. Its `Task` is cancelled when the client goes away or the server shuts down; for `HEAD` the
-    /// body is not sent and a stream is never started.
+    /// Makes the answer. Its `Task` is cancelled when the connection closes. For `HEAD` the server sends no
+    /// body and starts no stream.
     public let respond: @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
 
     public init(_ path: String, respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer) {
@@ -17,7 +17,7 @@ public struct HTTPRequest: Sendable {
     /// `GET` or `HEAD`.
     public let method: String
     public let path: String
-    /// The text behind `?`, still percent-encoded; nil without one.
+    /// The text after `?`, still percent-encoded; nil if the target has no `?`.
     public let query: String?
     /// All header fields in the order they came.
     public let headers: [(name: String, value: String)]
@@ -39,8 +39,8 @@ public struct HTTPRequest: Sendable {
 public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
-        /// Sent chunk by chunk, each once the client's socket has taken the previous one; ends with the sequence. An
-        /// error cuts the connection, so that the client can distinguish it from the end.
+        /// Sent chunk by chunk, each after the socket has accepted the previous one; ends with the sequence. An error
+        /// closes the connection without the body's end, so that the client can detect it.
         case stream(any AsyncSequence<[UInt8], any Error> & Sendable)
     }
 

@@ -1,15 +1,15 @@
 import StrictJSON
 
-/// The answer to a batch while it is gathered: in the order of the requests, never longer than one message may be.
+/// Collects the answer to a batch, in the order of the requests and never longer than the limit of one message.
 ///
-/// An answer that does not fit any more is replaced by −32600 with the information that its request was carried out.
+/// An answer that does not fit is replaced by error −32600, which says that the request was carried out.
 struct BatchAnswer {
     private let limit: Int
     private var answers: [[UInt8]?]
     private var bytes = 2
     private var awaited: Int
 
-    /// Bytes reserved for each answer still to come: the size of a refusal without its id.
+    /// Bytes reserved for each outstanding answer: enough for an error, apart from its id.
     private static let reserve = 256
 
     /// For a batch of `count` requests.
@@ -30,7 +30,7 @@ struct BatchAnswer {
         answers[index] = answer
     }
 
-    /// The whole answer, nil when all were notifications.
+    /// The answer to the batch; nil if the batch had only notifications.
     func text() -> [UInt8]? {
         let answers = answers.compactMap { $0 }
         guard !answers.isEmpty else { return nil }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The open connections: counts them against the limits, ends them in order or by force.
+/// The open connections. It counts them against the limits, and ends them after their answers or at once.
 final class ClientRegistry: Sendable {
     private struct Client {
         let channel: any Channel
@@ -11,7 +11,7 @@ final class ClientRegistry: Sendable {
 
     private struct State {
         var clients: [UInt64: Client] = [:]
-        /// Counts and output of users with connections.
+        /// The number of connections and the output of each user who has connections.
         var users: [UInt32: (count: Int, output: UserOutput)] = [:]
         /// How many of the clients are not privileged.
         var ordinary = 0
@@ -20,7 +20,7 @@ final class ClientRegistry: Sendable {
         var isFinishing = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// Takes a client out; nil when it is none.
+        /// Removes a client; nil if no client has the id.
         mutating func removeClient(_ id: UInt64) -> Client? {
             guard let client = clients.removeValue(forKey: id) else { return nil }
             if !client.isPrivileged { ordinary -= 1 }
@@ -63,7 +63,7 @@ final class ClientRegistry: Sendable {
         }
     }
 
-    /// Why one more connection of a user with this many is refused; nil when it is accepted.
+    /// Why a connection of a user who has `count` connections is refused; nil if it is accepted.
     private func refusal(_ state: State, has count: Int, isPrivileged: Bool) -> RPCError? {
         let reason = "too_many_clients"
         if !isPrivileged, count >= limits.clientsPerUser {
@@ -98,7 +98,7 @@ final class ClientRegistry: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Makes every connection end once it has answered what it began. No new one is admitted.
+    /// Ends every connection after the answers to the requests it has begun. No new connection is admitted.
     func finishAll() {
         let channels = state.withLockedValue { state in
             state.isFinishing = true

@@ -6,8 +6,8 @@ public enum RPCEndpoint: Hashable, Sendable {
     /// if given, `group` as its group. The file is removed at shutdown. A socket file without a listener is replaced; a
     /// socket with a listener is an error, and so is any other file of that name.
     case path(String, mode: UInt32 = 0o600, group: UInt32? = nil)
-    /// A listening Unix stream socket of another process (systemd's `LISTEN_FDS`, sd_listen_fds(3)), taken over here:
-    /// it is closed at shutdown, its file is left alone.
+    /// A listening Unix stream socket of another process (systemd's `LISTEN_FDS`, sd_listen_fds(3)), which the server
+    /// closes at shutdown. The server does not remove its file.
     case inherited(descriptor: CInt)
 }
 
@@ -32,7 +32,7 @@ public enum RPCServerError: Error, Hashable, Sendable {
     /// The inherited descriptor is no listening Unix stream socket.
     case unsuitableDescriptor(CInt, expected: String)
     case system(SystemCallError)
-    /// `start` after `shutdown`.
+    /// `start` was called after `shutdown`.
     case stopped
 }
 

@@ -33,7 +33,8 @@ struct Dispatcher: Sendable {
 
     /// Answers `message`. Up to `width` requests of a batch run at the same time.
     ///
-    /// `isCutOff`: the connection ended before the message did. If it cannot be parsed then, there is no answer.
+    /// - Parameter isCutOff: whether the connection ended before the message did. Such a message gets no answer if it
+    ///   cannot be parsed.
     func reply(
         to message: RPCMessage, width: Int, isCutOff: Bool = false, on connection: RPCConnection
     ) async -> Reply {
@@ -53,7 +54,7 @@ struct Dispatcher: Sendable {
         switch call {
         case .request(let id, let method, let params):
             await inTurn(method, on: connection) {
-                // Checked when its turn has come: other answers may have gathered meanwhile.
+                // Checked only now, because other answers may have gathered while the request waited for its turn.
                 if connection.output.isBeyondLimit { return RPCAnswer.error(connection.output.refusal, id: id) }
                 do throws(RPCError) {
                     let result = try await service.respond(to: method, params: params, on: connection)
@@ -63,8 +64,8 @@ struct Dispatcher: Sendable {
                 }
             }
         case .notification(let method, let params):
-            // In a task of its own: a notification has to be carried out even if its client disconnects, so it must not
-            // be cancelled with the connection.
+            // In its own `Task`, which is not cancelled with the connection: a notification has to be carried out even
+            // if its client disconnects.
             await Task {
                 await inTurn(method, on: connection) {
                     _ = try? await service.respond(to: method, params: params, on: connection)
@@ -76,7 +77,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Runs `body` in its turn, at once unless the method is a bulk one. Nil when the client has gone before.
+    /// Runs `body` in its turn, at once unless the method is a bulk one. Nil if the client disconnects first.
     private func inTurn(
         _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
     ) async -> [UInt8]? {

@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 
 extension AccessOptions {
-    /// What the options say of a credential; asks for a password where one is needed.
+    /// The credential that the options describe. Prompts for a password if one is needed.
     func credential(_ paths: PathResolver) throws(CommandFailure) -> CredentialRecord? {
         var record = try login(readFrom: paths)
         if !loginOrigins.isEmpty { record?.origins = loginOrigins.map(\.origin) }
@@ -44,7 +44,7 @@ extension AccessOptions {
         return record
     }
 
-    /// The proxy; `*` alone is none, a profile's neither.
+    /// The proxy that the options describe. `*` without a proxy means no proxy, not even the profile's.
     func proxySettings() throws(CommandFailure) -> Patch<ProxyRecord> {
         if directHosts == "*", proxy == nil { return .clear }
         guard let proxy else { return .unchanged }
@@ -59,8 +59,8 @@ extension AccessOptions {
         return .set(record)
     }
 
-    /// From `--password-from` or `--password-file`, else asked for on the terminal. Never from the command line, which
-    /// every user of the machine can read.
+    /// Reads the password from `--password-from` or `--password-file`, otherwise from the terminal. The command line
+    /// cannot contain it, because every user of the machine can read it there.
     private func password(for login: String, _ paths: PathResolver) throws(CommandFailure) -> SecretText {
         if let passwordFrom { return passwordFrom.secret(paths) }
         if let passwordFile { return .value(try Self.firstLine(of: passwordFile, option: "--password-file")) }

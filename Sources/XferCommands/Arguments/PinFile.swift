@@ -1,10 +1,10 @@
 import Glibc
 import XferModel
 
-/// Pins as they are given on the command line: written out, or a file that is read here so that the daemon need not be
-/// able to.
+/// Reads pins from arguments: a pin itself, or the name of a certificate file. `xferctl` reads the file, because the
+/// daemon may lack the permission.
 enum PinFile {
-    /// `sha256/…` as it is; a file's contents as PEM.
+    /// Returns `sha256/…` unchanged, and the content of a file as PEM.
     static func pin(_ argument: String) throws(CommandFailure) -> String {
         if argument.hasPrefix("sha256/") { return argument }
         let descriptor = open(argument, O_RDONLY | O_CLOEXEC)
@@ -22,7 +22,7 @@ enum PinFile {
         return pem(bytes)
     }
 
-    /// DER in PEM's clothes (RFC 7468 §5); whether it is a certificate is for the daemon to say.
+    /// Encodes DER as PEM (RFC 7468 §5). The daemon checks that it is a certificate.
     private static func pem(_ der: [UInt8]) -> String {
         var rest = Substring(Base64.encode(der))
         var lines = ["-----BEGIN CERTIFICATE-----"]

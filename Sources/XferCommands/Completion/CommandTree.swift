@@ -5,7 +5,7 @@ import StrictJSON
 struct CommandTree: Sendable {
     let raw: JSONValue
 
-    /// - Throws: `JSONError` where the dump is no JSON.
+    /// - Throws: `JSONError` if the dump is not JSON.
     static func ofThisProgram() throws -> CommandTree {
         let dump = try JSONValue(parsing: Array(RootCommand._dumpHelp().utf8))
         return CommandTree(raw: dump["command"] ?? dump)
@@ -14,7 +14,7 @@ struct CommandTree: Sendable {
     var name: String { raw["commandName"]?.stringValue ?? "" }
     var abstract: String { raw["abstract"]?.stringValue ?? "" }
 
-    /// Those that help shows.
+    /// The subcommands that the help shows.
     var subcommands: [CommandTree] {
         (raw["subcommands"]?.arrayValue ?? []).filter { $0["shouldDisplay"] != false }.map(CommandTree.init)
     }
@@ -29,7 +29,7 @@ struct CommandTree: Sendable {
         (raw["subcommands"]?.arrayValue ?? []).map(CommandTree.init).first { $0.name == name }
     }
 
-    /// - Parameter word: with its dashes.
+    /// - Parameter word: the option's name with its dashes.
     func option(_ word: Substring) -> Argument? { arguments.first { $0.names.contains(String(word)) } }
 
     /// An option, flag or positional argument.
@@ -48,7 +48,7 @@ struct CommandTree: Sendable {
         var isRepeating: Bool { raw["isRepeating"] == true }
         var abstract: String { raw["abstract"]?.stringValue ?? "" }
 
-        /// With their dashes.
+        /// The names of an option with their dashes.
         var names: [String] {
             (raw["names"]?.arrayValue ?? []).compactMap { name in
                 name["name"]?.stringValue.map { (name["kind"] == "long" ? "--" : "-") + $0 }

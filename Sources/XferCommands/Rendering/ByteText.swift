@@ -4,7 +4,7 @@ import XferModel
 enum ByteText {
     private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-    /// Four characters at most before the unit: one decimal below 10 of a unit, none from there on.
+    /// At most four characters before the unit: from 1 KiB on, one decimal for a value below 10, none otherwise.
     static func size(_ bytes: Int64) -> String {
         var value = Double(max(0, bytes))
         var unit = 0

@@ -140,7 +140,7 @@ struct GroupCommand: ParsableCommand {
     }
 }
 
-/// Which group a command is about.
+/// Arguments that select a group.
 struct GroupArguments: ParsableArguments {
     @Argument(help: "The group's name.")
     var name: String

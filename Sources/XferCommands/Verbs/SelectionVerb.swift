@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// A verb that acts on selected tasks; what each of them does beyond that is its method.
+/// A verb that calls one method on selected tasks. Such verbs differ in their method only.
 protocol SelectionVerb: ParsableCommand {
     associatedtype Method: RPCMethod where Method.Params == TaskSelection, Method.Result == SelectionResult
 
@@ -21,7 +21,7 @@ extension SelectionVerb {
     }
 }
 
-/// What became of the tasks a verb was called on, in words.
+/// The output of a verb that acts on selected tasks.
 enum SelectionText {
     static func lines(_ result: SelectionResult, deed: String) -> [String] {
         switch result {
@@ -35,7 +35,7 @@ enum SelectionText {
         }
     }
 
-    /// Ids that are not there are the caller's mistake, though the others were acted on.
+    /// Throws if some ids name no task. The daemon has acted on the other tasks nevertheless.
     static func refuseMissing(in result: SelectionResult) throws(CommandFailure) {
         guard case .ids(let listed) = result, !listed.missing.isEmpty else { return }
         throw CommandFailure(.refused, "there is no task \(listed.missing.map(\.description).joined(separator: ", "))")

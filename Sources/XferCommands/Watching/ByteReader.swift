@@ -2,15 +2,16 @@ import Glibc
 import XferModel
 import XferProtocol
 
-/// Writes a task's bytes to standard output, once or until the task has ended; outlives restarts of the daemon.
+/// Writes a task's bytes to standard output, once or until the task has ended.
 ///
-/// Between two reads it waits for news of the task: nothing is asked for that may not have come.
+/// `follow` reconnects after a restart of the daemon. When no more bytes are available, it waits for an event of the
+/// task before it reads again, so that it does not poll.
 struct ByteReader {
     private let id: TaskID
     private var session: LiveSession
     private let output: ByteOutput
     private var offset: Int64 = 0
-    /// Of the bytes written so far.
+    /// The version of the bytes written so far.
     private var version: String?
     private var storeID: String?
 
@@ -20,13 +21,13 @@ struct ByteReader {
         output = try ByteOutput(path: nil)
     }
 
-    /// What is there now.
+    /// Writes the bytes that are available now.
     mutating func readAll() throws(CommandFailure) -> ExitStatus {
         _ = try readOn()
         return .done
     }
 
-    /// Goes on until the task has ended.
+    /// Writes bytes until the task has ended.
     mutating func follow() throws(CommandFailure) -> ExitStatus {
         try subscribe()
         while true {
@@ -40,7 +41,7 @@ struct ByteReader {
         }
     }
 
-    /// Reads what is there; the state when nothing follows.
+    /// Writes the available bytes. Returns the task's state if no bytes follow, nil if more may come.
     private mutating func readOn() throws(CommandFailure) -> TaskState? {
         var hasRepeated = false
         while true {
@@ -49,9 +50,9 @@ struct ByteReader {
                 page = try session.daemon.call(TaskRead.self, TaskRead.Params(id: id, offset: offset)).value
             } catch {
                 guard error.status == .refused, let end = try endState() else { throw error }
-                // It was cancelled, say: its end tells how to exit.
+                // The task was cancelled or failed: the exit status follows from its state.
                 if end == .cancelled || end == .failed, version != nil { return end }
-                // It may have ended just now: its file is asked for once more.
+                // The task may have completed between the two calls, so the published file is read once more.
                 guard end == .completed, !hasRepeated else { throw error }
                 hasRepeated = true
                 continue
@@ -67,7 +68,7 @@ struct ByteReader {
             offset = offset.addingSaturated(Int64(bytes.count))
             if page.eof { return page.state.value }
             if bytes.isEmpty {
-                // What was written is of bytes that are not there any more.
+                // The daemon has fewer bytes than were written, so the written ones are of a former version.
                 if page.length < offset { throw changed }
                 return nil
             }
@@ -89,7 +90,7 @@ struct ByteReader {
         return state.flatMap { $0.isTerminal ? $0 : nil }
     }
 
-    /// With a new database the id may be another task's.
+    /// Subscribes to the task's events. Throws if the daemon has a new database, in which the id may name another task.
     private mutating func subscribe() throws(CommandFailure) {
         let found = try session.daemon.call(DaemonStatus.self).value.storeID
         if let storeID, storeID != found {
@@ -103,7 +104,7 @@ struct ByteReader {
         while true {
             switch session.next(until: nil) {
             case .event(let event, _):
-                // A subscription that lost some begins anew.
+                // The daemon ends a subscription after an overflow.
                 if event.type == .known(.overflow) { try subscribe() }
                 return
             case .lost: throw CommandFailure(.noDaemon, "the daemon went away")
@@ -121,7 +122,7 @@ struct ByteReader {
             do throws(CommandFailure) {
                 return try subscribe()
             } catch {
-                // It was still going away, or went away again while starting.
+                // The daemon was still shutting down, or ended again while starting.
                 guard error.status == .noDaemon, Readiness.now < end else { throw error }
             }
         }

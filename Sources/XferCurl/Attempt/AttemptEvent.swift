@@ -4,17 +4,17 @@ public import XferModel
 /// Events of an attempt, in order. `finished` comes exactly once, last.
 public enum AttemptEvent: Sendable {
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
-    /// A server's certificates were judged, and an operator has to be informed. If they were refused, `finished`
-    /// follows. Reported once for each handshake, not for each request on the connection.
+    /// The trust policies judged a server's certificates, and an operator has to be informed. If the certificates
+    /// were refused, `finished` follows. The event comes once for each handshake, not for each request.
     case judged(TrustVerdict)
-    /// An interim response (1xx) but 100, for instance 104 (Upload Resumption Supported). Their number for one request
-    /// is limited (`HeadParser.maxInterim`).
+    /// An interim response (1xx) other than 100, for instance 104 (Upload Resumption Supported).
+    /// `HeadParser.maxInterim` limits their number for one request.
     case informational(ResponseHead)
     /// The head of the final response, whatever its status, in exchange mode.
     case response(ResponseHead)
-    /// The head of a final response and its verdict, in download mode. `keeping` is the resume data for the bytes of
-    /// the body: commit it with the first checkpoint, or, when the verdict is `restart`, before `proceed`, for which
-    /// the engine waits without writing.
+    /// The head of a final response and its verdict, in download mode. `keeping` is the resume data for the body.
+    /// Commit it with the first checkpoint. If the verdict is `restart`, commit it before `proceed`: until then the
+    /// engine writes nothing.
     case head(ResponseHead, HeadVerdict, keeping: ResumeData)
     /// The bytes below this offset should be made durable; answer with `TransferEngine.committed`.
     case checkpointDue(offset: Int64)
@@ -24,16 +24,16 @@ public enum AttemptEvent: Sendable {
 /// The result of an attempt.
 public struct AttemptOutcome: Sendable {
     public enum Result: Hashable, Sendable {
-        /// The segment, or the whole, was received to its last byte. Not yet verified against any digest. In exchange
-        /// mode: a final response was received whole, whatever its status.
+        /// The segment, or the whole body, was received to its last byte. No digest is verified yet. In exchange mode:
+        /// a final response was received completely, whatever its status.
         case complete
         /// The published file is current (`on_conflict: update`).
         case notModified
-        /// The kept bytes cannot be used: commit that they are dropped, then start a new attempt without resume data.
+        /// The kept bytes cannot be used. Commit that they are discarded, then start an attempt without resume data.
         case startOver(RestartReason)
-        /// A limit was put on a running HTTP/2 download: start again from `offset` with the limit.
+        /// A rate limit was set on a running HTTP/2 download. Start again from `offset` with the limit.
         case restartWithHTTP1
-        /// `TransferEngine.stop` or `shutdown`.
+        /// `TransferEngine.stop` or `shutdown` ended the attempt.
         case stopped
         case failed(TransferError)
     }
@@ -41,23 +41,23 @@ public struct AttemptOutcome: Sendable {
     public var result: Result
     /// First offset that was not written.
     public var offset: Int64
-    /// Complete length as far as known.
+    /// Length of the complete body in bytes; nil if unknown.
     public var total: Int64?
     /// The URL of the last response, or of the last request.
     public var finalURL: HTTPURL
     /// The last final response, nil when there was none.
     public var head: ResponseHead?
-    /// The body, for a memory sink, and for a spilling one whose limit was not passed.
+    /// The body, for a memory sink and for a spilling sink whose limit was not exceeded.
     public var body: [UInt8]?
-    /// Bytes in a spilling sink's file, when its limit was passed.
+    /// Bytes in a spilling sink's file, if its limit was exceeded.
     public var spilledLength: Int64?
     /// Whether the server may have begun to act on the request: bytes of it were sent. A redirect with an unchanged
     /// method shows that the server did not act, so the value is reset.
     public var requestWasSent: Bool
-    /// Content codings of the body that the request asked for, in the order the server applied them; the reader of the
-    /// body undoes them. Empty when the body is to be kept as it came.
+    /// Content codings of the body that the request allowed, in the order the server applied them. The reader of the
+    /// body decodes them. Empty if the body is to be kept as received.
     public var codings: [ContentCoding]
-    /// The codings were undone: the body is the content. The engine does not set it.
+    /// Whether the body has been decoded. The engine does not set it; the reader of the body does.
     public var isDecoded = false
     /// The resume data for the bytes below `offset`.
     public var resumeData: ResumeData

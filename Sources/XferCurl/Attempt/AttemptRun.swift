@@ -3,7 +3,7 @@ import XferModel
 
 /// A running attempt: one or more hops, one after the other, until an outcome.
 ///
-/// It owns the state that outlives a hop: the plan, what was written, the limits and timeouts. `Hop` owns one
+/// It owns the state that outlives a hop: the plan, the received body, the limits and timeouts. `Hop` owns one
 /// request and its response. Confined to the loop's thread; handles are changed only outside libcurl's callbacks.
 ///
 /// Invariant: `finished` is sent exactly once, as the last event, and nothing is written after it.
@@ -32,7 +32,7 @@ final class AttemptRun {
     private(set) var received: ReceivedBody
     private var history = HopHistory()
     private var pacing: Pacing
-    /// Its instant in the loop's heap; see `EngineCore.schedule`.
+    /// The run's deadline in the loop's heap; see `EngineCore.schedule`.
     var wakesAt: MonotonicInstant?
 
     init(id: AttemptID, attempt: Attempt, core: EngineCore, events: AsyncStream<AttemptEvent>.Continuation) {
@@ -109,8 +109,8 @@ final class AttemptRun {
         changePacing { pacing, now in pacing.onCommitted(offset, now: now) }
     }
 
-    /// Changes the end of its part. Returns false, without a change, when no response reaches to that offset, or when
-    /// more is written.
+    /// Changes the end of the attempt's segment. Returns false, without a change, if no response reaches that offset
+    /// or bytes beyond it are already written.
     func setEnd(_ end: Int64) -> Bool {
         guard !isEnded, hop?.setGoal(end) == true else { return false }
         received.end = end
@@ -142,7 +142,7 @@ final class AttemptRun {
         receiveLimit.rate(sharing: core.rateShare(of: attempt.rateScopes))
     }
 
-    /// Whether the request may be ended and made again over HTTP/1.1 because of a limit.
+    /// Whether a rate limit may end the request, so that it is sent again over HTTP/1.1.
     var mayRestart: Bool { attempt.mode == .download && attempt.request.method == .get }
 
     func setMaxSendRate(_ rate: Int64) {
@@ -213,7 +213,7 @@ final class AttemptRun {
         }
     }
 
-    /// After this nothing is written any more.
+    /// Ends the run. After this call the run writes no more bytes.
     func finish(_ result: AttemptOutcome.Result) {
         if isEnded { return }
         isEnded = true
@@ -226,7 +226,7 @@ final class AttemptRun {
             result: result, offset: received.writer.offset, total: received.kept.totalLength, finalURL: request.url,
             head: history.head, body: received.writer.collected, spilledLength: received.writer.spilledLength,
             requestWasSent: history.requestWasSent, codings: codings, resumeData: received.kept)
-        // Before the event: a receiver of the event may start another attempt at once, and finds the place free.
+        // Before the event: its receiver may start another attempt at once, which needs this attempt's place.
         core.forget(self)
         events.yield(.finished(outcome))
         events.finish()
@@ -235,7 +235,7 @@ final class AttemptRun {
     // MARK: Deadlines
 
     func onDeadline(_ now: MonotonicInstant) {
-        // What follows a discarded body is decided already, so its silence does not matter.
+        // The step after a discarded body is already decided, so the idle timeout does not apply to the body.
         if let (next, deadline) = hop?.drain {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
@@ -268,18 +268,18 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// Called in the loop's turn: resumes what is not paused any more.
+    /// Resumes the directions that are no longer paused. The loop calls it in its turn.
     func unpause() { hop?.unpause() }
 
     // MARK: Limits that are shared
 
-    /// Its turn to receive has come.
+    /// The shared limits now let this attempt receive.
     func onReceiveTurn() { onTurn { pacing, now in pacing.wait(inLine: false, now) } }
 
-    /// Its turn to send has come.
+    /// The shared limits now let this attempt send.
     func onSendTurn() { onTurn { pacing, now in pacing.wait(inLine: false, toSend: true, now) } }
 
-    /// Continues at once, so that the bytes it takes are counted before the next turn.
+    /// Resumes the transfer at once, so that its bytes are counted before the next attempt's turn.
     private func onTurn(_ change: (inout Pacing, MonotonicInstant) -> Void) {
         if isEnded { return }
         change(&pacing, core.now)
@@ -287,16 +287,16 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    // MARK: From the hop, inside libcurl's callbacks
+    // MARK: Calls by the hop, inside libcurl's callbacks
 
-    /// Whether the limits it shares let it receive; if not, it stands in line.
+    /// Whether the shared limits let this attempt receive; if not, it waits for its turn.
     func mayReceive(_ now: MonotonicInstant) -> Bool {
         let isAdmitted = core.mayTake(.receive, self, now: now)
         if !isAdmitted { pacing.wait(inLine: true, now) }
         return isAdmitted
     }
 
-    /// Whether the limits it shares let it send; if not, it stands in line.
+    /// Whether the shared limits let this attempt send; if not, it waits for its turn.
     func maySend() -> Bool {
         let now = core.now
         let isAdmitted = core.mayTake(.send, self, now: now)
@@ -304,7 +304,7 @@ final class AttemptRun {
         return isAdmitted
     }
 
-    /// The connection is there.
+    /// The connection is established.
     func onConnected() {
         onActivity(core.now)
         core.schedule(self, at: pacing.deadline)
@@ -315,8 +315,10 @@ final class AttemptRun {
 
     func onHead(_ head: ResponseHead) { history.head = head }
 
-    /// A wanted body begins. `isNew`: it replaces kept bytes, once the manager calls `proceed`. Throws when the body
-    /// cannot fit.
+    /// Begins to write a response body.
+    ///
+    /// - Parameter isNew: whether the body replaces kept bytes; it is then written once the manager calls `proceed`.
+    /// - Throws: if the body cannot fit.
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
         received.kept = keeping
         try received.writer.begin(body)
@@ -342,7 +344,7 @@ final class AttemptRun {
         return result
     }
 
-    /// Part of the body was written: checkpoints and limits may need a pause, which libcurl accepts even here.
+    /// Counts written bytes. Checkpoints and limits may need a pause, which libcurl accepts inside its callbacks, too.
     func onWritten(_ count: Int, now: MonotonicInstant) {
         let wasPaused = isReceivingPaused
         let due = pacing.onChunk(count, writtenTo: received.writer.offset, now: now)
@@ -352,14 +354,14 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// Most bytes of content that may be handed over at once.
+    /// Most bytes of content that may be passed to libcurl at once.
     var sendChunk: Int {
         let shared = core.isLimited ? core.shared.rates.lowestRate(.send, in: attempt.rateScopes) : nil
         return min(pacing.sendChunk, Pacing.sendChunk(shared))
     }
 
-    /// Most bytes that are read at once. libcurl keeps a buffer of that size for each attempt, so many attempts get
-    /// small buffers: a thousand attempts hold 30 MiB.
+    /// Most bytes that libcurl reads at once. libcurl keeps a buffer of that size for each attempt, so many attempts
+    /// get small buffers: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
         let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)

@@ -1,9 +1,9 @@
 import XferCore
 import XferModel
 
-/// The head of a hop's response, as far as it has come.
+/// The part of a hop's response head that has been received.
 ///
-/// Invariant: `head` is set once, when no challenge of the server is left that libcurl may answer.
+/// Invariant: `head` is set once, for the first response that libcurl does not answer with a credential itself.
 struct HopResponse {
     var parser = HeadParser()
     /// Distinguishes a 401 that libcurl answers from a final one.

@@ -5,7 +5,7 @@ import XferCore
 /// `Attempt.checkpoints` hold for their sum.
 public final class SharedStake: Sendable {
     private struct State {
-        /// In total, since the beginning.
+        /// Bytes that all attempts together have written since the beginning.
         var written: Int64 = 0
         var durable: Int64 = 0
         var isSaving = false
@@ -18,13 +18,13 @@ public final class SharedStake: Sendable {
 
     // MARK: For the code that makes the checkpoints
 
-    /// How many attempts there are now.
+    /// Sets the number of running attempts.
     public func setAttempts(_ count: Int) { state.withLockedValue { $0.attempts = max(1, count) } }
 
-    /// The number of bytes written so far, which a sync that begins now makes durable. For `settle`.
+    /// The number of bytes written so far, which a sync that begins now makes durable. Pass it to `settle`.
     public func mark() -> Int64 { state.withLockedValue(\.written) }
 
-    /// A checkpoint has ended, and everything up to its mark is durable.
+    /// Ends a checkpoint: all bytes up to its mark are durable.
     public func settle(_ mark: Int64) {
         state.withLockedValue { state in
             state.durable = max(state.durable, mark)
@@ -32,18 +32,18 @@ public final class SharedStake: Sendable {
         }
     }
 
-    /// A requested checkpoint is not needed: an earlier one has covered it.
+    /// Cancels a requested checkpoint that is not needed, because an earlier checkpoint covers its bytes.
     public func release() { state.withLockedValue { $0.isSaving = false } }
 
     // MARK: For the attempts
 
-    /// An attempt has written so many bytes.
+    /// Counts bytes that an attempt has written.
     func add(_ count: Int64) { state.withLockedValue { $0.written += max(0, count) } }
 
-    /// An attempt has asked for a checkpoint.
+    /// Records that an attempt has requested a checkpoint.
     func beginSaving() { state.withLockedValue { $0.isSaving = true } }
 
-    /// The other attempts' state, for an attempt that has `own` bytes at stake.
+    /// The other attempts' state, for an attempt that has `own` bytes that are not durable.
     func neighbours(besides own: Int64) -> CheckpointWindow.Neighbours {
         state.withLockedValue { state in
             CheckpointWindow.Neighbours(

@@ -1,16 +1,17 @@
 import CCurl
 import XferModel
 
-/// A `multipart/form-data` content (RFC 7578) made by libcurl: one for all hops of an attempt, so that its boundary,
-/// which is drawn when it is made, stays the same.
+/// A `multipart/form-data` content (RFC 7578) made by libcurl.
 ///
-/// Confined to the loop's thread. Parts are read through guarded readers, never by libcurl itself, which neither
-/// detects that a file changes nor ends when one is too short.
+/// All hops of an attempt share one form, because libcurl draws a new random boundary for each form.
+///
+/// Confined to the loop's thread. `ContentReader` reads the parts, not libcurl: libcurl does not detect a changed
+/// file, and does not stop at one that is too short.
 final class MultipartForm {
     let mime: OpaquePointer
     let readers: [ContentReader]
-    /// The handle for all requests with the form, and for no others. libcurl rewinds a form only where it has read it:
-    /// bound to another handle, a sent form would be empty, and the server would wait for it.
+    /// The handle for all requests with the form, and for no others. libcurl rewinds a form only on the handle that
+    /// has read it. On another handle, a sent form would be empty, and the server would wait for its bytes.
     var carrier: EasyHandle?
     /// The handle that owns the form for libcurl; outlives the form.
     private let owner: UnsafeMutableRawPointer
@@ -49,13 +50,13 @@ final class MultipartForm {
         var codes = [curl_mime_name(added, quotable(part.name))]
         if let filename = part.filename { codes.append(curl_mime_filename(added, quotable(filename))) }
         if let type = part.contentType ?? FilePartType.implied(by: part) {
-            // Written as it is, into a header line.
+            // libcurl writes the type into a header line without escaping it.
             guard HeaderList.isClean(type) else {
                 throw TransferError(.internalError, "a part's type contains a line break")
             }
             codes.append(curl_mime_type(added, type))
         }
-        // The form holds the reader, so it lives as long as libcurl may ask for it.
+        // The form retains the reader, so the reader lives as long as libcurl may call it.
         let context = Unmanaged.passUnretained(reader).toOpaque()
         codes.append(
             curl_mime_data_cb(
@@ -64,8 +65,8 @@ final class MultipartForm {
         if codes.contains(where: { $0 != CURLE_OK }) { throw outOfMemory }
     }
 
-    /// Within quotes a backslash escapes the next character (RFC 2045 §5.1, RFC 5322 §3.2.4): one at the end of a name
-    /// would escape the closing quote. libcurl does not escape it.
+    /// Escapes backslashes, which libcurl does not. Within quotes a backslash escapes the next character (RFC 2045
+    /// §5.1, RFC 5322 §3.2.4), so one at the end of a name would escape the closing quote.
     private static func quotable(_ name: String) -> String { name.replacing("\\", with: "\\\\") }
 
     private static var outOfMemory: TransferError {

@@ -13,19 +13,19 @@ enum RequestContent {
         }
     }
 
-    /// No bytes at all: where content is expected, its absence is said with `Content-Length: 0` (RFC 9110 §8.6).
+    /// Content without bytes, for `Content-Length: 0` where the method expects content (RFC 9110 §8.6).
     static var empty: RequestContent { .single(ContentReader(GuardedSource([]))) }
 
     var isMultipart: Bool {
         if case .multipart = self { true } else { false }
     }
 
-    /// Bytes; nil while only libcurl knows the number.
+    /// The length in bytes; nil for a form, whose length only libcurl knows.
     var length: Int64? {
         if case .single(let reader) = self { reader.length } else { nil }
     }
 
-    /// Bytes of the sources: for a form without the lines between its parts.
+    /// The sum of the sources' lengths in bytes. For a form, this excludes the lines between its parts.
     var sourceLength: Int64 {
         readers.reduce(0) { sum, reader in
             let next = sum.addingReportingOverflow(reader.length)
@@ -41,7 +41,7 @@ enum RequestContent {
         }
     }
 
-    /// After the last request with it.
+    /// Releases the content after the last request that uses it.
     func end(_ core: EngineCore) {
         guard case .multipart(let form) = self, let carrier = form.carrier else { return }
         form.carrier = nil

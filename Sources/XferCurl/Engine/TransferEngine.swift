@@ -3,20 +3,22 @@ import XferSystem
 
 /// Transfers the bytes: runs attempts on one or more loop threads, over libcurl.
 ///
-/// It knows nothing of tasks, the store, JSON or file names. An attempt stays on its first loop over all its hops. A
-/// session belongs to one loop, too; each loop makes its own when it needs one. Calls about an attempt are passed to
-/// its loop, which its id names. `shutdown` ends the threads; without it the engine lives as long as the process.
+/// It does not depend on tasks, the store, JSON or file names. An attempt stays on its first loop over all its hops;
+/// its id names the loop, to which the engine passes calls about the attempt. A session belongs to one loop, which
+/// makes it when needed. Without `shutdown`, which ends the threads, the engine lives as long as the process.
 public final class TransferEngine: Sendable {
     private let shared: EngineShared
     private let loops: [EngineLoop]
     private let clock: @Sendable () -> MonotonicInstant
 
-    /// Throws when the libcurl or the system at hand cannot be used.
+    /// Starts the loop threads.
+    ///
+    /// - Throws: if the installed libcurl or the system lacks what the engine needs.
     public convenience init(configuration: EngineConfiguration) throws(EngineStartError) {
         try self.init(configuration: configuration, clock: { Clocks.monotonic() })
     }
 
-    /// With another clock for deadlines, which is read in every turn; libcurl keeps its own time.
+    /// Starts the loop threads with another clock for deadlines, read in every turn; libcurl keeps its own time.
     init(
         configuration: EngineConfiguration, clock: @escaping @Sendable () -> MonotonicInstant
     ) throws(EngineStartError) {
@@ -34,43 +36,44 @@ public final class TransferEngine: Sendable {
         await loops[shared.beginAttempt(attempt.request.url)].start(attempt)
     }
 
-    /// Ends the attempt with `stopped`, unless it has ended. After the return nothing is written any more.
+    /// Ends the attempt with `stopped`, unless it has ended. After the return the attempt writes no more bytes.
     public func stop(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.stop() } }
 
-    /// The kept bytes are dropped, durably: an attempt whose head was judged `restart` may write.
+    /// Lets an attempt write whose head was judged `restart`. Call it when the loss of the kept bytes is durable.
     public func proceed(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.proceed() } }
 
-    /// The bytes below the offset are durable and the offset is committed.
+    /// Reports that the bytes below the offset are durable and that the offset is committed.
     public func committed(_ id: AttemptID, offset: Int64) async {
         await loops[id.loop].withAttempt(id) { $0.committed(offset) }
     }
 
-    /// Ends the part that the attempt fetches at this offset: earlier, so that another attempt can fetch the rest, or
+    /// Moves the end of the attempt's segment to this offset: earlier, so that another attempt can fetch the rest, or
     /// later. Returns false if the attempt has written more, has no response yet, or has one that ends before.
     public func setEnd(_ id: AttemptID, _ offset: Int64) async -> Bool {
         await loops[id.loop].withAttempt(id) { $0.setEnd(offset) } ?? false
     }
 
-    /// Bytes per second, 0 is unlimited. On a running HTTP/2 download a limit ends the attempt with `restartWithHTTP1`.
+    /// Sets the receive limit, bytes per second; 0 is unlimited. A limit ends a running HTTP/2 download with
+    /// `restartWithHTTP1`.
     public func setMaxReceiveRate(_ id: AttemptID, _ rate: Int64) async {
         await loops[id.loop].withAttempt(id) { $0.setMaxReceiveRate(rate) }
     }
 
-    /// Bytes of content per second, 0 is unlimited.
+    /// Sets the send limit, bytes of content per second; 0 is unlimited.
     public func setMaxSendRate(_ id: AttemptID, _ rate: Int64) async {
         await loops[id.loop].withAttempt(id) { $0.setMaxSendRate(rate) }
     }
 
-    /// Limits that attempts share, each among those that name its scope (`Attempt.rateScopes`), over all loops. They
-    /// apply at once, to running attempts, too; HTTP/2 downloads in the scope of a receive limit end with
-    /// `restartWithHTTP1`.
+    /// Sets the limits that attempts on all loops share. A limit applies to the attempts that name its scope
+    /// (`Attempt.rateScopes`), and to running ones at once. HTTP/2 downloads in the scope of a receive limit end
+    /// with `restartWithHTTP1`.
     public func setRateLimits(_ limits: RateLimits) async {
         shared.rates.setLimits(limits, now: clock())
         for loop in loops { await loop.onRateLimits() }
     }
 
-    /// Starts no new requests on the sessions that match; running requests continue to their end, then the connections
-    /// are closed.
+    /// Stops the use of matching sessions for new requests. Running requests continue to their end; then the engine
+    /// closes the connections.
     public func retireSessions(where isRetired: @Sendable (SessionSpec) -> Bool) async {
         for loop in loops { await loop.retireSessions(where: isRetired) }
     }
@@ -84,15 +87,15 @@ public final class TransferEngine: Sendable {
 
     // All changes of a jar are made on one loop, one after the other; requests use it on their own loops.
 
-    /// Puts cookies into the jar of that name, which is made if there is none. Netscape format, as `cookies` answers
-    /// them.
+    /// Adds cookies to the jar of that name, and makes the jar if there is none. Lines have the Netscape format that
+    /// `cookies(in:)` returns.
     public func addCookies(_ lines: [String], to jar: String) async { await loops[0].addCookies(lines, to: jar) }
 
-    /// The jar's cookies, one line each: domain, whether its subdomains get it, path, whether only https gets it,
-    /// expiry (seconds since 1970, 0 with the session), name and value, between tabs.
+    /// The jar's cookies, one line each, with fields separated by tabs: domain, whether it is sent to subdomains,
+    /// path, whether it is sent over https only, expiry (seconds since 1970; 0 is the end of the session), name, value.
     public func cookies(in jar: String) async -> [String] { await loops[0].cookies(in: jar) }
 
-    /// Leaves only these cookies in the jar.
+    /// Replaces all cookies in the jar by these.
     public func replaceCookies(in jar: String, by lines: [String]) async {
         await loops[0].replaceCookies(in: jar, by: lines)
     }
@@ -102,7 +105,7 @@ public final class TransferEngine: Sendable {
 
     // MARK: For tests
 
-    /// How often the loops have woken up; the call itself wakes each once.
+    /// Number of times the loops have woken up; reading it wakes each loop once.
     var turns: Int {
         get async {
             var sum = 0
@@ -120,7 +123,7 @@ public final class TransferEngine: Sendable {
 
 /// Settings of an engine for all its attempts.
 public struct EngineConfiguration: Sendable {
-    /// Sent unless the request brings its own, for example `xferd/1.0.0`.
+    /// The `User-Agent` of requests that do not set their own, for example `xferd/1.0.0`.
     public var userAgent: String
     /// Threads that move bytes, 1 … `maxLoops`.
     public var loops: Int

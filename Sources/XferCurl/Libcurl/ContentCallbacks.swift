@@ -1,6 +1,6 @@
 import CCurl
 
-// As in CurlCallbacks: libcurl's entry points, on the loop's thread.
+// Functions that libcurl calls on the loop's thread, as in CurlCallbacks.
 
 /// CURLOPT_READFUNCTION: the next bytes of a content.
 func curlContentCallback(
@@ -12,7 +12,7 @@ func curlContentCallback(
     return hop.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
-/// CURLOPT_SEEKFUNCTION: libcurl sends the content again.
+/// CURLOPT_SEEKFUNCTION: changes the position in a content, so that libcurl can send it again.
 func curlContentSeekCallback(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
     guard let hop = hop(context), case .single(let reader) = hop.content else {
         return CURL_SEEKFUNC_FAIL
@@ -30,7 +30,7 @@ func curlPartCallback(
     return hop.onContentWanted(from: reader, UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
-/// curl_mime_data_cb(3): the part is sent again.
+/// curl_mime_data_cb(3): changes the position in a part, so that libcurl can send it again.
 func curlPartSeekCallback(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
     guard let context else { return CURL_SEEKFUNC_FAIL }
     return seek(Unmanaged<ContentReader>.fromOpaque(context).takeUnretainedValue(), offset, origin)

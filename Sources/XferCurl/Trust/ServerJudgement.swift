@@ -2,11 +2,9 @@ import XferCore
 import XferModel
 import XferTrust
 
-/// Describes for `ServerInspection` how each policy alone, and each stage, judges the certificates of one handshake.
-///
-/// It refuses no connection: that is done by `ServerTrustEvaluator`, called from `HandshakeHook`.
+/// Judges the certificates of one handshake twice: by each policy separately, and stage by stage.
 struct ServerJudgement {
-    /// Leaf first, as sent.
+    /// The certificates in the order the server sent them, leaf first.
     let chain: [Certificate]
     let stapledStatus: StapledStatus?
     let target: TrustTarget
@@ -43,7 +41,7 @@ struct ServerJudgement {
 
     // MARK: Stages
 
-    /// Whether the chain leads to a system anchor, name aside.
+    /// Whether the chain leads to a system anchor; the host name is not compared.
     private var chainStage: ServerReport.StageVerdict {
         let nameless = TrustPolicy(name: TrustPolicy.defaultName, validatesDomainName: false)
         let failure = verdict(of: AppliedPolicy(nameless, at: Timestamp(microseconds: 0))).failure
@@ -75,7 +73,7 @@ struct ServerJudgement {
         }
     }
 
-    /// Nil without a policy that pins.
+    /// Whether the chain has a pinned certificate for each policy that pins; nil if no policy pins.
     private func pinStage(of policies: AppliedPolicies) -> ServerReport.StageVerdict? {
         let pinning = policies.all.filter(\.isPinning)
         guard !pinning.isEmpty else { return nil }

@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 public import XferModel
 
-/// URLs as libcurl's parser understands them (curl_url_set(3)): the stored URL is the requested one.
+/// Parses URLs with libcurl's parser (curl_url_set(3)), so that the stored URL is the one that libcurl requests.
 public enum CurlURL {
     /// An absolute URL and the user info that was split off from it.
     public struct Parsed: Hashable, Sendable {
@@ -15,7 +15,7 @@ public enum CurlURL {
         }
     }
 
-    /// Whether a text begins with a scheme, known or not (RFC 3986 §4.3): then it is no relative reference.
+    /// Whether a text begins with a scheme, known or not (RFC 3986 §4.3). Such a text is not a relative reference.
     public static func isAbsolute(_ text: String) -> Bool {
         text.firstIndex(of: ":").map { isScheme(text[..<$0]) } ?? false
     }
@@ -41,8 +41,8 @@ public enum CurlURL {
         return Parsed(url: try handle.url(scheme: known), credential: try handle.credential())
     }
 
-    /// Resolves a `Location` against the URL it came from (RFC 3986 §5). User info in it is dropped, spaces in it are
-    /// percent-encoded.
+    /// Resolves a `Location` against the URL of its response (RFC 3986 §5). User info in it is dropped, spaces in it
+    /// are percent-encoded.
     public static func resolve(_ reference: String, against base: HTTPURL) throws(URLSyntaxError) -> HTTPURL {
         try check(reference)
         let reference = reference.prefix { $0 != "#" }

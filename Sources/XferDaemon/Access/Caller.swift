@@ -16,21 +16,22 @@ public struct Peer: Hashable, Sendable {
     }
 }
 
-/// A peer that may call, with its permissions. Decided anew for every call, so that a reload takes effect at once.
+/// A peer that may call methods, with its permissions. `AccessPolicy` decides them anew for every call, so that a
+/// reload takes effect at once.
 public struct Caller: Hashable, Sendable {
     public let peer: Peer
-    /// The daemon's own user or root.
+    /// Whether the peer's user is the daemon's own user or root.
     public let isOperator: Bool
-    /// Directories beneath which its tasks may write and read.
+    /// Directories beneath which the caller's tasks may write and read.
     public let roots: [String]
-    /// Unfinished tasks it may have; nil is unlimited.
+    /// Most unfinished tasks the caller may have; nil is unlimited.
     public let maxTasks: Int?
     public let maxPriority: Priority
 
-    /// The owner of its tasks.
+    /// The owner of the caller's tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 
-    /// Whether it may call a method with that access at all; otherwise the answer is `permission_denied`.
+    /// Whether the caller may call methods with that access. If not, the daemon answers `permission_denied`.
     public func mayCall(_ access: MethodAccess) -> Bool {
         switch access {
         case .users, .owners: true

@@ -3,20 +3,20 @@ import NIOConcurrencyHelpers
 import XferModel
 import XferProtocol
 
-/// The event streams of all connections: a task of its own sends each of them, as fast as its client reads.
+/// The event streams of all connections. Each stream has its own `Task`, which sends as fast as the client reads.
 final class ConnectionSubscriptions: Sendable {
     private struct State {
-        /// By connection, then by subscription; nil until the answer to the subscribing call is sent.
+        /// The sending tasks by connection and subscription; nil until the answer to `events.subscribe` is sent.
         var pumps: [UInt64: [Int64: Task<Void, Never>?]] = [:]
         var nextID: Int64 = 1
     }
 
-    /// Streams of one connection.
+    /// Most streams of one connection.
     static let maxPerConnection = 64
 
     private let state = NIOLockedValueBox(State())
 
-    /// Starts sending a feed and returns the stream's id; nil when the connection has too many already.
+    /// Starts sending a feed and returns the stream's id; nil if the connection has `maxPerConnection` streams.
     func start(_ feed: EventFeed, on connection: RPCConnection) -> Int64? {
         let (id, isFirst) = state.withLockedValue { state -> (Int64?, Bool) in
             let isFirst = state.pumps[connection.id] == nil
@@ -27,7 +27,7 @@ final class ConnectionSubscriptions: Sendable {
             return (id, isFirst)
         }
         guard let id else { return nil }
-        // The answer that names the stream comes before anything on it.
+        // The answer that names the stream is sent before the stream's first event.
         RPCConnection.afterAnswer { [weak self] in self?.begin(feed, as: id, on: connection) }
         if isFirst { connection.onClose { [weak self] in self?.end(connection.id) } }
         return id
@@ -44,7 +44,7 @@ final class ConnectionSubscriptions: Sendable {
         }
     }
 
-    /// Ends a stream; false when the connection has none of that name.
+    /// Ends a stream. Returns false if the connection has no stream of that id.
     func stop(_ id: Int64, of connection: UInt64) -> Bool {
         guard let pump = state.withLockedValue({ $0.pumps[connection]?.removeValue(forKey: id) }) else { return false }
         pump?.cancel()
@@ -60,8 +60,8 @@ final class ConnectionSubscriptions: Sendable {
         state.withLockedValue { _ = $0.pumps[connection]?.removeValue(forKey: id) }
     }
 
-    /// Sends the feed's events until it or the connection ends. It waits while the connection is full; events then
-    /// gather in the feed's mailbox, whose limit leads to the overflow.
+    /// Sends the feed's events until it or the connection ends. It waits while the connection is full; events
+    /// then gather in the feed's mailbox, which overflows at its limit.
     private static func pump(_ feed: EventFeed, as subscription: Int64, to connection: RPCConnection) async {
         var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
         while let messages = try? await feed.next() {

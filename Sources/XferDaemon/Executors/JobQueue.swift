@@ -3,15 +3,14 @@ import XferThreads
 
 /// Jobs waiting for a thread, in the order they came, and the threads waiting for jobs.
 ///
-/// Threads that wait sleep without ever waking up by themselves. At most one thread is being woken at a time, and it
-/// wakes the next if there is still work when it gets there: a burst of jobs costs one system call, not one for each. A
-/// single job that one of the threads adds wakes no other thread: the same thread runs it next, before another one
-/// could be awake.
+/// Idle threads sleep without a timeout. At most one thread is being woken at a time; when it runs, it wakes the next
+/// thread if jobs are left. A burst of jobs so costs fewer system calls than one for each job. A single job that one of
+/// the queue's threads adds wakes no other thread: the same thread runs it next, sooner than another could wake up.
 final class JobQueue: @unchecked Sendable {
     /// The queue of the calling thread.
     private static let ofThread = ThreadLocal<JobQueue>()
 
-    // Sendable: everything that changes is only touched while `hasWork` is locked.
+    // Sendable: mutable state is used only while `hasWork` is locked.
     private let hasWork = ThreadCondition()
     private var jobs = Deque<UnownedJob>()
     private var idleThreads = 0
@@ -50,7 +49,7 @@ final class JobQueue: @unchecked Sendable {
         return job
     }
 
-    /// Ends the threads when no job is left.
+    /// Ends the queue: its threads end when no job is left.
     func end() {
         hasWork.lock()
         hasEnded = true

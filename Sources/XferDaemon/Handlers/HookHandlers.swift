@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `hook.*`: decode, authorise, call, encode.
+/// The handler of `hook.list`.
 struct HookHandlers: Sendable {
     let hooks: @Sendable () -> [HookDefinition]
 

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `network.*`: decode, call, encode. Every caller may call it: any process of the machine can get this information.
+/// The handler of `network.status`. Every caller may use it, because any local process can read this information.
 struct NetworkHandlers: Sendable {
     let network: NetworkFollower
 

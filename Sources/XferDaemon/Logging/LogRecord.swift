@@ -2,7 +2,7 @@ import Logging
 import StrictJSON
 import XferModel
 
-/// One message, ready to be written: secrets hidden and control characters escaped on the way in.
+/// One log message. The initialiser masks secrets; `line` escapes control characters.
 struct LogRecord {
     let time: Timestamp
     let level: Logger.Level
@@ -21,7 +21,7 @@ struct LogRecord {
         }
     }
 
-    /// The line without its line break; `auto` is written as text.
+    /// The message in a format, without a line break at the end. `auto` means text.
     func line(_ format: LogFormat) -> String {
         switch format {
         case .auto, .text:
@@ -53,7 +53,7 @@ struct LogRecord {
         return .object(object)
     }
 
-    /// A message is one line: characters that would begin another one, or control a terminal, are escaped.
+    /// Escapes control characters, so that a message is one line and cannot control a terminal.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -70,7 +70,7 @@ struct LogRecord {
 }
 
 extension Logger.Level {
-    /// The priorities of syslog(3), which the journal takes as `<N>` before a line.
+    /// The priority of syslog(3), which the journal reads as `<N>` before a line.
     var syslogPriority: Int {
         switch self {
         case .trace, .debug: 7

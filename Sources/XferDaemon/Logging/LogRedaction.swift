@@ -1,9 +1,9 @@
 import Logging
 import XferModel
 
-/// Hides secrets in all log messages, so that no call site has to.
+/// Masks secrets in all log messages, so that the code that logs need not.
 enum LogRedaction {
-    /// Every URL in the text with its user info and secret parameters masked.
+    /// The text with the user info and secret parameters of every URL in it masked.
     static func text(_ text: String) -> String {
         Redaction.text(text)
     }
@@ -23,7 +23,7 @@ enum LogRedaction {
         }
     }
 
-    /// The header names that are secret: narrower than for URL parameters, so that `signal` and `keys` can be logged.
+    /// Applies the rule for header names. The rule for URL parameters is wider: it would mask `signal` and `keys`, too.
     private static func isSecret(_ key: String) -> Bool {
         let dashed = key.lowercased().map { $0 == "_" ? "-" : String($0) }.joined()
         return Redaction.isSecretHeader(dashed)

@@ -3,7 +3,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `profiles`: a mapping of names to the fields of `profile.set`.
+/// The form of the setting `profiles`: a mapping of names to the fields of `profile.set`.
 extension SettingForm where Value == [Profile] {
     private static let record = RecordForm<ProfileInput>(keyedBy: "name", quotesScalars: false)
     private static let expectation = "a mapping of names to profiles, each a mapping with base_url, headers, …"
@@ -20,7 +20,7 @@ extension SettingForm where Value == [Profile] {
             }
         }
     } write: { profiles in
-        // Secrets are masked here, too.
+        // `ProfileRecord` masks secrets, so that --print-config does not show them.
         "{" + profiles.map(text).joined(separator: ", ") + "}"
     }
 

@@ -3,7 +3,7 @@ public enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     /// Given on the command line.
     case flag
     case environment(variable: String)
-    /// Lines and columns count from 1; nil where the whole file is meant.
+    /// A position in a configuration file; nil means the whole file.
     case file(path: String, position: ConfigurationPosition?)
     case `default`
 
@@ -36,7 +36,7 @@ public struct ConfigurationPosition: Hashable, Sendable, Comparable {
 /// One fault of the settings: its place, its key and what was expected.
 public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public let origin: SettingOrigin
-    /// Dotted, as in `queue.max_active`; nil when no key is to blame.
+    /// The key with its section, such as `queue.max_active`; nil if the fault is not in one key.
     public let key: String?
     public let message: String
 
@@ -57,7 +57,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Settings that were refused, with all their faults, in the order of the sources.
+/// All faults of settings that were refused, in the order of the sources.
 public struct SettingsRejection: Error, Hashable, Sendable, CustomStringConvertible {
     public let problems: [SettingsProblem]
 

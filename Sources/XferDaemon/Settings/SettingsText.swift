@@ -1,7 +1,8 @@
 extension LoadedSettings {
     /// The effective configuration as YAML with the origin of each value, for `--print-config`.
     ///
-    /// It can be read back; values that came from a file name their line.
+    /// The text has the format of the configuration file, but secrets of profiles are masked. The origin of a value
+    /// from a file includes its line.
     public var yaml: String { text { "  # \(origin(of: $0))" } }
 
     fileprivate func text(_ comment: (SettingKey) -> String) -> String {
@@ -23,7 +24,7 @@ extension LoadedSettings {
 }
 
 extension SettingKey {
-    /// Every key with its default and what it is for, as a commented configuration file.
+    /// A commented configuration file with every key, its purpose and its default.
     public static func reference(for instance: InstancePaths) -> String {
         let defaults = Settings(defaultsFor: instance)
         var output = ""

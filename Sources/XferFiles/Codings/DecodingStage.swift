@@ -4,13 +4,13 @@ import XferModel
 /// The decoder of one coding, used by one thread at a time.
 final class DecodingStage {
     let coding: ContentCoding
-    /// Bytes it has produced so far.
+    /// Bytes that the decoder has produced so far.
     private(set) var made: Int64 = 0
     private let decoder: UnsafeMutablePointer<xfer_decoder>
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoding.slice, alignment: 16)
     private var count = 0
 
-    /// - Throws: `unknown` where the coding's library is not there.
+    /// - Throws: `unknown` if the coding's library is missing.
     init(_ coding: ContentCoding) throws(ContentDecodingError) {
         let number =
             switch coding {
@@ -51,7 +51,7 @@ final class DecodingStage {
         input = UnsafeRawBufferPointer(rebasing: input[taken...])
         switch Int(clamping: result) {
         case Int(xfer_decoder_wants_input): return true
-        // A decoder that consumes and produces nothing would do so for ever.
+        // Without progress the caller would loop for ever, so a step that consumes and produces nothing is an error.
         case Int(xfer_decoder_has_output) where taken > 0 || count > 0: return false
         default: throw .malformed(coding)
         }

@@ -1,7 +1,7 @@
 import COpenSSL
 public import XferModel
 
-/// A digest that is fed piece by piece (libcrypto, EVP_DigestInit(3)).
+/// Computes a digest of bytes that arrive in pieces (libcrypto, EVP_DigestInit(3)).
 public struct DigestContext: ~Copyable {
     private let context: OpaquePointer
     private let algorithm: Checksum.Algorithm
@@ -24,7 +24,7 @@ public struct DigestContext: ~Copyable {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
-    /// The digest of all that was fed.
+    /// The digest of all bytes passed to `update`.
     public consuming func finish() throws(FileError) -> Checksum {
         var bytes = [UInt8](repeating: 0, count: algorithm.byteCount)
         guard EVP_DigestFinal_ex(context, &bytes, nil) == 1, let sum = Checksum(algorithm: algorithm, bytes: bytes)

@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 import XferModel
 
-/// The directories a client may have files put into, and the service's own ones that it may not.
+/// The directories whose files a client may use, and the service's own directories that no client may use.
 ///
 /// A path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, so that a link changed in
-/// between cannot lead out. Links that stay within the roots, absolute ones too, are followed. On behalf of `users` it is a
-/// `PathWalk` instead.
+/// between cannot lead out. Links that stay within the roots, absolute ones too, are followed. If `users` is not empty,
+/// `PathWalk` opens the path instead.
 public struct AllowedRoots: Hashable, Sendable {
-    /// Absolute paths; what lies beneath them is allowed.
+    /// Absolute paths. A client may use the directories beneath them.
     public let roots: [String]
-    /// Absolute paths of state, configuration and credential directories; nothing in them is allowed.
+    /// Absolute paths of state, configuration and credential directories. No client may use a path in them.
     public let forbidden: [String]
-    /// Users whose permissions are checked on every directory from `/` on, each by itself, beside the service's own;
-    /// none for operators.
+    /// Users who need permissions on every directory from `/` on, in addition to the service itself. Each user is
+    /// checked separately. Empty for operators.
     public let users: [FileUser]
     /// Whether paths are walked in a thread with the first user's permissions.
     let actsAsUser: Bool
@@ -29,22 +29,22 @@ public struct AllowedRoots: Hashable, Sendable {
         self.actsAsUser = actsAsUser && !users.isEmpty
     }
 
-    /// What a directory is opened for.
+    /// The use for which a directory is opened.
     public enum Purpose: Hashable, Sendable {
         /// To make, rename and remove files in it.
         case writing
-        /// To read files in it; of the service's own users it asks no less than `writing`.
+        /// To read files in it. Without `users` it needs the same permissions as `writing`.
         case reading
     }
 
-    /// Opens a directory beneath a root to put files into.
+    /// Opens a directory beneath a root.
     ///
     /// - Parameters:
     ///   - path: absolute; links and `..` may occur as long as they stay beneath a root.
     ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
-    ///     durable. Never for a directory that is known to have existed: its disk may be unmounted.
+    ///     durable. Pass false if the directory is known to have existed: its file system may be unmounted.
     /// - Throws: `outsideRoots`, `forbidden`, `missing`, `notADirectory`, `notWritable`, `notAbsolute`, `containsNUL`,
-    ///   `notPermitted` and `undecidable` where `users` count, `unsupported` for a kernel before 5.6, `system`.
+    ///   `notPermitted` and `undecidable` if `users` is not empty, `unsupported` for a kernel before 5.6, `system`.
     public func open(
         directory path: String, createMissing: Bool = false, for purpose: Purpose = .writing
     ) throws(FileError) -> DirectoryHandle {
@@ -68,7 +68,7 @@ public struct AllowedRoots: Hashable, Sendable {
 // MARK: - Steps
 
 extension AllowedRoots {
-    /// The innermost root that holds the part of the path that exists, resolved.
+    /// The innermost root that contains the resolved, existing part of the path.
     func root(of place: ResolvedPath) throws(FileError) -> String {
         let candidates = roots.compactMap(ResolvedPath.real).filter { ResolvedPath.isWithin(place.existing, $0) }
         if let root = candidates.max(by: { $0.utf8.count < $1.utf8.count }) { return root }
@@ -88,7 +88,7 @@ extension AllowedRoots {
     }
 
     private func openBeneath(_ parent: Descriptor, _ path: String, asked: String) throws(FileError) -> Descriptor {
-        // EAGAIN: a part of the path was renamed meanwhile (openat2(2)).
+        // EAGAIN: another process renamed a part of the path meanwhile (openat2(2)).
         for _ in 0..<64 {
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
             switch retryingInterrupts({ xfer_open_beneath(parent.raw, path, flags) }) {
@@ -127,7 +127,7 @@ extension AllowedRoots {
         case ENOENT: .missing(path: asked)
         case ENOTDIR: .notADirectory(path: asked)
         case EACCES: .notWritable(path: asked, code: code)
-        // Container runtimes answer EPERM for calls they do not know.
+        // Container runtimes return EPERM for system calls they do not know.
         case ENOSYS, EPERM: .unsupported("the kernel lacks openat2, Linux 5.6 or later is needed")
         default: .system(operation: "open", path: asked, code: code)
         }
@@ -137,11 +137,12 @@ extension AllowedRoots {
 // MARK: - The service's own directories
 
 extension AllowedRoots {
-    /// Compares text, for forbidden directories that do not exist yet, and identities, for ones reached by bind mounts.
+    /// Throws `forbidden` if a path lies in a forbidden directory. Compares text, for forbidden directories that do not
+    /// exist yet, and identities, for directories reached through bind mounts.
     ///
     /// - Parameters:
-    ///   - whole: `asked` without links, with what of it is missing.
-    ///   - handle: the deepest directory on the way that exists.
+    ///   - whole: `asked` with its links resolved, including the part that does not exist.
+    ///   - handle: the deepest directory of the path that exists.
     func refuseForbidden(_ asked: String, leadingTo whole: String, _ handle: Descriptor) throws(FileError) {
         let refusal = FileError.forbidden(path: asked, roots: roots)
         for path in forbidden where ResolvedPath.isWithin(whole, try ResolvedPath(path).whole) { throw refusal }

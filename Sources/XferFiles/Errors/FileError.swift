@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// Why something could not be done with a file. `description` is a sentence for people; `transferError` is what a
-/// task that fails for it reports.
+/// Why an operation on a file failed. `description` is a sentence for people; `transferError` is the error of a task
+/// that fails because of it.
 public enum FileError: Error, Hashable, Sendable {
     /// A path that has to start with `/` does not.
     case notAbsolute(path: String)
@@ -9,45 +9,45 @@ public enum FileError: Error, Hashable, Sendable {
     case containsNUL(path: String)
     /// A path leads outside the allowed roots, by its text or through a symbolic link.
     case outsideRoots(path: String, roots: [String])
-    /// A path lies in a directory that is the service's own: state, configuration or credentials.
+    /// A path lies in one of the service's own directories: state, configuration or credentials.
     case forbidden(path: String, roots: [String])
-    /// A file or directory is not there.
+    /// A file or directory does not exist.
     case missing(path: String)
-    /// A file stands where a directory is needed.
+    /// A path that has to name a directory names a file.
     case notADirectory(path: String)
-    /// A directory stands where a file is to go.
+    /// A path that has to name a file names a directory.
     case isADirectory(path: String)
     /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
     case notWritable(path: String, code: Int32)
-    /// A user, on whose behalf a path was to be opened, lacks a permission on the way: `wish` says which, and where.
+    /// The user for whom the service opens a path lacks a permission on it. `wish` names the permission and the place.
     case notPermitted(path: String, uid: UInt32, wish: String)
     /// The user's permissions at a place of the path cannot be determined.
     case undecidable(path: String, uid: UInt32, at: String)
-    /// A name the client gave cannot be a file's name.
+    /// A name from the client cannot be the name of a file.
     case invalidName(String, problem: String)
     /// The final name is taken and the conflict policy is `fail`.
     case nameTaken(path: String)
-    /// So many numbered names are taken that the search for a free one was given up.
+    /// The search for a free numbered name ended after `tried` names that exist.
     case noFreeName(path: String, tried: Int)
     /// The file with a partial file's name is not a file of this service.
     case notAPartialFile(path: String, problem: String)
-    /// A file that is to be sent is not what it was when its task was added.
+    /// A file to be sent has changed since its task was added.
     case sourceChanged(path: String, problem: String)
     /// The file system lacks `missing` bytes.
     case noRoom(path: String, missing: Int64)
-    /// A file has not the length it must have.
+    /// A file does not have the expected length.
     case lengthMismatch(path: String, expected: Int64, found: Int64)
     /// An earlier fsync of this open file failed, so its bytes cannot be trusted: reopen and fetch again (fsync(2)).
     case poisoned(path: String)
     /// The file was closed.
     case closed(path: String)
-    /// After a restart neither the partial file nor the published one is there.
+    /// After a restart neither the partial file nor the published file exists.
     case publishLost(path: String)
-    /// A partial file is not what the service wrote: it was removed, replaced, cut or changed. Its bytes are fetched again.
+    /// A partial file is missing, or differs from what the service wrote. The service fetches its bytes again.
     case partChanged(path: String, problem: String)
-    /// A file was given its final name, but its path does not lead to it.
+    /// A file was published, but its path leads to another file or to none.
     case destinationChanged(path: String, problem: String)
-    /// The file is whole and may not be given its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
+    /// The file is complete, but the system refuses to give it its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
     case notMoved(path: String, code: Int32)
     /// The kernel or the file system lacks a necessary feature.
     case unsupported(String)
@@ -55,11 +55,11 @@ public enum FileError: Error, Hashable, Sendable {
     case alreadyLocked(path: String, pid: Int32?)
     /// The state directory is not safe to use.
     case insecureStateDirectory(path: String, problem: String)
-    /// The content of a cached file is not the stored one.
+    /// The content of a cached file differs from the stored content.
     case damagedBlob(path: String, problem: String)
     /// libcrypto refuses an algorithm (a FIPS provider refuses MD5).
     case digestUnavailable(algorithm: String)
-    /// The caller asked to stop.
+    /// The caller cancelled the operation.
     case cancelled
     /// A system call failed with the `errno` in `code`.
     case system(operation: String, path: String, code: Int32)

@@ -1,17 +1,18 @@
 public import XferModel
 
 extension FileName {
-    /// The percent-decoded last segment of a URL's path, sanitised; `fallback` when the path ends in `/`.
+    /// The percent-decoded last segment of a URL's path, sanitised; `fallback` if no characters are left, for
+    /// instance because the path ends in `/`.
     public static func fromURL(_ url: HTTPURL) -> String {
         sanitised(percentDecoded(url.lastPathSegment))
     }
 
-    /// Decodes `%XX` (RFC 3986 §2.1); what is not UTF-8 afterwards becomes U+FFFD, a lone `%` stays.
+    /// Decodes `%XX` (RFC 3986 §2.1). Bytes that are not UTF-8 become U+FFFD. A `%` without two hex digits is kept.
     static func percentDecoded(_ text: some StringProtocol) -> String {
         String(decoding: percentDecodedBytes(Array(text.utf8), strictly: false) ?? [], as: UTF8.self)
     }
 
-    /// Nil when `strictly` and a `%` is not followed by two hex digits.
+    /// Decodes `%XX` to bytes; nil if `strictly` and a `%` is not followed by two hex digits.
     static func percentDecodedBytes(_ text: [UInt8], strictly: Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
         var index = 0

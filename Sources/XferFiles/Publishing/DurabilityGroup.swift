@@ -3,7 +3,7 @@ import XferModel
 /// Makes a directory's entries durable: one fsync for all callers that arrive while an earlier one is under way.
 public actor DurabilityGroup {
     private let pool: BlockingPool
-    /// By directory that is being synced: the callers that wait for the next round.
+    /// The callers that wait for the next fsync, by directory that is being synced now.
     private var rounds: [FileIdentity: [Waiter]] = [:]
 
     private typealias Waiter = CheckedContinuation<Result<Void, FileError>, Never>
@@ -19,7 +19,7 @@ public actor DurabilityGroup {
         self.syncDirectory = syncDirectory
     }
 
-    /// Makes a directory's entries as they are at this call durable: by an fsync that begins after it.
+    /// Makes a directory's present entries durable. The fsync begins after this call.
     public func sync(_ directory: DirectoryHandle) async throws(FileError) {
         let result = await withCheckedContinuation { (waiter: Waiter) in
             if rounds[directory.identity] == nil {
@@ -32,7 +32,7 @@ public actor DurabilityGroup {
         try result.get()
     }
 
-    /// How many wait for a directory's next round.
+    /// Number of callers that wait for a directory's next fsync.
     func waiterCount(of directory: DirectoryHandle) -> Int { rounds[directory.identity]?.count ?? 0 }
 
     private func start(_ directory: DirectoryHandle, for waiters: [Waiter]) {

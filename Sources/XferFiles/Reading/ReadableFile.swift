@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// A regular file of a directory, open for reading; what its name leads to is never followed.
+/// A regular file of a directory, open for reading. A symbolic link is never followed.
 public final class ReadableFile: Sendable {
     private let handle: Descriptor
     private let path: String
 
-    /// - Throws: `missing` when there is none, or something that is no regular file has its name; `system`.
+    /// - Throws: `missing` if no regular file has the name; `system`.
     public init(in directory: DirectoryHandle, named name: String) throws(FileError) {
         try directory.requireSingleName(name)
         path = directory.path(of: name)
-        // Non-blocking, since the name may be a FIFO's.
+        // Non-blocking, because open(2) of a FIFO waits for a writer.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         switch openDescriptor(at: directory.descriptor, name, flags: flags) {
         case .value(let opened): handle = opened
@@ -21,10 +21,10 @@ public final class ReadableFile: Sendable {
         guard FileStatus(try status(of: handle.raw, path: path)).kind == .regular else { throw .missing(path: path) }
     }
 
-    /// What the file is now.
+    /// The file's present metadata.
     public func facts() throws(FileError) -> FileFacts { try FileFacts(handle, path: path) }
 
-    /// Of its first `length` bytes. Blocks for as long as reading takes.
+    /// Computes the digest of the first `length` bytes. Blocks until they are read.
     public func digest(_ algorithm: Checksum.Algorithm, length: Int64) throws(FileError) -> Checksum {
         try FileDigest.compute(descriptor: handle.raw, algorithm: algorithm, length: length)
     }

@@ -1,4 +1,4 @@
-/// A POSIX access control list (acl(5)) as the kernel hands it out in `system.posix_acl_access`.
+/// A POSIX access control list (acl(5)) as the kernel returns it in the attribute `system.posix_acl_access`.
 struct AccessList: Hashable {
     enum Tag: Hashable {
         case owner, user(UInt32), owningGroup, group(UInt32), mask, other
@@ -14,7 +14,7 @@ struct AccessList: Hashable {
 
     init(entries: [Entry]) { self.entries = entries }
 
-    /// Nil when the bytes are no list (linux/posix_acl_xattr.h): version 2, then eight bytes an entry, little-endian.
+    /// Parses version 2, then eight bytes for each entry, little-endian (linux/posix_acl_xattr.h). Nil for other bytes.
     init?(_ bytes: [UInt8]) {
         func word(_ offset: Int, _ count: Int) -> UInt32 {
             bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt32(clamping: $1) }

@@ -1,13 +1,14 @@
 public import XferModel
 
-/// Decides which transfers fit on a file system, from the bytes that each is going to write there. Pure: free space is
-/// passed in.
+/// Decides which transfers fit on a file system, from the bytes that each is going to write there.
+///
+/// It makes no system calls: the caller passes the free space.
 public struct SpaceLedger: Sendable {
     /// Bytes that stay free on every file system, at least 0.
     public var reserve: Int64
     private var claims: [TransferID: Claim] = [:]
 
-    /// Free space by file system, as it was measured last.
+    /// The last measurement of free space, by file system.
     private var measured: [UInt64: Measurement] = [:]
 
     private struct Claim {
@@ -39,10 +40,10 @@ public struct SpaceLedger: Sendable {
     /// Removes a transfer that does not run any more.
     public mutating func remove(_ transfer: TransferID) { claims[transfer] = nil }
 
-    /// Bytes missing for `remaining` more, 0 when it fits. The claims of the other running transfers on the file
+    /// Bytes missing to write `remaining` more; 0 if they fit. The claims of the other running transfers on the file
     /// system, `remaining` and the reserve have to fit into the free space.
     ///
-    /// - Parameter transfer: its own claim is not counted, because `remaining` replaces it.
+    /// - Parameter transfer: the transfer that writes the bytes. `remaining` replaces its claim.
     public func shortfall(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
     ) -> Int64 {
@@ -58,8 +59,8 @@ public struct SpaceLedger: Sendable {
         measured[fileSystem] = Measurement(free: free, time: time)
     }
 
-    /// Whether `remaining` is so small, and the last measurement so recent and large, that no new one is needed: many
-    /// small files need not measure once each.
+    /// Whether `remaining` fits for certain, without a new measurement: it is small, and the last measurement is recent
+    /// and large. This avoids one measurement for each of many small files.
     public func surelyFits(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, at now: MonotonicInstant
     ) -> Bool {
@@ -71,7 +72,7 @@ public struct SpaceLedger: Sendable {
 
     private static let little: Int64 = 1 << 20
     private static let moment = Duration.milliseconds(200)
-    /// More than all writers together write in that moment.
+    /// More bytes than all writers together can write within `moment`.
     private static let plenty: Int64 = 2 << 30
 
     /// Whether `remaining` more bytes fit.

@@ -4,16 +4,17 @@ public import XferModel
 
 /// A file that is open for sending, checked to be unchanged since its task was added.
 public final class SendableFile: Sendable {
-    /// The file has to have these facts as long as it is read.
+    /// The identity, length and modification time that the file must keep while it is read.
     public let source: SourceFile
     private let handle: Descriptor
 
     public var descriptor: Int32 { handle.raw }
 
-    /// Opens the file the client named, with the client's present permissions, and checks that it is unchanged.
+    /// Opens the file that the client named, with the owner's present permissions, and checks that it is unchanged.
     ///
     /// - Parameter admission: the files that the task's owner may read.
-    /// - Throws: `sourceChanged`, also when it is missing or not accessible to its owner; `undecidable`, `system`.
+    /// - Throws: `sourceChanged`, also if the file is missing or the task's owner may not read it; `undecidable`,
+    ///   `system`.
     public init(_ source: SourceFile, by admission: SourceAdmission) throws(FileError) {
         do throws(FileError) {
             handle = try admission.reopen(source.path)
@@ -47,9 +48,9 @@ public final class SendableFile: Sendable {
         }
     }
 
-    /// Opens the copy that is sent in place of the file.
+    /// Opens the copy that is sent instead of the file.
     ///
-    /// - Throws: `sourceChanged` when it is gone or shorter; `system`.
+    /// - Throws: `sourceChanged` if the copy is missing or has another length; `system`.
     public init(_ source: SourceFile, spooledAs name: String, in spool: SpoolDirectory) throws(FileError) {
         do {
             handle = try spool.open(name)

@@ -22,8 +22,8 @@ public struct CacheEntryRecord: WireRecord, Hashable {
     public init() {}
 
     /// - Parameters:
-    ///   - freshUntil: nil when it has to be asked about now.
-    ///   - isDetailed: with its header fields and digest.
+    ///   - freshUntil: nil if the entry is stale and has to be validated before use.
+    ///   - isDetailed: whether the record includes header fields and digest.
     public init(_ entry: CacheEntry, freshUntil: Timestamp?, isDetailed: Bool = false) {
         let response = entry.response
         id = entry.id

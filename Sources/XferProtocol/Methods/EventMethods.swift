@@ -57,7 +57,7 @@ public enum EventsSubscribe: RPCMethod {
 
         public init() {}
 
-        /// `firstSeq` is given when events after `since` are gone: the replay begins there.
+        /// `firstSeq` is set if events after `since` are no longer kept. The replay then begins at `firstSeq`.
         public init(subscription: Int64, lastSeq: Int64, firstSeq: Int64? = nil) {
             self.subscription = subscription
             self.lastSeq = lastSeq
@@ -105,7 +105,7 @@ public enum EventsSince: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let isBulk = true
-    /// Numbers after which events can be asked for.
+    /// Values that `since` and `seq` may have.
     public static let sequenceNumbers: ClosedRange<Int64> = 0...WireID.range.upperBound
     public static let summary = "Durable events after a sequence number, oldest first."
 
@@ -171,7 +171,7 @@ public enum EventsSince: RPCMethod {
         ]
     }
 
-    /// What was asked for is no longer kept.
+    /// The answer if events after `seq` are no longer kept.
     public struct Gap: WireRecord, Hashable {
         public var gap = true
         public var firstSeq: Int64 = 0

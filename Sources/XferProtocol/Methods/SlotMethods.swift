@@ -50,7 +50,7 @@ public enum SlotGet: RPCMethod {
     }
 }
 
-/// `slot.detach`: empties a slot without a cancel.
+/// `slot.detach`: removes the task from a slot without cancelling it.
 public enum SlotDetach: RPCMethod {
     public typealias Params = SlotGet.Params
     public typealias Result = SlotGet.Result

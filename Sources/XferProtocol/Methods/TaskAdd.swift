@@ -118,7 +118,7 @@ extension TaskAdd.Params {
         return schemas.reference(to: "TaskAddParams") { _ in ["oneOf": .array(forms)] }
     }
 
-    /// Both forms' parameters; which go together is in the schema.
+    /// The parameters of both forms. Only the schema says which parameters can be combined.
     public static func parameters(in schemas: inout WireSchemas) -> [ParameterDescription] {
         var parameters: [ParameterDescription] = []
         for field in NewTask.wireFields {

@@ -1,7 +1,7 @@
 import StrictJSON
 public import XferModel
 
-/// A profile going in: what `profile.set` takes, and what the configuration file writes under its name.
+/// A profile as clients write it: the parameters of `profile.set`, and a profile in the configuration file.
 public struct ProfileInput: WireInput, Hashable {
     public var name = ""
     public var baseURL: String?
@@ -58,7 +58,7 @@ public struct ProfileInput: WireInput, Hashable {
                 .range(0...BandwidthLimits.highest)),
         ])
 
-    /// The profile that is meant, but for its base URL and the patterns of its header rules, which are still text.
+    /// The profile without its base URL and header rules, which are still text and have to be parsed.
     public var profile: Profile {
         var profile = Profile(name: name)
         profile.headers = headers?.fields ?? []

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// A profile coming out. Secrets are `***`.
+/// A profile as methods return it. Secrets are `***`.
 public struct ProfileRecord: WireRecord, Hashable {
     public var name = ""
     public var origin = OpenEnum(ProfileOrigin.client)
@@ -68,6 +68,6 @@ public struct ProfileRecord: WireRecord, Hashable {
 /// The origin of a profile.
 public enum ProfileOrigin: String, WireEnum {
     case configuration
-    /// `profile.set`.
+    /// A client wrote it with `profile.set`.
     case client = "rpc"
 }

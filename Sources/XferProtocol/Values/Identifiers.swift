@@ -1,9 +1,9 @@
 public import StrictJSON
 public import XferModel
 
-/// Ids and sequence numbers: the database counts them from 1, and never comes near their end.
+/// Limits of ids and sequence numbers. The database counts from 1 and never comes close to the upper bound.
 enum WireID {
-    /// 2^53 is the end of what every JSON reader takes for the same number (RFC 8259 §6).
+    /// Beyond 2^53, JSON parsers that use binary64 no longer distinguish all integers (RFC 8259 §6).
     static let range: ClosedRange<Int64> = 1...(1 << 53)
 
     static func outOfRange(_ what: String) -> WireError {
@@ -12,7 +12,7 @@ enum WireID {
 }
 
 extension WireLimit {
-    /// A sequence number, or 0 for what comes before the first.
+    /// A sequence number, or 0 for the position before the first event.
     static let sequenceNumber = WireLimit.range(EventsSince.sequenceNumbers)
 }
 

@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// `1` … `16`, or `"auto"`.
+/// On the wire, a number of segments is an integer from 1 to 16, or `"auto"`.
 extension SegmentCount: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         switch value {

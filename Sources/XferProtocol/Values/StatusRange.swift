@@ -33,7 +33,7 @@ public struct StatusRange: WireValue, Hashable {
     }
 }
 
-/// A range of integers on the wire is one of status codes.
+/// On the wire, every range of integers is a range of status codes.
 extension ClosedRange<Int>: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         self = try StatusRange(wire: value, mode: mode).codes
