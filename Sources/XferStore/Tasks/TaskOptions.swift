@@ -5,10 +5,11 @@ import XferModel
 enum TaskOptions {
     /// Nil when all fields have their defaults.
     static func text(of specification: TaskSpecification) throws(StoreError) -> String? {
-        let isUnset = withUnsafePointer(to: specification) { pointer in
-            TaskSpecification.storedOptions.allSatisfy { $0.isDefault(in: pointer) }
+        // Each is compared with its default once: that costs more than writing it.
+        let options = withUnsafePointer(to: specification) { pointer in
+            TaskSpecification.storedOptions.filter { !$0.isDefault(in: pointer) }
         }
-        return isUnset ? nil : try JSONText.encode(Written(specification: specification))
+        return options.isEmpty ? nil : try JSONText.encode(Written(specification: specification, options: options))
     }
 
     /// The specification with the fields of a row's text; nil when the text cannot be read.
@@ -25,13 +26,11 @@ enum TaskOptions {
 
     private struct Written: Encodable {
         let specification: TaskSpecification
+        let options: [StoredOption]
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: OptionName.self)
-            for option in TaskSpecification.storedOptions {
-                let isDefault = withUnsafePointer(to: specification) { option.isDefault(in: $0) }
-                if !isDefault { try option.encode(specification, to: &container) }
-            }
+            for option in options { try option.encode(specification, to: &container) }
         }
     }
 
