@@ -102,18 +102,9 @@ class Churn:
         self.settle()
         self.check()
         self.counts["MiB resident"] = self.daemon.resident_bytes >> 20
-        status = self.daemon.stop()
-        if status != 0:
-            self.problem(f"SIGTERM ended xferd with {status}")
+        status = self.daemon.finish(self.counts, len(self.problems), f"{self.server.requests} requests")
         self.server.stop()
-        for name, count in sorted(self.counts.items()):
-            print(f"{name}: {count}")
-        print(f"{self.server.requests} requests, {len(self.problems)} problems")
-        if self.problems:
-            print(f"kept: {self.daemon.directory}")
-            return 1
-        self.daemon.remove()
-        return 0
+        return status
 
     def in_states(self, states):
         return [task["id"] for task in self.daemon.all("task.list", "tasks", {"filter": {"state": states}, "fields": ["id"]})]

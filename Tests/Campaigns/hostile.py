@@ -55,18 +55,9 @@ class Campaign:
                 self.kill_somewhere()
         self.settle()
         self.check()
-        status = self.daemon.stop()
-        if status != 0:
-            self.problem(f"SIGTERM ended xferd with {status}")
+        status = self.daemon.finish(self.counts, len(self.problems), f"{len(self.answered)} tasks, {self.server.requests} requests")
         self.server.stop()
-        for name, count in sorted(self.counts.items()):
-            print(f"{name}: {count}")
-        print(f"{len(self.answered)} tasks, {self.server.requests} requests, {len(self.problems)} problems")
-        if self.problems:
-            print(f"kept: {self.daemon.directory}")
-            return 1
-        self.daemon.remove()
-        return 0
+        return status
 
     def start(self):
         wrapper = []

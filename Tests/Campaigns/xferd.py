@@ -151,6 +151,21 @@ class Daemon:
             self.connection = None
         return status
 
+    def finish(self, counts, problems, summary):
+        """Ends a campaign: prints what was counted, and keeps the directory where there were problems. The exit status."""
+        status = self.stop()
+        if status != 0:
+            print("PROBLEM", f"SIGTERM ended xferd with {status}")
+            problems = problems + 1
+        for name, count in sorted(counts.items()):
+            print(f"{name}: {count}")
+        print(f"{summary}, {problems} problems")
+        if problems:
+            print(f"kept: {self.directory}")
+            return 1
+        self.remove()
+        return 0
+
     def remove(self):
         if self.process and self.is_running:
             self.kill()

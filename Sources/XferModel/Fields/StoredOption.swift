@@ -21,10 +21,18 @@ public struct StoredOption: Sendable {
         _ name: String, _ path: any WritableKeyPath<TaskSpecification, Value> & Sendable, _ sharing: Sharing
     ) {
         let place = FieldPlace(path)
+        self.init(name, path, sharing) { place.value(of: $0) }
+    }
+
+    /// A computed property. Reading it through its key path would copy the specification.
+    public init<Value: Codable & Equatable & Sendable>(
+        _ name: String, _ path: any WritableKeyPath<TaskSpecification, Value> & Sendable, _ sharing: Sharing,
+        value: @escaping @Sendable (UnsafePointer<TaskSpecification>) -> Value
+    ) {
         let unset = TaskSpecification.unset[keyPath: path]
         self.name = name
         self.sharing = sharing
-        isDefaultValue = { place.value(of: $0) == unset }
+        isDefaultValue = { value($0) == unset }
         write = { try $1.encode($0[keyPath: path], forKey: OptionName(stringValue: name)) }
         read = {
             guard let value = try $0.decodeIfPresent(Value.self, forKey: OptionName(stringValue: name)) else { return }

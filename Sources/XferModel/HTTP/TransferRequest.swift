@@ -137,9 +137,15 @@ extension TaskSpecification {
         StoredOption("bodySummary", \.request.bodySummary, .common),
         StoredOption("credential", \.request.credential, .common),
         // Credential and client certificate; either alone has the name that follows.
-        StoredOption("usesProfileCredentials", \.request.usesBothOfProfile, .common),
-        StoredOption("usesProfileCredential", \.request.usesOnlyProfileCredential, .common),
-        StoredOption("usesProfileCertificate", \.request.usesOnlyProfileCertificate, .common),
+        StoredOption("usesProfileCredentials", \.request.usesBothOfProfile, .common) {
+            $0.pointee.request.usesBothOfProfile
+        },
+        StoredOption("usesProfileCredential", \.request.usesOnlyProfileCredential, .common) {
+            $0.pointee.request.usesOnlyProfileCredential
+        },
+        StoredOption("usesProfileCertificate", \.request.usesOnlyProfileCertificate, .common) {
+            $0.pointee.request.usesOnlyProfileCertificate
+        },
         StoredOption("clientCertificate", \.request.clientCertificate, .common),
         StoredOption("usesCookies", \.request.usesCookies, .common),
         StoredOption("proxy", \.request.proxy, .common),
@@ -147,8 +153,12 @@ extension TaskSpecification {
         StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
         StoredOption("httpVersion", \.request.httpVersion, .own),
         StoredOption("timeouts", \.request.timeouts, .own),
-        StoredOption("firstAcceptedStatus", \.request.firstAcceptedStatus, .common),
-        StoredOption("lastAcceptedStatus", \.request.lastAcceptedStatus, .common),
+        StoredOption("firstAcceptedStatus", \.request.firstAcceptedStatus, .common) {
+            $0.pointee.request.firstAcceptedStatus
+        },
+        StoredOption("lastAcceptedStatus", \.request.lastAcceptedStatus, .common) {
+            $0.pointee.request.lastAcceptedStatus
+        },
         StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
         StoredOption("caching", \.request.caching, .own),
         StoredOption("allowsMetered", \.request.allowsMetered, .own),

@@ -22,7 +22,7 @@ import XferTestSupport
         let requests = segmented.requests
         #expect(requests[0].header("Range") == nil)
         #expect(requests.dropFirst().allSatisfy { $0.header("If-Range") == "\"v70\"" })
-        // The first request's rear is asked for once more by the seven others. Whoever is done early may then take over
+        // The first request's rear is asked for once more by the seven others. A connection that is done early may then take over
         // a part.
         let parts = segmented.asked[1..<8].sorted { $0.lowerBound < $1.lowerBound }
         #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })

@@ -56,7 +56,7 @@ import XferTestSupport
             return try await group.reduce(into: []) { $0 += $1 }
         }
         _ = try await manager.tasks.apply(.resume, to: TaskQuery(states: [.paused]), for: ManagerFixture.caller)
-        try await eventually("everybody is on the way") { try await manager.queries.counts()[.queued] == nil }
+        try await eventually("no task is queued any more") { try await manager.queries.counts()[.queued] == nil }
         gate.open()
         let seed = "episode \(episode)"
         var published: Set<String> = []
