@@ -18,7 +18,7 @@ struct TaskTests {
             allowsMetered: false)
         spec.destination = Destination(
             directory: "/srv/ü", directoryIdentity: FileIdentity(device: .max, inode: 1), name: "name",
-            onConflict: .overwrite, mode: 0o600, usesRemoteTime: true)
+            onConflict: .overwrite, mode: FileMode(bits: 0o600), usesRemoteTime: true)
         spec.checksum = Checksum(algorithm: .md5, bytes: Array(1...16))
         spec.retry = RetryLimits(maxRetries: 3, retryFor: 10)
         spec.startsPaused = true

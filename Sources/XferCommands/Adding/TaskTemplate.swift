@@ -65,12 +65,12 @@ struct TaskTemplate {
         _ options: DestinationOptions, _ paths: PathResolver, to task: inout NewTask
     ) throws(CommandFailure) {
         (task.dir, task.output) = try options.resolved(paths)
-        task.onConflict = options.onConflict?.word
-        task.mode = options.mode
-        task.remoteTime = options.usesRemoteTime ? true : nil
+        task.destination.onConflict = Patch(options.onConflict?.word)
+        task.destination.mode = Patch(options.mode)
+        if options.usesRemoteTime { task.destination.usesRemoteTime = .set(true) }
         task.checksum = options.checksum
-        task.finalize = options.finalize?.word
-        task.postProcess = options.postProcess
+        task.completion.finalize = Patch(options.finalize?.word)
+        task.completion.postProcess = Patch(options.postProcess)
     }
 
     private static func apply(_ options: RequestOptions, to task: inout NewTask) {
@@ -92,11 +92,11 @@ struct TaskTemplate {
         _ options: AccessOptions, _ paths: PathResolver, to task: inout NewTask
     ) throws(CommandFailure) {
         task.profile = options.profile
-        task.credential = Patch(try options.credential(paths))
-        task.proxy = try options.proxySettings()
-        task.cookies = Patch(options.cookies)
+        task.access.credential = Patch(try options.credential(paths))
+        task.access.proxy = try options.proxySettings()
+        task.access.cookies = Patch(options.cookies)
         if let certificate = options.cert, let key = options.key {
-            task.clientCert = .set(
+            task.access.clientCert = .set(
                 ClientCertificateRecord(
                     ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
         }
@@ -112,14 +112,12 @@ struct TaskTemplate {
         task.retryFailed = options.retryFailed ? true : nil
         task.paused = options.paused ? true : nil
         task.after = options.after.isEmpty ? nil : options.after.map { TaskReference($0.id) }
-        task.notBefore = options.times.notBefore?.time
-        task.window = options.times.window?.record
-        task.deadline = options.times.deadline?.time
+        options.times.apply(to: &task.schedule)
         options.limits.apply(to: &task.limits)
-        task.segments = options.segments?.count
+        task.limits.segments = Patch(options.segments?.count)
         task.resume = options.resume?.word
-        task.onComplete = options.onComplete
-        task.onError = options.onError
+        task.completion.onComplete = Patch(options.onComplete)
+        task.completion.onError = Patch(options.onError)
         task.meta = options.meta
     }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import XferModel
+import XferProtocol
 
 /// When a task may run: what `add` says of a new task and `update` changes.
 struct TimeOptions: ParsableArguments {
@@ -12,4 +14,10 @@ struct TimeOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Fail when it has not ended by then; a time, or +2h from now.", valueName: "time"))
     var deadline: TimeArgument?
+
+    func apply(to schedule: inout TaskSchedule.Choices) {
+        schedule.notBefore = Patch(notBefore?.time)
+        schedule.window = Patch(window?.record.window)
+        schedule.deadline = Patch(deadline?.time)
+    }
 }

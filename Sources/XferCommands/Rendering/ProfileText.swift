@@ -1,4 +1,5 @@
 import StrictJSON
+import XferModel
 import XferProtocol
 
 /// Profiles in words.
@@ -13,7 +14,7 @@ struct ProfileText: Sendable {
         for profile in profiles {
             table.rows.append([
                 Table.Cell(profile.name), Table.Cell(profile.baseURL ?? ""),
-                Table.Cell(profile.credential.map { $0.scheme?.wireName ?? "basic" } ?? ""),
+                Table.Cell(profile.access.credential.applied(to: nil).map { $0.scheme?.wireName ?? "basic" } ?? ""),
                 Table.Cell(profile.cookies?.description ?? ""), Table.Cell(profile.origin.description),
             ])
         }

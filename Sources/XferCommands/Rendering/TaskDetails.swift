@@ -39,7 +39,7 @@ struct TaskDetails: Sendable {
             } ?? []
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
-        case "window": [window(task.window)]
+        case "window": [window(task.schedule.window.applied(to: nil).map { WindowRecord($0) })]
         case "urls": task.urls?.map(SafeText.sanitised) ?? []
         case "after": [task.after?.map { "#\($0)" }.joined(separator: ", ") ?? ""]
         case "created_at", "started_at", "finished_at", "not_before", "deadline":

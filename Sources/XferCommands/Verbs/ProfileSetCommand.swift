@@ -86,12 +86,13 @@ struct ProfileSetCommand: ParsableCommand {
         profile.maxReceiveRate = recv?.bytes
         profile.maxSendRate = send?.bytes
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }
-        profile.credential = try access.credential(paths)
-        profile.proxy = try access.proxySettings().applied(to: nil)
+        profile.access.credential = Patch(try access.credential(paths))
+        profile.access.proxy = try access.proxySettings()
         profile.cookies = access.cookies.map { $0 ? .jar : .none }
         if let certificate = access.cert, let key = access.key {
-            profile.clientCert = ClientCertificateRecord(
-                ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key)))
+            profile.access.clientCert = .set(
+                ClientCertificateRecord(
+                    ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
         }
         return profile
     }

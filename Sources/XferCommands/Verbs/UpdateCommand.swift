@@ -101,18 +101,18 @@ struct UpdateCommand: ParsableCommand {
         changes.meta = patch(meta, .meta)
         limits.apply(to: &changes.limits)
         if clear.contains(.maxRetries), !changes.limits.maxRetries.isChange { changes.limits.maxRetries = .clear }
-        changes.notBefore = patch(times.notBefore?.time, .notBefore)
-        changes.window = patch(times.window?.record, .window)
-        changes.deadline = patch(times.deadline?.time, .deadline)
+        changes.schedule.notBefore = patch(times.notBefore?.time, .notBefore)
+        changes.schedule.window = patch(times.window?.record.window, .window)
+        changes.schedule.deadline = patch(times.deadline?.time, .deadline)
         changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
         changes.policy = patch(policy, .policy)
         changes.limits.retriesNonIdempotent = Patch(retryNonIdempotent)
         conditions.apply(to: &changes.choices)
         timeouts.apply(to: &changes.choices)
-        changes.onConflict = onConflict?.word
+        changes.destination.onConflict = Patch(onConflict?.word)
         changes.checksum = patch(checksum, .checksum)
-        changes.segments = patch(segments?.count, .segments)
-        changes.credential = clear.contains(.credential) ? .clear : .unchanged
+        changes.limits.segments = patch(segments?.count, .segments)
+        changes.access.credential = clear.contains(.credential) ? .clear : .unchanged
         if !headers.isEmpty {
             changes.headers = HeaderList(headers.map { HeaderField(name: $0.name, value: $0.value) })
         }

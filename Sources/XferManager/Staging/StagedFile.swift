@@ -75,7 +75,7 @@ struct StagedFile: Sendable {
                 "\(file.path) was changed since it was staged: it had \(digest.description), it has \(found.description)"
             )
         }
-        let mode = task.specification.destination.mode ?? settings.fileMode
+        let mode = task.specification.destination.mode?.bits ?? settings.fileMode
         try await services.pool.run {
             try Publisher(directory: file.directory).prepare(file, Publisher.Attributes(length: length, mode: mode))
         }

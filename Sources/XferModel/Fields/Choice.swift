@@ -41,6 +41,20 @@ public struct Choice<Subject: ChoiceSubject>: Sendable {
         complete = { Self.complete(&$0[keyPath: choice], with: $1[keyPath: choice]) }
     }
 
+    /// As the first; a value of `hidden`, the default, is not shown.
+    init<Value: Equatable & Sendable>(
+        _ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable,
+        _ field: any WritableKeyPath<Subject, Value> & Sendable, hidden: Value
+    ) {
+        let (choicePlace, fieldPlace) = (FieldPlace(choice), FieldPlace(field))
+        apply = { if case .set(let value) = choicePlace.value(of: $0) { fieldPlace.set(value, in: $1) } }
+        show = {
+            let value = fieldPlace.value(of: $0)
+            choicePlace.set(value == hidden ? .unchanged : .set(value), in: $1)
+        }
+        complete = { Self.complete(&$0[keyPath: choice], with: $1[keyPath: choice]) }
+    }
+
     /// A choice that the subject's makers put into it.
     init<Value>(_ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable) {
         apply = { _, _ in }
@@ -64,7 +78,7 @@ extension ChoiceSubject {
     }
 
     /// Sets the choices that lead to this subject.
-    func show(in choices: inout Choices) {
+    public func show(in choices: inout Choices) {
         withUnsafePointer(to: self) { subject in
             withUnsafeMutablePointer(to: &choices) { choices in
                 for choice in Self.choiceTable { choice.show(subject, choices) }

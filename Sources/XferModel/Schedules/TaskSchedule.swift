@@ -25,3 +25,20 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     /// Whether the start depends on the time.
     public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil }
 }
+
+extension TaskSchedule: ChoiceSubject {
+    /// What a client chooses of the calendar. `after` is chosen apart, since a new task can also name tasks of its call.
+    public struct Choices: Hashable, Sendable {
+        public var notBefore = Patch<Timestamp>.unchanged
+        public var window = Patch<TimeWindow>.unchanged
+        public var deadline = Patch<Timestamp>.unchanged
+
+        public init() {}
+    }
+
+    public static let choiceTable: [Choice<Self>] = [
+        Choice(\.notBefore, optional: \.notBefore),
+        Choice(\.window, optional: \.window),
+        Choice(\.deadline, optional: \.deadline),
+    ]
+}

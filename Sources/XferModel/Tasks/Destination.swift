@@ -7,14 +7,14 @@ public struct Destination: Hashable, Sendable, Codable {
     /// The file's name as the client gave it; nil takes it from `Content-Disposition` or the URL.
     public var name: String?
     public var onConflict: ConflictPolicy
-    /// Permission bits of the published file, 0 … 0o777; nil is the instance's default.
-    public var mode: UInt16?
+    /// Nil is the instance's default.
+    public var mode: FileMode?
     /// Whether the published file takes the server's `Last-Modified` as its modification time.
     public var usesRemoteTime: Bool
 
     public init(
         directory: String, directoryIdentity: FileIdentity? = nil, name: String? = nil,
-        onConflict: ConflictPolicy = .rename, mode: UInt16? = nil,
+        onConflict: ConflictPolicy = .rename, mode: FileMode? = nil,
         usesRemoteTime: Bool = false
     ) {
         self.directory = directory
@@ -27,6 +27,44 @@ public struct Destination: Hashable, Sendable, Codable {
 
     /// For tasks that publish no file.
     public static let none = Destination(directory: "/")
+}
+
+extension Destination: ChoiceSubject {
+    /// What a client chooses of the file besides its place.
+    public struct Choices: Hashable, Sendable {
+        public var onConflict = Patch<ConflictPolicy>.unchanged
+        public var mode = Patch<FileMode>.unchanged
+        public var usesRemoteTime = Patch<Bool>.unchanged
+
+        public init() {}
+    }
+
+    public static let choiceTable: [Choice<Self>] = [
+        Choice(\.onConflict, \.onConflict),
+        Choice(\.mode, optional: \.mode),
+        Choice(\.usesRemoteTime, \.usesRemoteTime),
+    ]
+}
+
+/// Permission bits of a file (inode(7)).
+public struct FileMode: Hashable, Sendable, Codable {
+    /// 0 … 0o777.
+    public let bits: UInt16
+
+    /// Nil beyond 0o777.
+    public init?(bits: UInt16) {
+        guard bits <= 0o777 else { return nil }
+        self.bits = bits
+    }
+
+    public init(from decoder: any Decoder) throws {
+        bits = try decoder.singleValueContainer().decode(UInt16.self) & 0o777
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(bits)
+    }
 }
 
 extension TaskSpecification {

@@ -27,6 +27,25 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
     }
 }
 
+extension TaskCompletion: ChoiceSubject {
+    /// What a client chooses of it.
+    public struct Choices: Hashable, Sendable {
+        public var finalize = Patch<FinalizeMode>.unchanged
+        public var postProcess = Patch<String>.unchanged
+        public var onComplete = Patch<String>.unchanged
+        public var onError = Patch<String>.unchanged
+
+        public init() {}
+    }
+
+    public static let choiceTable: [Choice<Self>] = [
+        Choice(\.finalize, \.finalize, hidden: .auto),
+        Choice(\.postProcess, optional: \.postProcess),
+        Choice(\.onComplete, optional: \.onComplete),
+        Choice(\.onError, optional: \.onError),
+    ]
+}
+
 /// When a download's file gets its final name.
 public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
     /// It is published as soon as it is complete and verified.

@@ -115,6 +115,7 @@ extension TaskSpecification: ChoiceSubject {
         public var maxSendRate = Patch<Int64>.unchanged
         /// Seconds.
         public var progressInterval = Patch<Double>.unchanged
+        public var segments = Patch<SegmentCount>.unchanged
 
         public init() {}
     }
@@ -124,19 +125,12 @@ extension TaskSpecification: ChoiceSubject {
     public static let choiceTable: [Choice<Self>] = [
         Choice(\.maxRetries, optional: \.retry.maxRetries),
         Choice(\.retryFor, \.retry.retryFor),
-        Choice(\.retriesNonIdempotent, \.retriesNonIdempotent),
+        Choice(\.retriesNonIdempotent, \.retriesNonIdempotent, hidden: false),
         Choice(\.maxReceiveRate, \.maxReceiveRate),
         Choice(\.maxSendRate, \.maxSendRate),
         Choice(\.progressInterval, \.progressInterval),
+        Choice(\.segments, optional: \.segments),
     ]
-
-    /// The choices that lead to these limits.
-    public var limits: Limits {
-        var limits = Limits()
-        show(in: &limits)
-        if !retriesNonIdempotent { limits.retriesNonIdempotent = .unchanged }
-        return limits
-    }
 }
 
 extension TaskSpecification {

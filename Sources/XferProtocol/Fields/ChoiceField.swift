@@ -15,19 +15,28 @@ struct ChoiceField<Choices: Sendable>: Sendable {
     let inTask: String
     /// What the field means in a task that is shown.
     let inRecord: String
-    /// Nil when profiles do not have the field. If they have it, null unsets the profile's choice in a new task.
+    /// Nil when profiles do not have the field.
     let inProfile: String?
     /// Nil when the field cannot change.
     let change: Change?
+    /// Whether null is allowed in a new task: it unsets the profile's choice.
+    fileprivate let isNullable: Bool
+    /// Which of its values guests may give to a task; nil if all.
+    fileprivate let access: FieldAccess?
+    /// Whether only downloads have the field.
+    let isOfDownloads: Bool
     private let limits: [WireLimit]
     private let example: JSONValue?
     private let declaration: any ChoiceDeclaration<Choices>
 
     init<Value: WireValue>(
         _ name: String, _ choice: any WritableKeyPath<Choices, Patch<Value>> & Sendable, task: String, record: String,
-        profile: String? = nil, change: Change? = nil, limits: [WireLimit] = [], example: JSONValue? = nil
+        profile: String? = nil, isNullable: Bool? = nil, change: Change? = nil, access: FieldAccess? = nil,
+        isOfDownloads: Bool = false, limits: [WireLimit] = [], example: JSONValue? = nil
     ) {
         self.name = name
+        self.isNullable = isNullable ?? (profile != nil)
+        (self.access, self.isOfDownloads) = (access, isOfDownloads)
         (inTask, inRecord, inProfile, self.change) = (task, record, profile, change)
         (self.limits, self.example) = (limits, example)
         declaration = TypedChoice(name: name, choice: choice)
@@ -55,7 +64,15 @@ extension Array {
     func fields<Record, Choices>(
         ofTask choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
-        map { $0.input(in: choices, $0.inTask, isNullable: $0.inProfile != nil) }
+        map { field in
+            let input = field.input(in: choices, field.inTask, isNullable: field.isNullable)
+            return field.access.map { input.restricted(to: $0) } ?? input
+        }
+    }
+
+    /// The names of the fields that only downloads have.
+    func namesOfDownloads<Choices>() -> [String] where Element == ChoiceField<Choices> {
+        filter(\.isOfDownloads).map(\.name)
     }
 
     /// For changes of a task: those that can change.

@@ -1,3 +1,4 @@
+import StrictJSON
 import XferModel
 
 /// How often and how fast a task tries.
@@ -38,6 +39,19 @@ extension TaskFields {
             "progress_interval", \.progressInterval, task: "Least seconds between two task.progress; default 0.5.",
             record: "Least seconds between two task.progress.",
             change: .anytime("Least seconds between two task.progress."), limits: [.number(0.1...3600)])
+    ]
+
+    static let segments: [ChoiceField<TaskSpecification.Limits>] = [
+        ChoiceField(
+            "segments", \.segments,
+            task:
+                "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, "
+                + "where the server can; auto measures what helps. Default is download.segments.",
+            record: "How many parts are fetched at the same time; absent is the service's default.",
+            change: .stopped(
+                "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
+                isNullable: true),
+            isOfDownloads: true, example: 4)
     ]
 
     private static let retryFor =

@@ -8,10 +8,8 @@ public struct ProfileInput: WireInput, Hashable {
     public var headers: HeaderList?
     public var headerRules: [HeaderRuleInput]?
     public var languages: [String]?
-    public var credential: CredentialRecord?
-    public var clientCert: ClientCertificateRecord?
     public var cookies: CookieKeeping?
-    public var proxy: ProxyRecord?
+    public var access = AccessChoices()
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
     public var maxActive: Int?
@@ -36,12 +34,9 @@ public struct ProfileInput: WireInput, Hashable {
             .optional(
                 "languages", \.languages, "Language tags in order of preference, for Accept-Language.", .count(0...32),
                 example: ["de", "en"]),
-            .optional("credential", \.credential, "Sent to its origins only; default is that of base_url."),
-            .optional(
-                "client_cert", \.clientCert, "Shown to servers of base_url's origin that ask for a client certificate."),
             .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
-            .optional("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128"),
-        ], (TaskFields.request + TaskFields.caching).fields(ofProfile: \.choices),
+        ], TaskFields.access.fields(ofProfile: \.access),
+        (TaskFields.request + TaskFields.caching).fields(ofProfile: \.choices),
         [
             .optional(
                 "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true])
@@ -63,10 +58,10 @@ public struct ProfileInput: WireInput, Hashable {
         var profile = Profile(name: name)
         profile.headers = headers?.fields ?? []
         profile.languages = languages ?? []
-        profile.credential = credential?.credential
-        profile.clientCertificate = clientCert?.files
+        profile.credential = access.credential.applied(to: nil)?.credential
+        profile.clientCertificate = access.clientCert.applied(to: nil)?.files
         profile.keepsCookies = cookies == .jar
-        profile.proxy = proxy?.settings
+        profile.proxy = access.proxy.applied(to: nil)?.settings
         profile.choices = choices
         profile.cacheKey = cacheKey?.rule
         profile.maxActive = maxActive

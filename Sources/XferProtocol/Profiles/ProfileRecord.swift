@@ -8,10 +8,8 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var headers: HeaderList?
     public var headerRules: [HeaderRuleInput]?
     public var languages: [String]?
-    public var credential: CredentialRecord?
-    public var clientCert: ClientCertificateRecord?
     public var cookies: OpenEnum<CookieKeeping>?
-    public var proxy: ProxyRecord?
+    public var access = AccessChoices()
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
     public var maxActive: Int?
@@ -27,10 +25,8 @@ public struct ProfileRecord: WireRecord, Hashable {
         headers = profile.headers.isEmpty ? nil : HeaderList(profile.headers).redacted
         headerRules = profile.headerRules.isEmpty ? nil : profile.headerRules.map { HeaderRuleInput($0) }
         languages = profile.languages.isEmpty ? nil : profile.languages
-        credential = profile.credential.map { CredentialRecord(masking: $0) }
-        clientCert = profile.clientCertificate.map { ClientCertificateRecord($0) }
+        access = AccessChoices(masking: profile)
         cookies = profile.keepsCookies ? OpenEnum(.jar) : nil
-        proxy = profile.proxy.map { ProxyRecord(masking: $0) }
         choices = profile.choices
         cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
         maxActive = profile.maxActive
@@ -47,11 +43,9 @@ public struct ProfileRecord: WireRecord, Hashable {
             .optional("headers", \.headers, "Header fields of requests that have none of the same name."),
             .optional("header_rules", \.headerRules, "Changes to the header fields by host."),
             .optional("languages", \.languages, "Language tags, for Accept-Language."),
-            .optional("credential", \.credential, "Set when there is one; its values are ***."),
-            .optional("client_cert", \.clientCert, "Files of a client certificate."),
             .optional("cookies", \.cookies, "jar where cookies are kept."),
-            .optional("proxy", \.proxy, "The proxy to go through."),
-        ], (TaskFields.request + TaskFields.caching).fields(ofProfileRecord: \.choices),
+        ], TaskFields.access.fields(ofProfileRecord: \.access),
+        (TaskFields.request + TaskFields.caching).fields(ofProfileRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache.")
         ], TaskFields.conditions.fields(ofProfileRecord: \.choices),

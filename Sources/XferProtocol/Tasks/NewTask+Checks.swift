@@ -60,16 +60,15 @@ extension NewTask {
 
     /// The response is kept by the service: nothing is published.
     private func checkResponse() throws(WireError) {
-        let files = [
-            ("output", output != nil), ("dir", dir != nil), ("on_conflict", onConflict != nil),
-            ("checksum", checksum != nil), ("mode", mode != nil), ("remote_time", remoteTime != nil),
-            ("segments", segments != nil), ("resume", resume != nil), ("finalize", finalize != nil),
-            ("post_process", postProcess != nil),
-        ]
-        if let (field, _) = files.first(where: \.1) {
-            throw Self.conflict(field, "kind download; the response of other kinds is kept for task.result")
+        let field = Self.wireFields.first { Self.fieldsOfDownloads.contains($0.name) && $0.encode(self) != nil }
+        if let field {
+            throw Self.conflict(field.name, "kind download; the response of other kinds is kept for task.result")
         }
     }
+
+    private static let fieldsOfDownloads = Set(
+        ["output", "dir", "checksum", "resume"] + TaskFields.destination.namesOfDownloads()
+            + TaskFields.completion.namesOfDownloads() + TaskFields.segments.namesOfDownloads())
 
     private func checkUpload() throws(WireError) {
         guard source != nil || body != nil || parts != nil else {

@@ -39,12 +39,10 @@ extension NewTask {
             upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot,
-            coalesces: coalesce ?? true,
-            completion: TaskCompletion(
-                finalize: finalize ?? .auto, postProcess: postProcess, onComplete: onComplete, onError: onError))
-        specification.schedule = TaskSchedule(
-            notBefore: notBefore, window: window?.window, deadline: deadline, after: after?.map(\.id).unrepeated ?? [])
-        specification.segments = segments
+            coalesces: coalesce ?? true)
+        specification.completion.apply(completion)
+        specification.schedule.after = after?.map(\.id).unrepeated ?? []
+        specification.schedule.apply(schedule)
         specification.apply(limits)
         return specification
     }
@@ -59,10 +57,10 @@ extension NewTask {
         fields.parameters = params?.parameters
         fields.content = content
         fields.uploadProtocol = upload ?? .plain
-        fields.credential = credential.map(\.credential)
-        fields.clientCertificate = clientCert.map(\.files)
-        fields.usesCookies = cookies
-        fields.proxy = proxy.map(\.settings)
+        fields.credential = access.credential.map(\.credential)
+        fields.clientCertificate = access.clientCert.map(\.files)
+        fields.usesCookies = access.cookies
+        fields.proxy = access.proxy.map(\.settings)
         fields.choices = choices
         fields.cacheKey = cacheKey.map(\.rule)
         return fields
@@ -93,12 +91,9 @@ extension NewTask {
     /// Where the file goes.
     public func destination(defaultDirectory: String) -> Destination {
         let place = DestinationPath(directory: dir ?? defaultDirectory, output: output)
-        return Destination(
-            directory: place.directory,
-            name: place.name,
-            onConflict: onConflict ?? .rename,
-            mode: mode?.bits,
-            usesRemoteTime: remoteTime ?? false)
+        var destination = Destination(directory: place.directory, name: place.name)
+        destination.apply(self.destination)
+        return destination
     }
 }
 

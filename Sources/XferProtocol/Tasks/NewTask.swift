@@ -16,37 +16,26 @@ public struct NewTask: WireInput, Hashable {
     public var spool: Bool?
     public var output: String?
     public var dir: String?
-    public var onConflict: ConflictPolicy?
+    public var destination = Destination.Choices()
     public var checksum: Checksum?
-    public var mode: FileMode?
-    public var remoteTime: Bool?
     public var priority: Priority?
     public var group: String?
     public var label: String?
     public var clientKey: String?
     public var slot: String?
-    public var finalize: FinalizeMode?
-    public var postProcess: String?
-    public var onComplete: String?
-    public var onError: String?
+    public var completion = TaskCompletion.Choices()
     public var coalesce: Bool?
     public var paused: Bool?
     public var after: [TaskReference]?
-    public var notBefore: Timestamp?
-    public var window: WindowRecord?
-    public var deadline: Timestamp?
+    public var schedule = TaskSchedule.Choices()
     public var limits = TaskSpecification.Limits()
     public var retryFailed: Bool?
-    public var segments: SegmentCount?
     public var resume: ResumeMode?
     public var profile: String?
     public var choices = TransferRequest.Choices()
     public var parse: [ResponseParser]?
     public var stripNulls: Bool?
-    public var credential = Patch<CredentialRecord>.unchanged
-    public var clientCert = Patch<ClientCertificateRecord>.unchanged
-    public var cookies = Patch<Bool>.unchanged
-    public var proxy = Patch<ProxyRecord>.unchanged
+    public var access = AccessChoices()
     public var cacheKey = Patch<CacheKeyInput>.unchanged
     public var policy: String?
     public var meta: JSONValue?
@@ -112,17 +101,13 @@ public struct NewTask: WireInput, Hashable {
                 .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/home/ada/Downloads"
             )
             .restricted(to: .ownFiles),
-            .optional(
-                "on_conflict", \.onConflict,
-                "If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if newer); "
-                    + "default rename."),
+        ], TaskFields.destination.fields(ofTask: \.destination),
+        [
             .optional(
                 "checksum", \.checksum,
                 "The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1 or md5, "
                     + "in hex or base64.",
                 example: "sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
-            .optional("mode", \.mode, "Permission bits of the file, octal text.", example: "0640"),
-            .optional("remote_time", \.remoteTime, "Give the file the server's Last-Modified time; default false."),
             .optional("priority", \.priority, "Strict order of starting; default normal.")
                 .restricted(to: .grantedPriority),
             .optional(
@@ -139,25 +124,8 @@ public struct NewTask: WireInput, Hashable {
                 "slot", \.slot,
                 "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
                 .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
-            .optional(
-                "finalize", \.finalize,
-                "Of a download: auto publishes the file once it is whole and right, manual keeps it staged until task.commit; "
-                    + "default auto."),
-            .optional(
-                "post_process", \.postProcess,
-                "Of a download: the operator's hook that works on the file before it is staged or published.",
-                .length(1...64)
-            )
-            .restricted(to: .guestHooks),
-            .optional(
-                "on_complete", \.onComplete, "The operator's hook that is told once the task has completed.",
-                .length(1...64)
-            )
-            .restricted(to: .guestHooks),
-            .optional(
-                "on_error", \.onError, "The operator's hook that is told once the task has failed.", .length(1...64)
-            )
-            .restricted(to: .guestHooks),
+        ], TaskFields.completion.fields(ofTask: \.completion),
+        [
             .optional(
                 "coalesce", \.coalesce,
                 "Whether it may share one request with tasks that ask for the same; each gets its own copy. Default true."
@@ -168,26 +136,14 @@ public struct NewTask: WireInput, Hashable {
                 "Tasks that have to complete before it starts; if one ends otherwise, it fails with dependency_failed. "
                     + "Negative numbers count back within the same call: -1 is the task before this one.",
                 .count(0...TaskLimits.dependencies), example: [16]),
-            .optional("not_before", \.notBefore, "It does not start before.", example: "2026-01-02T22:00:00Z"),
-            .optional(
-                "window", \.window, "It runs within these times only; outside them it stops and waits.",
-                example: ["times": ["22:00-06:00"], "days": ["sat", "sun"], "zone": "Europe/Berlin"]),
-            .optional(
-                "deadline", \.deadline, "It fails then with deadline_exceeded unless it has ended or is staged.",
-                example: "2026-01-03T06:00:00Z"),
-        ], TaskFields.retries.fields(ofTask: \.limits),
+        ], TaskFields.schedule.fields(ofTask: \.schedule), TaskFields.retries.fields(ofTask: \.limits),
         [
             .optional(
                 "retry_failed", \.retryFailed,
                 "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
                     + "Default false.")
-        ], TaskFields.rates.fields(ofTask: \.limits),
+        ], (TaskFields.rates + TaskFields.segments).fields(ofTask: \.limits),
         [
-            .optional(
-                "segments", \.segments,
-                "Of a download: how many parts of it are fetched at the same time, each over a connection of its own, where the "
-                    + "server can; auto measures what helps. Default is download.segments.",
-                example: 4),
             .optional(
                 "resume", \.resume,
                 "Whether kept bytes may be continued without a validator (unsafe); default auto: they are not."),
@@ -203,15 +159,7 @@ public struct NewTask: WireInput, Hashable {
                 .count(0...8)),
             .optional(
                 "strip_nulls", \.stripNulls, "Leave null members of objects out of what parse made; default false."),
-            .patch("credential", \.credential, "Who the service claims to be; sent to its origins only."),
-            .patch(
-                "client_cert", \.clientCert, "Shown to servers of the URL's origin that ask for one; operators only."
-            )
-            .restricted(to: .operators),
-            .patch("cookies", \.cookies, "Whether the profile's cookies are sent and kept; default is the profile's."),
-            .patch("proxy", \.proxy, "The proxy to go through.", example: "http://proxy.example.org:3128")
-                .restricted(to: .noProfileSecrets),
-        ], TaskFields.caching.fields(ofTask: \.choices),
+        ], TaskFields.access.fields(ofTask: \.access), TaskFields.caching.fields(ofTask: \.choices),
         [
             .patch(
                 "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",

@@ -8,24 +8,21 @@ public struct TaskChanges: WireInput, Hashable {
     public var group = Patch<String>.unchanged
     public var label = Patch<String>.unchanged
     public var meta = Patch<JSONValue>.unchanged
-    public var notBefore = Patch<Timestamp>.unchanged
-    public var window = Patch<WindowRecord>.unchanged
-    public var deadline = Patch<Timestamp>.unchanged
 
     // Only while not running.
     public var dir: String?
     public var output = Patch<String>.unchanged
-    public var onConflict: ConflictPolicy?
     public var checksum = Patch<Checksum>.unchanged
-    public var segments = Patch<SegmentCount>.unchanged
     public var headers: HeaderList?
-    public var credential = Patch<CredentialRecord>.unchanged
     public var policy = Patch<String>.unchanged
     public var after = Patch<[TaskID]>.unchanged
 
     /// Some in any unfinished state, the others only while not running: see `ChoiceField.Change`.
     public var choices = TransferRequest.Choices()
     public var limits = TaskSpecification.Limits()
+    public var destination = Destination.Choices()
+    public var schedule = TaskSchedule.Choices()
+    public var access = AccessChoices()
 
     public init() {}
 
@@ -40,10 +37,8 @@ public struct TaskChanges: WireInput, Hashable {
             .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
         ], (TaskFields.retries + TaskFields.rates).fields(ofChanges: \.limits),
         TaskFields.conditions.fields(ofChanges: \.choices), TaskFields.progress.fields(ofChanges: \.limits),
+        TaskFields.schedule.fields(ofChanges: \.schedule),
         [
-            .patch("not_before", \.notBefore, "It does not start before; null is at any time."),
-            .patch("window", \.window, "It runs within these times only; null is at any time."),
-            .patch("deadline", \.deadline, "It fails then unless it has ended or is staged; null is never."),
             .optional(
                 "dir", \.dir, "Absolute path of the directory; only while not running.",
                 .length(1...TaskLimits.pathLength), .printable, .absolutePath
@@ -54,16 +49,15 @@ public struct TaskChanges: WireInput, Hashable {
                 .length(1...TaskLimits.pathLength), .printable, .fileName
             )
             .restricted(to: .ownFiles),
-            .optional("on_conflict", \.onConflict, "If the name is taken; only while not running."),
-            .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running."),
-            .patch(
-                "segments", \.segments,
-                "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
-                example: 4),
+        ], TaskFields.destination.fields(ofChanges: \.destination),
+        [
+            .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running.")
+        ], TaskFields.segments.fields(ofChanges: \.limits),
+        [
             .optional("headers", \.headers, "All header fields to send; only while not running.")
-                .restricted(to: .noProfileSecrets),
-            .patch("credential", \.credential, "Who the service claims to be; null is none; only while not running."),
-        ], (TaskFields.request + TaskFields.caching).fields(ofChanges: \.choices),
+                .restricted(to: .noProfileSecrets)
+        ], TaskFields.access.fields(ofChanges: \.access),
+        (TaskFields.request + TaskFields.caching).fields(ofChanges: \.choices),
         [
             .patch(
                 "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
@@ -82,9 +76,12 @@ public struct TaskChanges: WireInput, Hashable {
     /// The first named field that a running task refuses, nil when there is none.
     public var fieldRefusedWhileRunning: String? {
         let names =
-            ["dir", "output", "on_conflict", "checksum", "segments", "headers", "credential", "policy", "after"]
+            ["dir", "output", "checksum", "headers", "policy", "after"]
             + (TaskFields.request + TaskFields.caching + TaskFields.conditions).namesRefusedWhileRunning()
-            + (TaskFields.retries + TaskFields.rates + TaskFields.progress).namesRefusedWhileRunning()
+            + (TaskFields.retries + TaskFields.rates + TaskFields.progress + TaskFields.segments)
+            .namesRefusedWhileRunning()
+            + TaskFields.destination.namesRefusedWhileRunning() + TaskFields.schedule.namesRefusedWhileRunning()
+            + TaskFields.access.namesRefusedWhileRunning()
         return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
     }
 
@@ -112,21 +109,15 @@ public struct TaskChanges: WireInput, Hashable {
         specification.apply(limits)
         specification.policy = policy.applied(to: specification.policy)
         specification.checksum = checksum.applied(to: specification.checksum)
-        specification.segments = segments.applied(to: specification.segments)
         apply(to: &specification.destination)
         apply(to: &specification.request)
-        apply(to: &specification.schedule)
-    }
-
-    private func apply(to schedule: inout TaskSchedule) {
-        schedule.notBefore = notBefore.applied(to: schedule.notBefore)
-        schedule.window = window.map(\.window).applied(to: schedule.window)
-        schedule.deadline = deadline.applied(to: schedule.deadline)
-        schedule.after = after.map(\.unrepeated).applied(to: schedule.after) ?? []
+        specification.schedule.apply(schedule)
+        specification.schedule.after =
+            after.map(\.unrepeated).applied(to: specification.schedule.after) ?? []
     }
 
     private func apply(to destination: inout Destination) {
-        if let onConflict { destination.onConflict = onConflict }
+        destination.apply(self.destination)
         guard dir != nil || output.isChange else { return }
         let place = DestinationPath(
             directory: dir ?? destination.directory, output: output.applied(to: destination.name))
@@ -136,8 +127,8 @@ public struct TaskChanges: WireInput, Hashable {
 
     private func apply(to request: inout TransferRequest) {
         if let headers { request.headers = headers.fields }
-        request.credential = credential.map(\.credential).applied(to: request.credential)
-        if credential.isChange { request.usesProfileCredential = false }
+        request.credential = access.credential.map(\.credential).applied(to: request.credential)
+        if access.credential.isChange { request.usesProfileCredential = false }
         request.apply(choices)
     }
 }

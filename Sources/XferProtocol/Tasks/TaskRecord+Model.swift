@@ -42,12 +42,12 @@ extension TaskRecord {
         label = specification.label
         clientKey = specification.clientKey
         slot = specification.slot
-        let completion = specification.completion
-        finalize = completion.finalize == .auto ? nil : OpenEnum(completion.finalize)
-        (postProcess, onComplete, onError) = (completion.postProcess, completion.onComplete, completion.onError)
+        specification.completion.show(in: &completion)
         coalesce = specification.coalesces ? nil : false
-        show(specification.schedule)
-        limits = specification.limits
+        after = specification.schedule.after.isEmpty ? nil : specification.schedule.after
+        specification.schedule.show(in: &schedule)
+        specification.show(in: &limits)
+        if specification.kind != .download { limits.segments = .unchanged }
         profile = specification.profile
         if specification.kind == .upload {
             upload = OpenEnum(specification.upload.uploadProtocol)
@@ -57,19 +57,11 @@ extension TaskRecord {
         parse = specification.response.parsers.isEmpty ? nil : specification.response.parsers.map { OpenEnum($0) }
         stripNulls = specification.response.stripsNulls ? true : nil
         if specification.kind == .download {
-            segments = specification.segments
             resume = OpenEnum(specification.resumesUnsafely ? .unsafe : .auto)
         }
         policy = specification.policy
         // Stored as text that was JSON when the task was added.
         meta = specification.meta.flatMap { try? JSONValue(parsing: $0.utf8) }
-    }
-
-    private mutating func show(_ schedule: TaskSchedule) {
-        after = schedule.after.isEmpty ? nil : schedule.after
-        notBefore = schedule.notBefore
-        window = schedule.window.map { WindowRecord($0) }
-        deadline = schedule.deadline
     }
 
     private mutating func show(_ request: TransferRequest) {
@@ -78,19 +70,14 @@ extension TaskRecord {
         headers = request.headers.isEmpty ? nil : HeaderList(request.headers).redacted
         choices = request.choices
         body = request.bodySummary.map { BodyRecord($0) }
-        credential = request.credential.map { CredentialRecord(masking: $0) }
-        clientCert = request.clientCertificate.map { ClientCertificateRecord($0) }
-        cookies = request.usesCookies ? true : nil
+        access = AccessChoices(masking: request)
         cacheKey = request.caching.key.map { CacheKeyInput(masking: $0) }
-        proxy = request.proxy.map { ProxyRecord(masking: $0) }
     }
 
     private mutating func show(_ destination: Destination) {
         output = destination.name
         dir = destination.directory
-        onConflict = OpenEnum(destination.onConflict)
-        mode = destination.mode.flatMap { FileMode(bits: $0) }
-        remoteTime = destination.usesRemoteTime
+        destination.show(in: &self.destination)
     }
 
     private mutating func show(_ outcome: TaskOutcome) {

@@ -25,36 +25,25 @@ public struct TaskRecord: WireRecord, Hashable {
     public var spool: Bool?
     public var output: String?
     public var dir: String?
-    public var onConflict: OpenEnum<ConflictPolicy>?
+    public var destination = Destination.Choices()
     public var checksum: String?
-    public var mode: FileMode?
-    public var remoteTime: Bool?
     public var priority: OpenEnum<Priority>?
     public var group: String?
     public var batch: BatchID?
     public var label: String?
     public var clientKey: String?
     public var slot: String?
-    public var finalize: OpenEnum<FinalizeMode>?
-    public var postProcess: String?
-    public var onComplete: String?
-    public var onError: String?
+    public var completion = TaskCompletion.Choices()
     public var coalesce: Bool?
     public var after: [TaskID]?
-    public var notBefore: Timestamp?
-    public var window: WindowRecord?
-    public var deadline: Timestamp?
+    public var schedule = TaskSchedule.Choices()
     public var limits = TaskSpecification.Limits()
-    public var segments: SegmentCount?
     public var resume: OpenEnum<ResumeMode>?
     public var profile: String?
     public var choices = TransferRequest.Choices()
     public var parse: [OpenEnum<ResponseParser>]?
     public var stripNulls: Bool?
-    public var credential: CredentialRecord?
-    public var clientCert: ClientCertificateRecord?
-    public var cookies: Bool?
-    public var proxy: ProxyRecord?
+    public var access = AccessChoices()
     public var cacheKey: CacheKeyInput?
     public var policy: String?
     public var meta: JSONValue?
@@ -105,41 +94,29 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("spool", \.spool, "Whether the files that are sent are copied first."),
             .optional("output", \.output, "The file's name that was asked for."),
             .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
-            .optional("on_conflict", \.onConflict, "What happens if the name is taken."),
+        ], TaskFields.destination.fields(ofRecord: \.destination),
+        [
             .optional("checksum", \.checksum, "The digest that the bytes must have."),
-            .optional("mode", \.mode, "Permission bits of the file, octal text."),
-            .optional("remote_time", \.remoteTime, "Whether the file takes the server's Last-Modified time."),
             .optional("priority", \.priority, "Strict order of starting."),
             .optional("group", \.group, "The owner's group it is in."),
             .optional("batch", \.batch, "The batch it was added with."),
             .optional("label", \.label, "A text for people."),
             .optional("client_key", \.clientKey, "What makes adding it safe to repeat."),
             .optional("slot", \.slot, "The slot it was added to; it is in it until it ends."),
-            .optional("finalize", \.finalize, "Who gives the file its name: manual waits for task.commit."),
-            .optional(
-                "post_process", \.postProcess, "The hook that works on the file before it is staged or published."),
-            .optional("on_complete", \.onComplete, "The hook that is told once it has completed."),
-            .optional("on_error", \.onError, "The hook that is told once it has failed."),
+        ], TaskFields.completion.fields(ofRecord: \.completion),
+        [
             .optional("coalesce", \.coalesce, "False when it shares its request with no other task."),
             .optional("after", \.after, "Tasks that have to complete before it starts."),
-            .optional("not_before", \.notBefore, "It does not start before."),
-            .optional("window", \.window, "It runs within these times only."),
-            .optional("deadline", \.deadline, "It fails then unless it has ended or is staged."),
-        ], (TaskFields.retries + TaskFields.rates).fields(ofRecord: \.limits),
+        ], TaskFields.schedule.fields(ofRecord: \.schedule),
+        (TaskFields.retries + TaskFields.rates + TaskFields.segments).fields(ofRecord: \.limits),
         [
-            .optional(
-                "segments", \.segments, "How many parts are fetched at the same time; absent is the service's default."),
             .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
             .optional("profile", \.profile, "Whose defaults it took over."),
         ], TaskFields.request.fields(ofRecord: \.choices),
         [
             .optional("parse", \.parse, "What task.result makes of the response."),
             .optional("strip_nulls", \.stripNulls, "Whether null members are left out of that."),
-            .optional("credential", \.credential, "Set when there is one; its values are ***."),
-            .optional("client_cert", \.clientCert, "The task's own client certificate."),
-            .optional("cookies", \.cookies, "Whether the profile's cookies are used."),
-            .optional("proxy", \.proxy, "The proxy it goes through; secrets are ***."),
-        ], TaskFields.caching.fields(ofRecord: \.choices),
+        ], TaskFields.access.fields(ofRecord: \.access), TaskFields.caching.fields(ofRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What stands for the URL in the cache.")
         ], TaskFields.conditions.fields(ofRecord: \.choices), TaskFields.progress.fields(ofRecord: \.limits),

@@ -1,25 +1,17 @@
 public import StrictJSON
+public import XferModel
 
 /// Permission bits of a file as octal text, `"0640"`: a JSON number would be read as decimal.
-public struct FileMode: WireValue, Hashable {
-    /// 0 … 0o777.
-    public let bits: UInt16
-
-    /// Nil beyond 0o777.
-    public init?(bits: UInt16) {
-        guard bits <= 0o777 else { return nil }
-        self.bits = bits
-    }
-
-    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+extension FileMode: WireValue {
+    public init(wire value: JSONValue, mode _: WireMode) throws(WireError) {
         guard case .string(let text) = value else {
             throw .wrongType(expected: "an octal mode in a string, such as \"0640\"")
         }
         guard (3...4).contains(text.utf8.count), text.utf8.count == 3 || text.hasPrefix("0"),
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }),
-            let bits = UInt16(text, radix: 8)
+            let mode = UInt16(text, radix: 8).flatMap(FileMode.init(bits:))
         else { throw WireError(.invalidValue, expected: "an octal mode such as \"0640\"") }
-        self.bits = bits
+        self = mode
     }
 
     public var wire: JSONValue {

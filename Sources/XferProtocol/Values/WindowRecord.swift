@@ -54,6 +54,17 @@ public struct WindowRecord: WireInput, Hashable {
     }
 }
 
+/// On the wire a window is a `WindowRecord`.
+extension TimeWindow: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        self = try WindowRecord(wire: value, mode: mode).window
+    }
+
+    public var wire: JSONValue { WindowRecord(self).wire }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue { WindowRecord.schema(in: &schemas) }
+}
+
 extension Weekday: WireEnum {}
 
 /// `HH:MM-HH:MM`.

@@ -38,15 +38,19 @@ struct WindowArgumentTests {
                 access: add.access,
                 scheduling: add.scheduling), count: 1)
         let task = template.task("https://example.org/f")
-        #expect(task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))] && task.window?.days == [.sunday])
-        #expect(task.notBefore != nil && task.deadline != nil)
+        #expect(
+            task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))]
+                && task.schedule.window.applied(to: nil)?.days == [.sunday])
+        #expect(task.schedule.notBefore.isChange && task.schedule.deadline.isChange)
 
         let update = try UpdateCommand.parse([
             "7", "--after", "3", "--clear", "window", "--deadline", "2026-01-06T12:00:00Z", "--segments", "auto",
         ])
         let changes = try update.changes()
-        #expect(changes.after == .set([TaskID(3)]) && changes.window == .clear && changes.notBefore == .unchanged)
-        #expect(changes.segments == .set(.automatic))
-        #expect(try UpdateCommand.parse(["7", "--clear", "segments"]).changes().segments == .clear)
+        #expect(
+            changes.after == .set([TaskID(3)]) && changes.schedule.window == .clear
+                && changes.schedule.notBefore == .unchanged)
+        #expect(changes.limits.segments == .set(.automatic))
+        #expect(try UpdateCommand.parse(["7", "--clear", "segments"]).changes().limits.segments == .clear)
     }
 }

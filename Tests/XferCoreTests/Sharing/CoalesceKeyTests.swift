@@ -35,7 +35,7 @@ import XferTestSupport
         Change("directory") { $0.destination.directory = "/elsewhere" },
         Change("name") { $0.destination.name = "x" },
         Change("conflict") { $0.destination.onConflict = .overwrite },
-        Change("mode") { $0.destination.mode = 0o600 },
+        Change("mode") { $0.destination.mode = FileMode(bits: 0o600) },
         Change("checksum") { $0.checksum = Checksum(algorithm: .md5, bytes: [UInt8](repeating: 1, count: 16)) },
         Change("kind") { $0.kind = .data },
         Change("accepted types") { $0.request.acceptedTypes = ["image/png"] },

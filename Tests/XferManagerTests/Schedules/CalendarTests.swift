@@ -177,7 +177,7 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
         await #expect(throws: ManagerError.self) {
             try await update(id, in: manager) {
-                $0.window = .set(WindowRecord(TimeWindow(days: [.monday], zone: "Nowhere")))
+                $0.schedule.window = .set(TimeWindow(days: [.monday], zone: "Nowhere"))
             }
         }
         #expect(try await task(id, in: manager).specification.schedule.isEmpty)
@@ -195,15 +195,15 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("it runs") { await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000 }
         let window = try Self.night()
-        let held = try await update(id, in: manager) { $0.window = .set(WindowRecord(window)) }
+        let held = try await update(id, in: manager) { $0.schedule.window = .set(window) }
         #expect(held.wait == Wait(.schedule, until: at("2026-01-05T21:00:00Z")))
         gate.open()
         let later = try await update(id, in: manager) {
-            $0.window = .clear
-            $0.notBefore = .set(at("2026-01-07T00:00:00Z"))
+            $0.schedule.window = .clear
+            $0.schedule.notBefore = .set(at("2026-01-07T00:00:00Z"))
         }
         #expect(later.wait == Wait(.schedule, until: at("2026-01-07T00:00:00Z")))
-        let free = try await update(id, in: manager) { $0.notBefore = .clear }
+        let free = try await update(id, in: manager) { $0.schedule.notBefore = .clear }
         #expect(free.state == .queued && free.wait == nil)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)

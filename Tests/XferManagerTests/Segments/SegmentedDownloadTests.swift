@@ -45,7 +45,7 @@ import XferTestSupport
         try await eventually("it brings bytes") {
             await segmented.manager.queries.progress(of: [id])[id]?.received == 20_000
         }
-        let four = TaskChanges.changing { $0.segments = .set(.exactly(4)) }
+        let four = TaskChanges.changing { $0.limits.segments = .set(.exactly(4)) }
         await #expect(throws: ManagerError.self) {
             try await segmented.manager.tasks.update(id, four, for: SegmentFixture.caller)
         }

@@ -127,7 +127,7 @@ extension DownloadRun {
 
     private func attributes(length: Int64, whole: FileFacts?) -> Publisher.Attributes {
         Publisher.Attributes(
-            length: length, mode: specification.destination.mode ?? settings.fileMode,
+            length: length, mode: specification.destination.mode?.bits ?? settings.fileMode,
             modifiedAt: specification.destination.usesRemoteTime ? lastModified.flatMap(HTTPDate.parse) : nil,
             whole: whole)
     }
