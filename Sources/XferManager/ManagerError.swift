@@ -1,5 +1,7 @@
 import XferFiles
 public import XferModel
+public import XferProtocol
+import XferStore
 
 /// Why the manager refused a call. Each case is one error on the wire.
 public enum ManagerError: Error, Hashable, Sendable {
@@ -45,5 +47,106 @@ extension ManagerError {
     static var outOfDescriptors: ManagerError {
         .limitExceeded(
             reason: "file descriptors are in use; try again when transfers have ended", limit: Descriptors.limit)
+    }
+}
+
+extension ManagerError {
+    /// The error as callers get it.
+    public var failure: RPCFailure {
+        switch self {
+        case .invalidField(let path, let reason, let expected):
+            RPCFailure(
+                .invalidParams, "\(path): \(reason)",
+                data: ErrorData(reason: "invalid_value", path: path, expected: expected))
+        case .notFound(let id):
+            .noSuchTask(id)
+        case .cacheEntryNotFound(let id):
+            RPCFailure(
+                .notFound, "there is no entry \(id) in the cache", data: ErrorData(reason: "not_found", path: "id"))
+        case .dependencyNotFound(let id, let path):
+            RPCFailure(
+                .notFound, "\(path): there is no task \(id)",
+                data: ErrorData(reason: "not_found", path: path, taskID: id))
+        case .invalidState(let id, let state, let reason):
+            RPCFailure(
+                .invalidState, "task \(id) is \(state.rawValue): \(reason)",
+                data: ErrorData(reason: "invalid_state", taskID: id, state: state))
+        case .noResult(let id, let state):
+            RPCFailure(
+                .invalidState, "task \(id) is \(state.rawValue) and has no response that is kept",
+                data: ErrorData(reason: "no_result", taskID: id, state: state))
+        case .permissionDenied(let path, let reason):
+            RPCFailure(
+                .permissionDenied, path.map { "\($0): \(reason)" } ?? reason,
+                data: ErrorData(reason: "permission_denied", path: path))
+        case .keyReused(let existing):
+            RPCFailure(
+                .conflict, "client_key names task \(existing), which was added with another request",
+                data: ErrorData(reason: "key_reused", path: "client_key", taskID: existing))
+        case .notCommitted(let id, let reason, let message):
+            RPCFailure(
+                .conflict, "task \(id) stays staged: \(message)",
+                data: ErrorData(reason: reason.rawValue, taskID: id, state: .staged))
+        case .noBytes(let id, let state, let reason):
+            RPCFailure(
+                .invalidState, "task \(id) is \(state.rawValue): \(reason)",
+                data: ErrorData(reason: "no_bytes", taskID: id, state: state))
+        case .batchKeyReused(let existing):
+            RPCFailure(
+                .conflict, "client_key names batch \(existing), which was added with other parameters",
+                data: ErrorData(reason: "key_reused", path: "client_key"))
+        case .batchNotFound(let id):
+            RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
+        case .groupNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no group \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
+        case .limitExceeded(let reason, let limit):
+            RPCFailure(
+                .limitExceeded, "more than \(limit) \(reason)",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: limit)))
+        case .policyNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no trust policy \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
+        case .policyInUse(let name, let task):
+            RPCFailure(
+                .conflict, "trust policy \"\(name)\" is named by unfinished tasks, task \(task) among them",
+                data: ErrorData(reason: "in_use", path: "name", taskID: task))
+        case .policyIsConfigured(let name):
+            RPCFailure(
+                .conflict, "trust policy \"\(name)\" is written in the configuration file and changed there",
+                data: ErrorData(reason: "read_only", path: "name"))
+        case .profileNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no profile \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
+        case .profileIsConfigured(let name):
+            RPCFailure(
+                .conflict, "profile \"\(name)\" is written in the configuration file and changed there",
+                data: ErrorData(reason: "read_only", path: "name"))
+        case .rejectedByPolicy(let path, let reason):
+            RPCFailure(
+                .rejectedByPolicy, "\(path): \(reason)", data: ErrorData(reason: "rejected_by_policy", path: path))
+        case .storageUnavailable(let reason):
+            RPCFailure(
+                .storageUnavailable, "the database cannot be written: \(reason). Nothing was changed",
+                data: ErrorData(reason: "storage_unavailable"))
+        case .shuttingDown:
+            RPCFailure(
+                .shuttingDown, "the daemon is stopping and takes no new work", data: ErrorData(reason: "shutting_down"))
+        }
+    }
+}
+
+extension ManagerError {
+    /// Why a staged task could not be published.
+    init(notCommitted id: TaskID, _ error: any Error) {
+        switch error {
+        case let error as ManagerError: self = error
+        case let error as TransferError: self = .notCommitted(id, error.reason, error.message)
+        case let error as FileError:
+            self = .notCommitted(id, error.transferError.reason, error.description)
+        case StoreError.degraded(let reason): self = .storageUnavailable(reason: reason)
+        case let error as StoreError: self = .storageUnavailable(reason: error.description)
+        default: self = .notCommitted(id, .internalError, "\(error)")
+        }
     }
 }

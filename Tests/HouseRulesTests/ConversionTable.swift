@@ -13,10 +13,10 @@ enum ConversionTable {
 
     static let rows: [Row] = [
         Row(
-            path: "Sources/XferFiles/Directories/FileStatus.swift", code: "UInt16(facts.st_mode & 0o7777)",
+            path: "Sources/XferFiles/Reading/FileStatus.swift", code: "UInt16(facts.st_mode & 0o7777)",
             reason: "masked to 12 bits"),
         Row(
-            path: "Sources/XferFiles/Reading/FileFacts+Status.swift", code: "Int64(facts.st_size)",
+            path: "Sources/XferFiles/Reading/FileStatus.swift", code: "Int64(facts.st_size)",
             reason: "off_t has 64 bits"),
         Row(
             path: "Sources/XferStore/Lists/History.swift", code: "Int64($0.offset)", reason: "Int has 64 bits"),

@@ -31,3 +31,57 @@ public struct CacheKey: Hashable, Sendable {
     /// unrequested partial response may have been kept as the whole.
     private static let form = "cache key 2"
 }
+
+/// Which of several responses to a URL a request is for: the request fields that `Vary` names (RFC 9111 §4.1).
+///
+/// Kept as digests with the database's key: they may hold secrets.
+public enum Variant {
+    /// The values of the request fields that `Vary` names. Nil when a digest cannot be made.
+    ///
+    /// - Parameter fields: what the request was sent with at its last hop.
+    public static func selected(
+        by head: ResponseHead, sent fields: [HeaderField], digest: KeyedDigest
+    ) -> [HeaderField]? {
+        var variant: [HeaderField] = []
+        for name in names(in: head) {
+            guard let value = value(of: name, in: fields, digest) else { return nil }
+            variant.append(HeaderField(name: name, value: value))
+        }
+        return variant
+    }
+
+    /// Whether a request that sends `fields` selects the response with this variant.
+    public static func matches(_ variant: [HeaderField], sent fields: [HeaderField], digest: KeyedDigest) -> Bool {
+        variant.allSatisfy { value(of: $0.name, in: fields, digest) == $0.value }
+    }
+
+    /// Why the response cannot be matched to any request; nil when it can.
+    static func refusal(of head: ResponseHead, usesCookies: Bool) -> String? {
+        let names = names(in: head)
+        if names.contains("*") { return "the server does not say by what it varies (Vary: *)" }
+        // The cookies of the jar are not known here.
+        if usesCookies, names.contains("cookie") { return "it varies with cookies, which change" }
+        return nil
+    }
+
+    private static func names(in head: ResponseHead) -> [String] {
+        let listed = head.fields.filter { $0.name.equalsIgnoringASCIICase("Vary") }.flatMap { field in
+            field.value.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        }
+        return Set(listed.filter { !$0.isEmpty }).sorted()
+    }
+
+    /// Empty for an absent field, which matches only where it is absent, too.
+    private static func value(of name: String, in fields: [HeaderField], _ digest: KeyedDigest) -> String? {
+        let lines = fields.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
+        if lines.isEmpty { return "" }
+        // Lines of one name are one list, and white space around its commas means nothing (RFC 9110 §5.3, §5.6.1).
+        let elements = lines.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false)
+        let normal = elements.map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ") }
+        return digest(Array(("vary " + name + ":" + normal.joined(separator: ",")).utf8)).map(hexadecimal)
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -71,3 +71,109 @@ public struct ResponseHead: Hashable, Sendable {
     /// Whether the response redirects to another URL: 301, 302, 303, 307 or 308 with a `Location` (RFC 9110 §15.4).
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && location != nil }
 }
+
+extension ResponseHead {
+    /// Digests of the whole representation that the server announced and that can be checked here, best first.
+    ///
+    /// `Repr-Digest` (RFC 9530 §3) and `Digest` (RFC 3230) always speak of the whole; `Content-Digest` (RFC 9530 §2) and
+    /// `Content-MD5` (RFC 1864) speak of this message's body and count only when that is the whole, a 200.
+    public var announcedDigests: [Checksum] {
+        var found = dictionary("Repr-Digest")
+        if status == 200 { found += dictionary("Content-Digest") }
+        found += legacyDigests
+        if status == 200, let text = value("Content-MD5"), let digest = checksum("md5", base64: text) {
+            found.append(digest)
+        }
+        var seen: Set<Checksum> = []
+        let order = Checksum.Algorithm.allCases.sorted { $0.byteCount > $1.byteCount }
+        return order.flatMap { algorithm in found.filter { $0.algorithm == algorithm && seen.insert($0).inserted } }
+    }
+
+    /// A structured dictionary of byte sequences: `sha-256=:BASE64:, sha-512=:BASE64:`.
+    private func dictionary(_ name: String) -> [Checksum] {
+        members(of: name).compactMap { key, value in
+            guard value.count >= 2, value.hasPrefix(":"), let end = value.dropFirst().firstIndex(of: ":") else {
+                return nil
+            }
+            return checksum(key, base64: value[value.index(after: value.startIndex)..<end])
+        }
+    }
+
+    /// `Digest: SHA-256=BASE64,MD5=BASE64`.
+    private var legacyDigests: [Checksum] {
+        members(of: "Digest").compactMap { key, value in checksum(key, base64: value) }
+    }
+
+    private func members(of name: String) -> [(String, Substring)] {
+        fields.filter { $0.name.equalsIgnoringASCIICase(name) }.flatMap { $0.value.split(separator: ",") }
+            .compactMap { member in
+                let text = member.drop { $0 == " " || $0 == "\t" }
+                guard let equals = text.firstIndex(of: "=") else { return nil }
+                let value = text[text.index(after: equals)...]
+                return (text[..<equals].lowercased(), value.prefix { $0 != " " && $0 != "\t" })
+            }
+    }
+
+    private func checksum(_ name: String, base64 text: some StringProtocol) -> Checksum? {
+        let algorithm: Checksum.Algorithm? =
+            switch name {
+            case "sha-256": .sha256
+            case "sha-512": .sha512
+            case "sha", "sha-1": .sha1
+            case "md5": .md5
+            default: nil
+            }
+        guard let algorithm, let bytes = Base64.decode(text) else { return nil }
+        return Checksum(algorithm: algorithm, bytes: bytes)
+    }
+}
+
+/// A `Content-Range` field (RFC 9110 §14.4) of unit `bytes`.
+public enum ContentRange: Hashable, Sendable {
+    /// `bytes first-last/complete`; `complete` is nil for `*`. Holds last ≥ first and complete > last.
+    case satisfied(first: Int64, last: Int64, complete: Int64?)
+    /// `bytes */complete`.
+    case unsatisfied(complete: Int64)
+
+    /// Nil for another unit, other syntax, numbers that contradict each other, or one beyond `ByteCount.greatest`.
+    public init?(parsing text: String) {
+        guard let space = text.firstIndex(of: " "), text[..<space].lowercased() == "bytes" else { return nil }
+        let rest = text[text.index(after: space)...]
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        let range = rest[..<slash]
+        let completeText = rest[rest.index(after: slash)...]
+        let complete = Decimal64.parse(completeText)
+        if range == "*" {
+            guard let complete else { return nil }
+            self = .unsatisfied(complete: complete)
+            return
+        }
+        guard complete != nil || completeText == "*", let dash = range.firstIndex(of: "-"),
+            let first = Decimal64.parse(range[..<dash]),
+            let last = Decimal64.parse(range[range.index(after: dash)...]), last >= first
+        else { return nil }
+        if let complete, complete <= last { return nil }
+        self = .satisfied(first: first, last: last, complete: complete)
+    }
+}
+
+/// How entity tags compare (RFC 9110 §8.8.3). Tags are kept and sent verbatim.
+public enum EntityTag {
+    /// Whether the text is a quoted tag without `W/`: only such a one may stand in `If-Range`.
+    public static func isStrong(_ tag: String) -> Bool {
+        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+    }
+
+    /// Strong comparison (§8.8.3.2): both strong, and the same octet for octet.
+    public static func matchStrongly(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return false }
+        return isStrong(left) && left.utf8.elementsEqual(right.utf8)
+    }
+
+    /// Weak comparison: the same but for `W/`.
+    public static func matchWeakly(_ left: String, _ right: String) -> Bool {
+        opaque(left).utf8.elementsEqual(opaque(right).utf8)
+    }
+
+    private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+}

@@ -89,3 +89,69 @@ public struct TrustRefusal: Hashable, Sendable {
         }
     }
 }
+
+/// The status of a certificate by the OCSP response that the server stapled.
+public enum StapledStatus: Hashable, Sendable, CustomStringConvertible {
+    /// The server sent none.
+    case missing
+    /// The response proves nothing.
+    case unusable(String)
+    case revoked(at: Timestamp?)
+    /// Not revoked; the response is valid until that time.
+    case good(until: Timestamp?)
+
+    public var isGood: Bool { if case .good = self { true } else { false } }
+
+    public var description: String {
+        switch self {
+        case .missing: "the server staples no OCSP response"
+        case .unusable(let problem): "the stapled OCSP response cannot be used: \(problem)"
+        case .revoked(let time): "the certificate was revoked" + (time.map { " at \($0)" } ?? "")
+        case .good(let end):
+            "the stapled OCSP response says that it is not revoked" + (end.map { ", valid until \($0)" } ?? "")
+        }
+    }
+}
+
+extension TrustDecision {
+    /// Judges what a server stapled, once its chain was accepted.
+    public static func judge(_ applied: AppliedPolicy, _ status: StapledStatus) -> TrustJudgement {
+        guard applied.requiresStapledOCSP, !status.isGood else { return .accepted }
+        let refusal = TrustRefusal(reason: .revocationUnknown, code: 0, problems: [status.description])
+        return applied.isReportOnly ? .reported(refusal) : .refused(refusal)
+    }
+}
+
+/// The result of a handshake: the judgements of all policies that applied to it.
+public struct TrustVerdict: Hashable, Sendable {
+    /// Why the connection is refused, by the first policy that does; nil accepts.
+    public var failure: TrustFailure?
+    /// What `report_only` policies would have refused.
+    public var violations: [TrustFailure]
+    /// Policies that have expired and were replaced by the ordinary check.
+    public var expired: [String]
+    /// Policies that accepted a server that the ordinary check would refuse, or that checked nothing.
+    public var lax: [String]
+
+    public init(
+        failure: TrustFailure? = nil, violations: [TrustFailure] = [], expired: [String] = [], lax: [String] = []
+    ) {
+        self.failure = failure
+        self.violations = violations
+        self.expired = expired
+        self.lax = lax
+    }
+
+    /// Adds what was found later in the same handshake.
+    public mutating func add(_ later: TrustVerdict) {
+        failure = failure ?? later.failure
+        violations += later.violations
+        expired += later.expired
+        lax += later.lax
+    }
+
+    public var isAccepted: Bool { failure == nil }
+
+    /// Whether an operator has to be informed.
+    public var isRemarkable: Bool { failure != nil || !violations.isEmpty || !expired.isEmpty || !lax.isEmpty }
+}

@@ -1,4 +1,6 @@
 import CCurl
+import NIOConcurrencyHelpers
+import XferCore
 import XferModel
 
 /// Sending. All of it runs inside libcurl's callbacks.
@@ -57,4 +59,61 @@ extension Hop {
         sending.acknowledged = seen.bytes
         return now.advanced(by: .milliseconds(-Int64(clamping: seen.age)))
     }
+}
+
+/// `Expect: 100-continue`: a server is asked before a large content is sent to it.
+///
+/// libcurl adds the field over HTTP/1.1 and waits. This code decides whether it may, and remembers servers that do not
+/// answer it. After a 417 libcurl would repeat the request by itself, and the hop's head would not show that; so the
+/// repetition is done here.
+extension Hop {
+    /// Whether the server should be asked first. libcurl signs each line of a request as it stands, so a signed request
+    /// gets no `Expect`.
+    func mayAskFirst() -> Bool {
+        guard let content, !authentication.isSigned, content.sourceLength >= ContinueMemory.smallestContent else {
+            return false
+        }
+        let now = run.core.now
+        return run.core.shared.continues.withLockedValue { $0.mayAsk(url.origin, now: now) }
+    }
+
+    /// libcurl wants content for the first time since the request was sent: the server has answered 100, or nothing.
+    /// Over HTTP/2, which does not use the expectation, that is at once.
+    func endExpectation() {
+        guard let askedAt = sending.askedAt else { return }
+        sending.askedAt = nil
+        let isSilent = !hasContinued && !hasAnswer
+        guard isSilent, askedAt.duration(to: run.core.now) >= ContinueMemory.patience * 0.9 else { return }
+        recordSilence()
+    }
+
+    /// Whether the head refuses only the expectation; then the request is repeated without it.
+    func refusesQuestion(_ head: ResponseHead) -> Bool {
+        guard sending.asksFirst, head.status == 417 else { return false }
+        recordSilence()
+        return true
+    }
+
+    private func recordSilence() {
+        let now = run.core.now
+        run.core.shared.continues.withLockedValue { $0.recordSilence(of: url.origin, now: now) }
+    }
+}
+
+/// How far the request of a hop was sent.
+///
+/// Invariant: `isHeld` is true exactly while libcurl was asked to pause sending and was not asked to resume.
+struct HopSending {
+    /// Whether bytes of the request went out.
+    var wasSent = false
+    /// Whether libcurl was asked to ask for content later.
+    var isHeld = false
+    /// Whether the present chunk has been delayed once for a response of the server.
+    var hasYielded = false
+    /// Whether the request has `Expect: 100-continue`.
+    var asksFirst = false
+    /// When that request was sent; nil once the content is sent, too.
+    var askedAt: MonotonicInstant?
+    /// Bytes that the server has acknowledged; see `Hop.lastAcknowledgement`.
+    var acknowledged: UInt64 = 0
 }

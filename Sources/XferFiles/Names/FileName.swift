@@ -1,3 +1,5 @@
+public import XferModel
+
 /// Names for finished files, from servers, URLs and clients, none of which is trusted.
 public enum FileName {
     /// Most bytes of UTF-8 a name can have (NAME_MAX, limits.h).
@@ -83,4 +85,77 @@ extension String {
 extension UInt8 {
     var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
     var isASCIIAlphanumeric: Bool { isASCIILetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
+extension FileName {
+    /// Validates a name that a client gave: it is accepted as it is or refused, never changed.
+    ///
+    /// - Throws: `invalidName` with the reason.
+    public static func validateOutput(_ text: String) throws(FileError) -> String {
+        if let problem = problem(with: text) { throw .invalidName(text, problem: problem) }
+        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw .invalidName(text, problem: "it holds a control character")
+        }
+        if text.hasPrefix(".xfer-") {
+            throw .invalidName(text, problem: "names starting with \".xfer-\" are the service's own")
+        }
+        return text
+    }
+
+    /// Why a text cannot be the name of a directory's entry; nil when it can.
+    static func problem(with name: String) -> String? {
+        if name.isEmpty { return "it is empty" }
+        if name.utf8.last == UInt8(ascii: "/") { return "it names a directory, expected a file name" }
+        if name.utf8.contains(UInt8(ascii: "/")) { return "it holds \"/\", expected a name without a directory" }
+        if name == "." || name == ".." { return "it names a directory, expected a file name" }
+        if name.utf8.contains(0) { return "it holds a NUL byte" }
+        let count = name.utf8.count
+        if count > maximumByteCount { return "it has \(count) bytes, expected at most \(maximumByteCount)" }
+        return nil
+    }
+}
+
+extension FileName {
+    /// The `number`th other name for a file whose name is taken: `name (1).ext`, `name (1).tar.gz`, cut to 255 bytes.
+    public static func numbered(_ name: String, _ number: Int) -> String {
+        let mark = " (\(number))"
+        let (stem, suffix) = split(shortened(name, leavingRoomFor: mark.utf8.count))
+        return stem + mark + suffix
+    }
+}
+
+extension FileName {
+    /// The percent-decoded last segment of a URL's path, sanitised; `fallback` if no characters are left, for
+    /// instance because the path ends in `/`.
+    public static func fromURL(_ url: HTTPURL) -> String {
+        sanitised(percentDecoded(url.lastPathSegment))
+    }
+
+    /// Decodes `%XX` (RFC 3986 §2.1). Bytes that are not UTF-8 become U+FFFD. A `%` without two hex digits is kept.
+    static func percentDecoded(_ text: some StringProtocol) -> String {
+        String(decoding: percentDecodedBytes(Array(text.utf8), strictly: false) ?? [], as: UTF8.self)
+    }
+
+    /// Decodes `%XX` to bytes; nil if `strictly` and a `%` is not followed by two hex digits.
+    static func percentDecodedBytes(_ text: [UInt8], strictly: Bool) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < text.count {
+            if text[index] == UInt8(ascii: "%") {
+                if index + 2 < text.count, let high = text[index + 1].hexDigit, let low = text[index + 2].hexDigit {
+                    bytes.append(high << 4 | low)
+                    index += 3
+                    continue
+                }
+                if strictly { return nil }
+            }
+            bytes.append(text[index])
+            index += 1
+        }
+        return bytes
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexDigit: UInt8? { Character(UnicodeScalar(self)).hexDigitValue.map { UInt8(clamping: $0) } }
 }

@@ -1,3 +1,6 @@
+import CLinux
+import Glibc
+
 /// The permissions of users on a file, from its mode bits and its access control list.
 struct FilePermissions: Hashable {
     /// Bits as in a mode: 4 read, 2 write, 1 search a directory or execute.
@@ -64,5 +67,99 @@ struct FilePermissions: Hashable {
 
     private func grants(_ bits: UInt16?, _ wanted: Access) -> Bool {
         wanted.isSubset(of: Access(rawValue: (bits ?? 0) & 7))
+    }
+}
+
+extension FilePermissions {
+    /// Of an open file; O_PATH is enough.
+    init(of handle: Descriptor, _ facts: stat) {
+        self.init(
+            owner: facts.st_uid, group: facts.st_gid, mode: UInt16(clamping: facts.st_mode & 0o777),
+            list: Self.list(of: handle))
+    }
+
+    private static func list(of handle: Descriptor) -> List {
+        guard xfer_decides_by_mode(handle.raw) else { return .unknown }
+        // By way of /proc: fgetxattr(2) refuses O_PATH.
+        let path = "/proc/self/fd/\(handle.raw)"
+        var bytes = [UInt8](repeating: 0, count: 4 + 8 * 64)
+        for _ in 0..<4 {
+            let count = xfer_read_attribute(path, "system.posix_acl_access", &bytes, UInt(bytes.count))
+            if count >= 0 { return AccessList(Array(bytes[..<count])).map(List.list) ?? .unknown }
+            switch errno {
+            case ENODATA, EOPNOTSUPP: return .none
+            case ERANGE where bytes.count < 1 << 16: bytes = [UInt8](repeating: 0, count: 1 << 16)
+            case EINTR: continue
+            default: return .unknown
+            }
+        }
+        return .unknown
+    }
+}
+
+/// A POSIX access control list (acl(5)) as the kernel returns it in the attribute `system.posix_acl_access`.
+struct AccessList: Hashable {
+    enum Tag: Hashable {
+        case owner, user(UInt32), owningGroup, group(UInt32), mask, other
+    }
+
+    struct Entry: Hashable {
+        let tag: Tag
+        /// Bits 4 read, 2 write, 1 search or execute.
+        let permissions: UInt16
+    }
+
+    let entries: [Entry]
+
+    init(entries: [Entry]) { self.entries = entries }
+
+    /// Parses version 2, then eight bytes for each entry, little-endian (linux/posix_acl_xattr.h). Nil for other bytes.
+    init?(_ bytes: [UInt8]) {
+        func word(_ offset: Int, _ count: Int) -> UInt32 {
+            bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt32(clamping: $1) }
+        }
+        guard bytes.count >= 4, bytes.count % 8 == 4, word(0, 4) == 2 else { return nil }
+        var entries: [Entry] = []
+        for offset in stride(from: 4, to: bytes.count, by: 8) {
+            let (permissions, id) = (word(offset + 2, 2), word(offset + 4, 4))
+            guard permissions <= 7 else { return nil }
+            let tag: Tag
+            switch word(offset, 2) {
+            case 0x01: tag = .owner
+            case 0x02: tag = .user(id)
+            case 0x04: tag = .owningGroup
+            case 0x08: tag = .group(id)
+            case 0x10: tag = .mask
+            case 0x20: tag = .other
+            default: return nil
+            }
+            entries.append(Entry(tag: tag, permissions: UInt16(clamping: permissions)))
+        }
+        self.entries = entries
+    }
+
+    func permissions(_ tag: Tag) -> UInt16? { entries.first { $0.tag == tag }?.permissions }
+}
+
+/// A user whose rights count when a path is opened on its behalf.
+public struct FileUser: Hashable, Sendable {
+    public let uid: UInt32
+    /// Its own group; nil when the account database does not know the user.
+    public let gid: UInt32?
+    /// All groups of the user, the primary one too. Nil when they are unknown: then it gets only what it would get with
+    /// any groups.
+    public let groups: Set<UInt32>?
+
+    public init(uid: UInt32, gid: UInt32, groups: some Sequence<UInt32>) {
+        self.uid = uid
+        self.gid = gid
+        self.groups = Set(groups).union([gid])
+    }
+
+    /// A user whose groups are not known.
+    public init(unknownAccount uid: UInt32) {
+        self.uid = uid
+        gid = nil
+        groups = nil
     }
 }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferModel
 
 /// A cache entry that a run may use. It is not evicted while the lease lives.
@@ -12,4 +13,22 @@ final class CacheLease: Sendable {
     }
 
     deinit { inUse.remove(entry.id) }
+}
+
+/// The entries that runs hold, with the number of leases.
+final class EntriesInUse: Sendable {
+    private let counts = NIOLockedValueBox<[CacheEntryID: Int]>([:])
+
+    var count: Int { counts.withLockedValue(\.count) }
+
+    func contains(_ id: CacheEntryID) -> Bool { counts.withLockedValue { $0[id] != nil } }
+
+    func insert(_ id: CacheEntryID) { counts.withLockedValue { $0[id, default: 0] += 1 } }
+
+    func remove(_ id: CacheEntryID) {
+        counts.withLockedValue { counts in
+            guard let count = counts[id] else { return }
+            counts[id] = count > 1 ? count - 1 : nil
+        }
+    }
 }

@@ -179,3 +179,75 @@ public final class EventSubscription: Sendable {
         waiter?.resume()
     }
 }
+
+/// The events that a subscriber wants. A nil field accepts everything.
+public struct EventFilter: Hashable, Sendable {
+    public var types: Set<EventType>?
+    /// Whether `task.progress` is wanted, too; it is not durable.
+    public var includesProgress: Bool
+    public var taskIDs: Set<TaskID>?
+    /// Only events of this owner's tasks; nil, for operators, accepts all owners' events and the service's own.
+    public var owner: Owner?
+
+    public init(
+        types: Set<EventType>? = nil, includesProgress: Bool = false, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil
+    ) {
+        self.types = types
+        self.includesProgress = includesProgress
+        self.taskIDs = taskIDs
+        self.owner = owner
+    }
+
+    public func accepts(_ event: Event) -> Bool {
+        if let owner, event.owner != owner { return false }
+        if let taskIDs {
+            guard let taskID = event.taskID, taskIDs.contains(taskID) else { return false }
+        }
+        return types?.contains(event.type) ?? true
+    }
+
+    public func accepts(_ progress: ProgressSnapshot) -> Bool {
+        guard includesProgress else { return false }
+        if let owner, progress.owner != owner { return false }
+        return taskIDs?.contains(progress.taskID) ?? true
+    }
+}
+
+/// Limits the bytes that wait for event readers: one budget per connection, within one per user.
+public final class EventBudget: Sendable {
+    private let limit: Int
+    private let whole: EventBudget?
+    private let taken = NIOLockedValueBox(0)
+
+    /// - Parameters:
+    ///   - limit: bytes.
+    ///   - whole: the budget this one is a part of.
+    public init(limit: Int, within whole: EventBudget? = nil) {
+        self.limit = limit
+        self.whole = whole
+    }
+
+    /// The bytes that wait now.
+    public var waiting: Int { taken.withLockedValue(\.self) }
+
+    /// Reserves bytes; returns false and reserves none if the budget does not have them.
+    func reserve(_ bytes: Int) -> Bool {
+        let isThere = taken.withLockedValue { taken in
+            guard taken <= limit - bytes else { return false }
+            taken += bytes
+            return true
+        }
+        guard isThere else { return false }
+        guard whole?.reserve(bytes) ?? true else {
+            taken.withLockedValue { $0 -= bytes }
+            return false
+        }
+        return true
+    }
+
+    func give(_ bytes: Int) {
+        guard bytes > 0 else { return }
+        taken.withLockedValue { $0 -= bytes }
+        whole?.give(bytes)
+    }
+}

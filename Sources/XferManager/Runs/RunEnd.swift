@@ -1,3 +1,4 @@
+import XferFiles
 import XferModel
 import XferStore
 
@@ -49,4 +50,11 @@ struct RunResult: Sendable {
         guard case .completed = end else { return false }
         return !outcome.skipped && !outcome.notModified
     }
+}
+
+/// A response that is to be committed, with its file if it is large. The file belongs to the run until the row is
+/// committed.
+struct KeptResponse: Sendable {
+    var result: StoredResult
+    var file: SpoolFile?
 }

@@ -5,6 +5,7 @@ import XferCurl
 import XferFiles
 import XferModel
 import XferStore
+import XferSystem
 
 /// The services that all runs share.
 struct RunServices: Sendable {
@@ -32,4 +33,71 @@ struct RunServices: Sendable {
     /// Decides whether something is old enough to be deleted.
     let ages: RetentionAges
     let logger: Logger
+}
+
+extension RunServices {
+    /// Claims bytes of the file system for a transfer, or throws `insufficientSpace` if they are known not to fit.
+    func claim(
+        _ remaining: Int64, by id: TransferID, in directory: DirectoryHandle, for purpose: String
+    ) async throws {
+        let isSure = space.withLockedValue { ledger in
+            let isSure = ledger.surelyFits(
+                remaining: remaining, for: id, on: directory.fileSystemID, at: Clocks.monotonic())
+            if isSure { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
+            return isSure
+        }
+        if isSure { return }
+        let free = try await pool.run { try directory.freeSpace() }
+        let shortfall = space.withLockedValue { ledger in
+            ledger.record(free: free, on: directory.fileSystemID, at: Clocks.monotonic())
+            let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)
+            if shortfall == 0 { ledger.set(remaining: remaining, for: id, on: directory.fileSystemID) }
+            return shortfall
+        }
+        guard shortfall == 0 else {
+            throw TransferError(.insufficientSpace, "\(directory.path) lacks \(shortfall) bytes for \(purpose)")
+        }
+    }
+}
+
+/// Removes files from the spool directory when no row names them any more.
+extension RunServices {
+    /// Deletes files that no row names any more. A file that cannot be deleted is left to a later sweep.
+    func removeSpoolFiles(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        let (spool, pool) = (spool, pool)
+        Task {
+            do {
+                try await pool.run { () throws(FileError) in for name in names { try spool.remove(name) } }
+            } catch {
+                logger.report("spooled bytes could not be deleted", error)
+            }
+        }
+    }
+
+    /// Deletes the files without a row that a crash left in the spool directory.
+    func sweepSpool() {
+        Task {
+            do {
+                for name in try await pool.run({ () throws(FileError) in try spool.settledNames() }) {
+                    guard try await !store.read({ try $0.isWanted(spoolFile: name) }) else { continue }
+                    try await pool.run { () throws(FileError) in try spool.remove(name) }
+                }
+            } catch {
+                logger.report("the spool directory could not be swept", error)
+            }
+        }
+    }
+}
+
+extension RunServices {
+    /// Throws unless the policies in force trust the servers that sent the bytes.
+    func requireTrusted(_ task: TransferTask, _ transfer: Transfer, authoritiesFile: String?) async throws {
+        let trust = RunTrust(
+            policies: policies, admission: admission, taskPolicy: task.specification.policy,
+            authoritiesFile: authoritiesFile, kept: transfer.sources, clock: clock)
+        let urls = [task.specification.request.url] + (transfer.resumeData.finalURL.map { [$0] } ?? [])
+        let refusal = try await pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
+        if let refusal { throw TransferError(.rejectedByPolicy, "\(refusal)") }
+    }
 }

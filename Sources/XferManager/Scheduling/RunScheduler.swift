@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import XferCore
 import XferModel
 import XferStore
+import XferSystem
 
 /// What the scheduler tells the other parts of the manager. The calls do not wait.
 protocol RunSchedulerDelegate: AnyObject, Sendable {
@@ -93,4 +94,87 @@ struct PassState {
     var stops: [TaskID: TransferID?] = [:]
     /// Changed rates.
     var rates: [TaskID: (receive: Int64, send: Int64)] = [:]
+}
+
+extension RunScheduler {
+    /// Requeues tasks that are `running` in the database and have no run: after a crash, a clean stop or a time without
+    /// storage. Returns how many. The caller holds starts meanwhile, so that no start is between its commit and its launch.
+    func restoreRunning() async throws -> Int {
+        await passEnded()
+        var after: TaskID?
+        var count = 0
+        while true {
+            let live = Set(runs.keys)
+            let now = clock()
+            let page = try await store.write { [after] tx in
+                let tasks = try tx.tasks(inState: .running, after: after, limit: 500)
+                for task in tasks where !live.contains(task.id) {
+                    let canContinue = try !tx.mayHaveBegun(task)
+                    try tx.transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
+                }
+                return tasks.map(\.id)
+            }
+            count += page.count { !live.contains($0) }
+            guard let last = page.last else { return count }
+            after = last
+        }
+    }
+}
+
+/// A task's run while it lives.
+struct LiveRun {
+    let run: any TaskRun
+    /// The transfer it was started on.
+    let transfer: TransferID
+    let control: RunControl
+    let trust: RunTrust
+    let owner: Owner
+    let progressInterval: Duration
+    /// Whether it can be stopped and repeated later.
+    let mayStop: Bool
+    /// Whether its policies have changed, so that it stops and is queued again.
+    var reevaluatesTrust = false
+    var lastProgress: MonotonicInstant?
+    /// Whether it may use metered networks.
+    var allowsMetered = true
+    let begunAt = Clocks.monotonic()
+    /// Whether the run has ended and its end is being committed.
+    var isEnding = false
+
+    /// Asks it to stop at the next safe point.
+    func stop() async { await run.stop() }
+
+    /// Bytes moved in both directions.
+    var byteCount: Int64 { control.progress.received.addingSaturated(control.progress.sent) }
+
+    /// Whether its body is on the way; in other phases the bytes have arrived already.
+    var isTransferring: Bool { [.connecting, .transferring].contains(control.progress.phase) }
+}
+
+/// A transfer while tasks run on it.
+struct LiveTransfer {
+    /// Makes the requests; nil if the task makes its own, which is never shared.
+    let shared: SharedTransfer?
+    let trust: RunTrust
+    /// Tasks with this key may join; nil if none may any more.
+    var key: [UInt8]?
+    let owner: Owner
+    var tasks: Set<TaskID> = []
+    /// Whether more than one task has ever run on it.
+    var wasShared = false
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a transaction that runs twice draws the same numbers.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
 }

@@ -122,3 +122,47 @@ struct StagedFile: Sendable {
         return true
     }
 }
+
+/// Decides which files a task may replace.
+enum ReplacingRules {
+    /// A caller that is not an operator may replace only files it owns, or the file that one of its tasks published;
+    /// another file under that name does not count.
+    static func requireReplaceable(
+        _ name: String, in directory: DirectoryHandle, by owner: Owner, _ services: RunServices,
+        _ settings: ManagerSettings
+    ) async throws {
+        guard !settings.isOperator(owner) else { return }
+        guard let status = try await services.pool.run({ try directory.status(of: name) }) else { return }
+        if status.owner == owner.rawValue { return }
+        let path = directory.path(of: name)
+        let found = try await services.pool.run { try directory.facts(of: name) }
+        let published = try await services.store.read { try $0.lastPublished(path: path) }
+        guard let found, let published, published.owner == owner, published.file.isStill(found) else {
+            throw TransferError(.destinationDenied, "\(path) belongs to another user and cannot be replaced")
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Completes a staged task whose file has its name, or needs none. Returns whether its transfer's bytes are to be
+    /// deleted.
+    func complete(
+        _ task: TransferTask, size: Int64, path: String, isSkipped: Bool, _ failedURLs: FailedURLList,
+        at now: Timestamp
+    ) throws -> Bool {
+        guard let transfer = task.transferID else { return false }
+        var machine = TaskStateMachine(task)
+        machine.setOutcome { outcome in
+            outcome.finalPath = path
+            outcome.skipped = isSkipped
+        }
+        let transition = machine.onCommit(size: size, at: now)
+        let leavesBytes = try isSkipped || recordPublished(task, from: transfer, size: size)
+        try releaseReservations(of: task.id)
+        machine.unsubscribe()
+        try write(machine, transition, at: now)
+        try failedURLs.record(machine.task, in: self, at: now)
+        if !leavesBytes { try deleteTransfer(transfer) }
+        return leavesBytes
+    }
+}

@@ -1,4 +1,9 @@
-import XferModel
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+public import XferModel
+public import XferProtocol
+import XferStore
 
 /// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry out
 /// what follows. It has no state of its own.
@@ -7,4 +12,109 @@ public struct TaskCommands: ManagerPart, Sendable {
     let scheduler: RunScheduler
     let discarder: TransferDiscarder
     let queries: TaskQueries
+}
+
+/// Adding tasks.
+extension TaskCommands {
+    /// The highest number of tasks in one add.
+    public static let largestAdd = 10_000
+
+    /// Adds all tasks in one transaction, or none. When this returns, they survive a power failure.
+    ///
+    /// - Parameters:
+    ///   - defaults: what holds for fields that a task does not set.
+    ///   - path: the prefix of field names in errors, by the task's index.
+    /// - Throws: `ManagerError`.
+    public func add(
+        _ tasks: [NewTask], _ defaults: TaskDefaults, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String
+    ) async throws -> [AddedTask] {
+        try await commit(tasks, defaults, for: principal, path: path) { added, _, _ in added }
+    }
+
+    /// Adds one task, and returns it as committed.
+    public func add(
+        _ task: NewTask, _ defaults: TaskDefaults, for principal: Principal
+    ) async throws -> (task: TransferTask, isExisting: Bool) {
+        try await commit([task], defaults, for: principal, path: { _ in "" }, Self.firstTask)
+    }
+
+    /// The answer to an add of one task.
+    @Sendable
+    static func firstTask(
+        _ added: [AddedTask], newest: TransferTask?, store: StoreReader
+    ) throws -> (task: TransferTask, isExisting: Bool) {
+        guard let task = try newest ?? store.task(added[0].id) else { throw ManagerError.notFound(added[0].id) }
+        return (task: task, isExisting: added[0].isExisting)
+    }
+
+    func commit<Answer: Sendable>(
+        _ tasks: [some AdmissibleTask], _ defaults: TaskDefaults, for principal: Principal,
+        path: @escaping @Sendable (Int) -> String,
+        _ answer: @escaping @Sendable ([AddedTask], _ newest: TransferTask?, StoreReader) throws -> Answer
+    ) async throws -> Answer {
+        guard !isShuttingDown else { throw ManagerError.shuttingDown }
+        guard tasks.count <= Self.largestAdd else {
+            throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
+        }
+        let asked = tasks.contains { $0.clientKey != nil } ? tasks.map(\.asked) : []
+        if let earlier = try await earlierAdds(of: tasks, asked, for: principal.owner, answer) { return earlier }
+        let admission = admission(for: principal)
+        let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
+        let spooling = try await services.spoolSources(of: judged, path: path)
+        let admitted = spooling.tasks
+        let rules = addRules(for: principal)
+        let added: (answer: Answer, aftermath: AddAftermath)
+        do {
+            added = try await translatingStoreErrors {
+                try await store.write(.rows(admitted.count)) { tx in
+                    var aftermath = AddAftermath()
+                    var added: [AddedTask] = []
+                    for run in admitted.runs {
+                        var tasks = admitted[run]
+                        if !admitted[run.lowerBound].isIndependent {
+                            tasks = [try admitted[run.lowerBound].resolvingReferences(to: added)]
+                        }
+                        added += try tx.add(tasks, rules, followedBy: &aftermath)
+                    }
+                    if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
+                    try tx.requireRoom(of: principal)
+                    return (try answer(added, aftermath.newest, tx), aftermath)
+                }
+            }
+        } catch {
+            services.removeSpoolFiles(spooling.files.map(\.name))
+            throw error
+        }
+        await services.removeUnwanted(spooling.files)
+        if !added.aftermath.effects.isEmpty { await scheduler.perform(added.aftermath.effects) }
+        let needsPass = added.aftermath.hasEnded || admitted.contains { !$0.specification.schedule.isEmpty }
+        await scheduler.schedule(unlessHeld: !needsPass)
+        return added.answer
+    }
+
+    /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
+    /// changed. Nil for any other add, including one whose key was used for a different request.
+    private func earlierAdds<Answer: Sendable>(
+        of tasks: [some AdmissibleTask], _ asked: [String?], for owner: Owner,
+        _ answer: @escaping @Sendable ([AddedTask], TransferTask?, StoreReader) throws -> Answer
+    ) async throws -> Answer? {
+        guard case _?? = asked.first else { return nil }
+        return try await translatingStoreErrors {
+            try await store.read { reader in
+                var found: [AddedTask] = []
+                for (task, asked) in zip(tasks, asked) {
+                    guard let key = task.clientKey, let asked,
+                        let id = try reader.earlierAdd(owner: owner, clientKey: key, asked: asked)
+                    else { return nil }
+                    found.append(AddedTask(id: id, isExisting: true))
+                }
+                return try answer(found, nil, reader)
+            }
+        }
+    }
+
+    func addRules(for principal: Principal) -> AddRules {
+        AddRules(principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
+    }
 }

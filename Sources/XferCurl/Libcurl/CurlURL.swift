@@ -162,3 +162,56 @@ extension UInt8 {
     fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
+
+/// Why a text is not a URL that can be fetched.
+public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
+    case empty
+    case tooLong(limit: Int)
+    case controlCharacter
+    case whitespace
+    case noScheme
+    case unsupportedScheme(String)
+    case noHost
+    case badHost
+    case badPort
+    case malformed(String)
+
+    /// A sentence without the text itself, which may hold secrets.
+    public var description: String {
+        switch self {
+        case .empty: "the URL is empty"
+        case .tooLong(let limit): "the URL is longer than \(limit) bytes"
+        case .controlCharacter: "the URL contains a control character"
+        case .whitespace: "the URL contains white space; write it as %20"
+        case .noScheme: "the URL has no scheme, expected http:// or https://"
+        case .unsupportedScheme(let scheme): "scheme \"\(scheme)\" is not supported, expected http or https"
+        case .noHost: "the URL has no host"
+        case .badHost: "the URL's host name is not valid"
+        case .badPort: "the URL's port is not a number from 1 to 65535"
+        case .malformed(let detail): "the URL is malformed: \(detail)"
+        }
+    }
+}
+
+extension HostPattern {
+    /// Reads a pattern as an operator writes it: an internationalised name becomes what libcurl makes of it in a URL,
+    /// so that pattern and host agree.
+    public static func parse(_ text: String) throws(HostPatternError) -> HostPattern {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return try HostPattern(text) }
+        let prefix = ["*.", "."].first { text.hasPrefix($0) } ?? ""
+        let rest = text.dropFirst(prefix.count)
+        let name = rest.prefix { $0 != ":" }
+        guard !name.contains(where: { "/@?#[]".contains($0) }), let host = Self.host(name) else {
+            throw HostPatternError(pattern: text, problem: .badName)
+        }
+        return try HostPattern(prefix + host + rest.dropFirst(name.count))
+    }
+
+    private static func host(_ name: Substring) -> String? {
+        do throws(URLSyntaxError) {
+            return try CurlURL.parse("https://\(name)/").url.host
+        } catch {
+            return nil
+        }
+    }
+}

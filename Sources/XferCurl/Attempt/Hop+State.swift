@@ -1,0 +1,86 @@
+import XferCore
+import XferModel
+
+/// The request of one hop: a redirect changes the URL, perhaps the method, and with it the content.
+struct HopRequest {
+    var url: HTTPURL
+    var method: HTTPMethod
+    /// The request's content; nil for methods without content. Dropped when a redirect changes the method.
+    var content: RequestContent?
+    var plan: RequestPlan
+    /// Whether no connection that was used before may carry it; see `HopConnection.isStale`.
+    var needsNewConnection = false
+}
+
+/// The part of a hop's response head that has been received.
+///
+/// Invariant: `head` is set once, for the first response that libcurl does not answer with a credential itself.
+struct HopResponse {
+    var parser = HeadParser()
+    /// Distinguishes a 401 that libcurl answers from a final one.
+    var challenges = Challenges()
+    var head: ResponseHead?
+    /// See `AttemptOutcome.codings`.
+    var codings: [ContentCoding] = []
+}
+
+/// What is known of the connection that carries a hop's request.
+///
+/// Invariant: after libcurl has reported a connection, all but `handshakes` and `admission` is about that connection
+/// and no earlier one.
+struct HopConnection {
+    var handshakes = Handshakes()
+    var admission = ConnectionAdmission()
+    /// Whether the server has sent anything over the present connection.
+    var hasHeard = false
+    /// Whether unread bytes waited on a reused connection; see `Hop.isUnclean`.
+    var isStale = false
+    var hasSecureProxy = false
+    /// Keeps received bytes readable after libcurl has closed the socket; see `Hop.hearLastWord`.
+    var spare: SpareSocket?
+}
+
+/// Which TLS handshakes a request has led to, and whether the origin was judged in one of them.
+struct Handshakes {
+    enum Party: Hashable, Sendable {
+        case origin
+        case proxy
+    }
+
+    /// The origin of this request showed its certificates and was judged, whatever the verdict.
+    private(set) var isOriginJudged = false
+    private var isProxyNext = false
+
+    mutating func onSocket(hasSecureProxy: Bool) {
+        if hasSecureProxy { isProxyNext = true }
+    }
+
+    /// The party of the handshake that is being prepared: through an `https` proxy there are two for one socket.
+    mutating func onContext() -> Party {
+        defer { isProxyNext = false }
+        return isProxyNext ? .proxy : .origin
+    }
+
+    mutating func onVerdict(_ party: Party) {
+        if party == .origin { isOriginJudged = true }
+    }
+}
+
+/// What the hops of an attempt have shown so far.
+///
+/// Invariant: `requestWasSent` is false only if no server can have acted on the request as it is sent now.
+struct HopHistory {
+    /// The last response's head, from any hop.
+    var head: ResponseHead?
+    /// Whether a server may have begun to act on the request.
+    var requestWasSent = false
+
+    /// A server that has acted would not redirect the same request.
+    ///
+    /// - Parameters:
+    ///   - isNewMethod: whether the next hop has another method.
+    ///   - wasSent: whether bytes of the redirected request were sent.
+    mutating func onRedirect(isNewMethod: Bool, wasSent: Bool) {
+        requestWasSent = isNewMethod && (requestWasSent || wasSent)
+    }
+}
