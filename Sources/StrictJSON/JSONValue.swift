@@ -72,3 +72,23 @@ extension JSONValue {
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
     public var isNull: Bool { if case .null = self { true } else { false } }
 }
+
+extension JSONValue {
+    /// Without the members of objects whose value is null, at any depth; nulls in arrays stay.
+    ///
+    /// AFJSONResponseSerializer's `removesKeysWithNullValues`: what callers look up is then there or absent, never null.
+    public var strippingNulls: JSONValue {
+        switch self {
+        case .null, .bool, .integer, .number, .string:
+            return self
+        case .array(let elements):
+            return .array(elements.map(\.strippingNulls))
+        case .object(let object):
+            var stripped = JSONObject()
+            for (key, value) in object.members where value != .null {
+                stripped.append(newKey: key, value.strippingNulls)
+            }
+            return .object(stripped)
+        }
+    }
+}

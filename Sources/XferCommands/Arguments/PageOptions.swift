@@ -46,3 +46,9 @@ struct PageOptions: ParsableArguments {
         Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)\(alternative)")
     }
 }
+
+/// Bounds of listings.
+enum TaskPages {
+    /// Most tasks that one answer holds.
+    static let largest = 1000
+}

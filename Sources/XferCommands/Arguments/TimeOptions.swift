@@ -21,3 +21,58 @@ struct TimeOptions: ParsableArguments {
         schedule.deadline = Patch(deadline?.time)
     }
 }
+
+/// A window as people write it: days, times and a zone, in any order: `mon-fri,sun 22:00-06:00 Europe/Berlin`.
+struct WindowArgument: ExpressibleByArgument {
+    let record: WindowRecord
+
+    init?(argument: String) {
+        var record = WindowRecord()
+        for word in argument.split(separator: " ") {
+            let parts = word.split(separator: ",", omittingEmptySubsequences: false)
+            if parts.allSatisfy({ $0.contains(":") }) {
+                let times = parts.compactMap { DailyTimes($0) }
+                guard times.count == parts.count else { return nil }
+                record.times = (record.times ?? []) + times
+            } else if let days = Self.days(parts) {
+                record.days = (record.days ?? []) + days
+            } else {
+                guard record.zone == nil, parts.count == 1 else { return nil }
+                record.zone = String(word)
+            }
+        }
+        guard record.times != nil || record.days != nil else { return nil }
+        self.record = record
+    }
+
+    /// Nil when one of them is neither a day nor `FIRST-LAST`, which may go over the weekend.
+    private static func days(_ parts: [Substring]) -> [Weekday]? {
+        var days: [Weekday] = []
+        for part in parts {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+            let all = Weekday.allCases
+            guard (1...2).contains(ends.count), let first = all.firstIndex(where: { $0.rawValue == ends[0] }),
+                let last = all.firstIndex(where: { $0.rawValue == ends[ends.count - 1] })
+            else { return nil }
+            days += first <= last ? all[first...last] : all[first...] + all[...last]
+        }
+        return days
+    }
+}
+
+/// A time as RFC 3339 has it, or `+SPAN` from now: `+90m`.
+struct TimeArgument: ExpressibleByArgument {
+    let time: Timestamp
+
+    init?(argument: String) { self.init(argument, now: .now) }
+
+    init?(_ text: String, now: Timestamp) {
+        if text.hasPrefix("+") {
+            guard let span = TimeSpan(parsing: String(text.dropFirst())) else { return nil }
+            time = now.advanced(by: .seconds(span.wholeSeconds))
+        } else {
+            guard let time = Timestamp(rfc3339: text) else { return nil }
+            self.time = time
+        }
+    }
+}

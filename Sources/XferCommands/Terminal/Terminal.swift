@@ -44,3 +44,56 @@ struct Terminal: Sendable {
 func environmentValue(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
 }
+
+/// Colours and weights (ECMA-48 §8.3.117), nothing at all when not enabled.
+struct Style: Sendable {
+    enum Attribute: Int, Sendable {
+        case bold = 1
+        case dim = 2
+        case red = 31
+        case green = 32
+        case yellow = 33
+        case magenta = 35
+        case cyan = 36
+    }
+
+    let isEnabled: Bool
+
+    static let plain = Style(isEnabled: false)
+
+    func callAsFunction(_ attribute: Attribute?, _ text: String) -> String {
+        guard isEnabled, let attribute, !text.isEmpty else { return text }
+        return "\u{1b}[\(attribute.rawValue)m\(text)\u{1b}[0m"
+    }
+}
+
+/// A terminal's input settings changed for a while (termios(3)).
+struct TerminalMode {
+    private let descriptor: Int32
+    private let original: termios
+    private let changed: termios
+
+    /// Keys are delivered one by one and not echoed. Nil when the descriptor is no terminal.
+    /// - Parameter keepsSignals: whether Ctrl-C still raises SIGINT; otherwise it is read as byte 3.
+    init?(readingKeysFrom descriptor: Int32, keepsSignals: Bool) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else { return nil }
+        self.descriptor = descriptor
+        original = settings
+        settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        if !keepsSignals { settings.c_lflag &= ~tcflag_t(ISIG) }
+        changed = settings
+        guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else { return nil }
+    }
+
+    /// Changes them again after `restore`.
+    func apply() {
+        var settings = changed
+        tcsetattr(descriptor, TCSANOW, &settings)
+    }
+
+    func restore() {
+        var settings = original
+        tcsetattr(descriptor, TCSANOW, &settings)
+    }
+}

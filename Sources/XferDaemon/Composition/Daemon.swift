@@ -144,3 +144,47 @@ public enum Daemon {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }
+
+/// The command-line options of `xferd`.
+public struct DaemonOptions: Hashable, Sendable {
+    public var paths: InstancePaths.Flags
+    /// Settings by key path, as `--set queue.max_active=3` gives them.
+    public var settings: [String: String]
+    /// Text with timestamps on standard error, whatever the configuration says.
+    public var logsToForeground: Bool
+
+    public init(paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false) {
+        self.paths = paths
+        self.settings = settings
+        self.logsToForeground = logsToForeground
+    }
+}
+
+/// Exit codes of `xferd`.
+public enum DaemonExit: Int32, Sendable {
+    case success = 0
+    /// An external failure; trying again may help.
+    case failure = 1
+    /// `--check-config` found a fault.
+    case badConfiguration = 2
+    /// An operator has to repair the configuration or the database (EX_CONFIG, sysexits.h): the unit does not restart
+    /// after it.
+    case needsAttention = 78
+}
+
+/// The limit on open files and sockets of the process (RLIMIT_NOFILE, getrlimit(2)).
+enum DescriptorLimit {
+    /// As the system's unit sets it; a daemon started by hand has 1,024 otherwise.
+    private static let wanted: rlim_t = 65_536
+
+    /// Raises the limit to `wanted`, as far as the hard limit allows. A higher one stays.
+    ///
+    /// Clients, connections, partial files and the database's readers all use descriptors.
+    static func raise() {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return }
+        limit.rlim_cur = min(wanted, limit.rlim_max)
+        _ = setrlimit(resource, &limit)
+    }
+}

@@ -1,3 +1,5 @@
+import XferProtocol
+
 /// Settings in force with the origin of each value.
 ///
 /// A value comes from the command line, else from the environment (`XFERD_…`), else from the file, else it is the
@@ -190,4 +192,49 @@ private struct SettingsReader {
 extension SettingKey {
     /// The key with that path.
     public static func named(_ path: String) -> SettingKey? { all.first { $0.path == path } }
+}
+
+/// What a reload does: which new values take effect now, and which wait for a restart.
+public struct SettingsReload: Hashable, Sendable {
+    /// The settings in force from now on.
+    public let inForce: LoadedSettings
+    /// Keys whose new value took effect, in the order of `SettingKey.all`.
+    public let applied: [String]
+    /// Keys whose value in the file differs from the one in force until a restart.
+    public let waitingForRestart: [String]
+}
+
+extension LoadedSettings {
+    /// Compares with freshly loaded settings.
+    public func reload(to newer: LoadedSettings) -> SettingsReload {
+        var inForce = newer
+        var applied: [String] = []
+        var waiting: [String] = []
+        for key in SettingKey.all where !key.isEqual(settings, newer.settings) {
+            if key.appliesOnReload {
+                applied.append(key.path)
+            } else {
+                waiting.append(key.path)
+                key.copy(settings, &inForce.settings)
+                inForce.origins[key.path] = origins[key.path]
+            }
+        }
+        return SettingsReload(inForce: inForce, applied: applied, waitingForRestart: waiting)
+    }
+}
+
+/// "Did you mean": the known name nearest to an unknown one.
+enum Suggestion {
+    /// The message for an unknown key.
+    static func unknown(_ name: String, among known: [String]) -> String {
+        "unknown key" + (nearest(to: name, among: known).map { ", did you mean \($0)?" } ?? "")
+    }
+
+    /// The known name that takes the fewest edits, if they are at most a third of its length and at least one is allowed.
+    static func nearest(to name: String, among known: [String]) -> String? {
+        let sought = Array(name.lowercased().unicodeScalars)
+        let ranked = known.map { (name: $0, distance: EditDistance.between(sought, Array($0.unicodeScalars))) }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= max(1, best.name.count / 3) ? best.name : nil
+    }
 }

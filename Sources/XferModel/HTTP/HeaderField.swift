@@ -42,3 +42,33 @@ extension UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 }
+
+/// A change to the header fields of requests to some hosts, SDWebImage's headers filter.
+public struct HeaderRule: Hashable, Sendable, Codable {
+    /// Hosts that the rule applies to; empty is every host.
+    public var hosts: [HostPattern]
+    /// Fields that replace those with the same names.
+    public var set: [HeaderField]
+    /// Names of fields that are not sent.
+    public var remove: [String]
+
+    public init(hosts: [HostPattern] = [], set: [HeaderField] = [], remove: [String] = []) {
+        self.hosts = hosts
+        self.set = set
+        self.remove = remove
+    }
+}
+
+/// A content coding that this service can undo (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
+public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
+    case gzip
+    case deflate
+    case brotli = "br"
+    case zstd
+
+    /// - Parameter name: as in a header field; case is ignored.
+    public init?(name: String) {
+        let name = name.lowercased()
+        self.init(rawValue: name == "x-gzip" ? "gzip" : name)
+    }
+}

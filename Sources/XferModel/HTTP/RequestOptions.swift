@@ -1,3 +1,27 @@
+/// Request methods (RFC 9110 §9, RFC 5789).
+public enum HTTPMethod: String, Sendable, Codable, CaseIterable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case delete = "DELETE"
+
+    /// Whether sending it twice means the same as sending it once (RFC 9110 §9.2.2).
+    public var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete: true
+        case .post, .patch: false
+        }
+    }
+
+    /// Whether it may carry content here; with GET and HEAD content has no meaning (RFC 9110 §9.3.1).
+    public var allowsContent: Bool { self != .get && self != .head }
+
+    /// Whether `params` go into the query rather than into a form.
+    public var putsParametersInQuery: Bool { self == .get || self == .head || self == .delete }
+}
+
 /// What to do with a 3xx that names another place.
 public enum RedirectPolicy: String, Sendable, Codable, CaseIterable {
     case follow
@@ -27,4 +51,40 @@ public struct Timeouts: Hashable, Sendable, Codable {
         self.idle = idle
         self.total = total
     }
+}
+
+/// The proxy a request goes through.
+public struct ProxySettings: Hashable, Sendable, Codable {
+    /// `http://`, `https://` or `socks5h://` with host and port, without user info.
+    public var url: String
+    /// Shown to the proxy only.
+    public var credential: Credential?
+    /// Hosts that are reached directly: names with their subdomains, addresses and CIDR blocks (CURLOPT_NOPROXY(3)).
+    public var exceptions: [String]
+
+    public init(url: String, credential: Credential? = nil, exceptions: [String] = []) {
+        self.url = url
+        self.credential = credential
+        self.exceptions = exceptions
+    }
+}
+
+/// How the response of a `data` or `upload` task is handled.
+public struct ResponseHandling: Hashable, Sendable, Codable {
+    /// Tried in this order on the whole body; empty parses nothing.
+    public var parsers: [ResponseParser]
+    /// Removes null values of objects at any depth; nulls in arrays stay. AFJSONResponseSerializer's
+    /// `removesKeysWithNullValues`.
+    public var stripsNulls: Bool
+
+    public init(parsers: [ResponseParser] = [], stripsNulls: Bool = false) {
+        self.parsers = parsers
+        self.stripsNulls = stripsNulls
+    }
+}
+
+/// A way to parse a response's body into an object.
+public enum ResponseParser: String, Sendable, Codable, CaseIterable {
+    /// RFC 8259; an empty body or a single space is null.
+    case json
 }

@@ -85,3 +85,20 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable {
     /// Body of the response kept by the service, for `task.result`.
     case data
 }
+
+/// Which of a host's queued tasks goes first.
+public enum QueueOrder: String, Sendable, Codable, CaseIterable {
+    /// First in, first out.
+    case fifo
+    /// Last in, first out.
+    case lifo
+}
+
+/// Where `move` puts a task among its host's queued tasks; "before" means that it starts earlier.
+public enum MovePosition: Hashable, Sendable {
+    /// Starts next; its host is served next, too.
+    case top
+    case bottom
+    case before(TaskID)
+    case after(TaskID)
+}

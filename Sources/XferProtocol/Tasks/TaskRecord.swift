@@ -139,3 +139,81 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("finished_at", \.finishedAt, "When its last run ended."),
         ])
 }
+
+/// How far a task is.
+public struct ProgressRecord: WireRecord, Hashable {
+    public var received: Int64 = 0
+    public var sent: Int64 = 0
+    public var total: Int64?
+    public var rate: Int64 = 0
+    public var eta: Int64?
+
+    public init() {}
+
+    public init(received: Int64, sent: Int64 = 0, total: Int64?, rate: Int64 = 0, eta: Int64? = nil) {
+        self.received = received
+        self.sent = sent
+        self.total = total
+        self.rate = rate
+        self.eta = eta
+    }
+
+    public init(_ snapshot: ProgressSnapshot) {
+        self.init(
+            received: snapshot.received, sent: snapshot.sent, total: snapshot.total, rate: snapshot.rate,
+            eta: snapshot.eta)
+    }
+
+    public static let summary = "How far a task is."
+    public static let wireFields: WireFields<Self> = [
+        .required("received", \.received, "Bytes held so far, those kept from earlier tries included."),
+        .required("sent", \.sent, "Bytes sent."),
+        .nullable("total", \.total, "Complete length in bytes; null while unknown."),
+        .required("rate", \.rate, "Bytes per second over the last seconds."),
+        .nullable("eta", \.eta, "Seconds until the end at that rate; null while unknown."),
+    ]
+}
+
+/// Why a waiting task cannot start now, and until when if that is known. Tasks that are queued or running have one, too,
+/// while the database cannot be written: `storage`.
+public struct WaitRecord: WireRecord, Hashable {
+    public var reason = OpenEnum(WaitReason.retry)
+    public var until: Timestamp?
+
+    public init() {}
+
+    public init(_ wait: Wait) {
+        reason = OpenEnum(wait.reason)
+        until = wait.until
+    }
+
+    public static let summary =
+        "Why a waiting task cannot start now; of a queued one, that its host asked for patience; of a queued or running "
+        + "one, that the database cannot be written."
+    public static let wireFields: WireFields<Self> = [
+        .required("reason", \.reason, "What it waits for."),
+        .optional("until", \.until, "When it goes on by itself, if that is known."),
+    ]
+}
+
+/// A part of a download that is fetched by itself.
+public struct SegmentRecord: WireRecord, Hashable {
+    public var start: Int64 = 0
+    public var end: Int64?
+    public var committed: Int64 = 0
+
+    public init() {}
+
+    public init(_ segment: Segment) {
+        start = segment.start
+        end = segment.end
+        committed = segment.committed
+    }
+
+    public static let summary = "A range of a download's bytes and how far it is durable."
+    public static let wireFields: WireFields<Self> = [
+        .required("start", \.start, "Its first byte's offset."),
+        .nullable("end", \.end, "The first offset after it; null is the end of the whole."),
+        .required("committed", \.committed, "The first offset that is not durable."),
+    ]
+}

@@ -18,3 +18,55 @@ extension StoreTransaction {
         try connection.run("INSERT INTO request_body (task_id, body) VALUES (?1, ?2)", Value(id), .text(text))
     }
 }
+
+/// Files of the spool directory that are in use.
+extension StoreReader {
+    /// Whether a task keeps its response in this file of the spool directory, or sends the file.
+    public func isWanted(spoolFile name: String) throws(StoreError) -> Bool {
+        try connection.first(
+            """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM task_result WHERE file_name = ?1)
+                OR EXISTS (SELECT 1 FROM spooled_source WHERE name = ?1)
+            """, .text(name)
+        ) { _ in true } ?? false
+    }
+
+    /// The copies of its sources that a task sends.
+    public func spooledSources(of id: TaskID) throws(StoreError) -> [String] {
+        try connection.all("SELECT name FROM spooled_source WHERE task_id = ?1", Value(id)) { $0.text(0) }
+    }
+
+    /// Copies that failed tasks which finished before `olderThan` would send if they were retried.
+    public func expiredSpooledSources(
+        olderThan: Timestamp, limit: Int
+    ) throws(StoreError) -> [(id: TaskID, name: String)] {
+        try connection.all(
+            """
+            SELECT task.id, spooled_source.name FROM spooled_source JOIN task ON task.id = spooled_source.task_id
+            WHERE task.state = 'failed' AND task.finished_at < ?1 LIMIT ?2
+            """, Value(olderThan), Value(limit)
+        ) { (id: TaskID($0.integer(0)), name: $0.text(1)) }
+    }
+
+    /// Everything in the spool directory that the task owns.
+    public func spoolFiles(of id: TaskID) throws(StoreError) -> [String] {
+        var names = try spooledSources(of: id)
+        if case .file(let name)? = try result(of: id)?.content { names.append(name) }
+        return names
+    }
+}
+
+extension StoreTransaction {
+    /// Records the copies that the task sends; their names are in its body, too.
+    public func insertSpooledSources(_ names: [String], of id: TaskID) throws(StoreError) {
+        for name in names {
+            try connection.run(
+                "INSERT INTO spooled_source (name, task_id) VALUES (?1, ?2)", .text(name), Value(id))
+        }
+    }
+
+    /// The task does not send these copies any more.
+    public func removeSpooledSources(of id: TaskID) throws(StoreError) {
+        try connection.run("DELETE FROM spooled_source WHERE task_id = ?1", Value(id))
+    }
+}

@@ -1,4 +1,5 @@
-import XferModel
+import Glibc
+public import XferModel
 
 extension SourceVersion {
     /// The answer RFC 9110 asks for: conditions (§13), one range (§14), or the whole representation.
@@ -59,4 +60,12 @@ extension SourceVersion {
         let trimmed = tag.drop { $0 == " " }
         return trimmed.hasPrefix("W/") ? trimmed.dropFirst(2) : trimmed
     }
+}
+
+extension HTTPDate {
+    /// `Sun, 06 Nov 1994 08:49:37 GMT` for seconds since 1970.
+    public static func text(_ seconds: Int) -> String { format(Timestamp(seconds: seconds, nanoseconds: 0)) }
+
+    /// The present time.
+    public static var now: String { text(time(nil)) }
 }

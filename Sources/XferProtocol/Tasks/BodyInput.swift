@@ -1,0 +1,166 @@
+public import StrictJSON
+public import XferModel
+
+/// What a request sends, in one of five forms.
+public struct BodyInput: WireInput, Hashable {
+    public var form: JSONObject?
+    /// `null` is JSON, too.
+    public var json = Patch<JSONValue>.unchanged
+    public var raw: String?
+    public var base64: Base64Text?
+    public var file: String?
+
+    public init() {}
+
+    public static let summary = "What a request sends, in exactly one of these forms."
+    public static let wireFields: WireFields<Self> = [
+        .optional(
+            "form", \.form, "A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one.",
+            example: ["name": "Ada", "tags": ["a", "b"]]),
+        .patch("json", \.json, "Any JSON; Content-Type is application/json unless headers has one."),
+        .optional("raw", \.raw, "Text, sent as UTF-8; headers say what it is."),
+        .optional("base64", \.base64, "Bytes; headers say what they are."),
+        .optional(
+            "file", \.file, "Absolute path of a file that is streamed; it must not change before it was sent.",
+            .length(1...TaskLimits.pathLength), .absolutePath
+        )
+        .restricted(to: .ownFiles),
+    ]
+
+    public func validate() throws(WireError) {
+        let given = [form != nil, json.isChange, raw != nil, base64 != nil, file != nil]
+        guard given.count(where: \.self) == 1 else {
+            throw WireError(.conflictingFields, expected: "exactly one of form, json, raw, base64, file")
+        }
+    }
+
+    var content: RequestContent {
+        if let form { return .form(form.parameters) }
+        if let raw { return .bytes(InlineBytes(Array(raw.utf8))) }
+        if let base64 { return .bytes(InlineBytes(base64.bytes)) }
+        if let file { return .file(FileReference(path: file, field: "body.file")) }
+        var text: [UInt8] = []
+        (json.applied(to: nil) ?? .null).write(to: &text)
+        return .json(InlineBytes(text))
+    }
+}
+
+/// Bytes as base64 (RFC 4648 §4).
+public struct Base64Text: WireValue, Hashable {
+    public var bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .string(let text) = value else { throw .wrongType(expected: "base64, a string") }
+        guard let bytes = Base64.decode(text) else { throw WireError(.invalidValue, expected: "base64 (RFC 4648)") }
+        self.bytes = bytes
+    }
+
+    public var wire: JSONValue { .string(Base64.encode(bytes)) }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        ["type": "string", "contentEncoding": "base64"]
+    }
+}
+
+/// One part of a `multipart/form-data` body (RFC 7578).
+public struct PartInput: WireInput, Hashable {
+    public var name = ""
+    public var data: String?
+    public var base64: Base64Text?
+    public var file: String?
+    public var filename: String?
+    public var contentType: String?
+    public var headers: HeaderList?
+
+    public init() {}
+
+    public init(name: String) { self.name = name }
+
+    public static let summary = "One part of a multipart form: data, base64 or file."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "The form field's name.", .length(1...1024), .printable, example: "photo"),
+        .optional("data", \.data, "Text, sent as UTF-8."),
+        .optional("base64", \.base64, "Bytes."),
+        .optional(
+            "file", \.file, "Absolute path of a file that is streamed.", .length(1...TaskLimits.pathLength),
+            .absolutePath, example: "/srv/photos/1.jpeg"
+        )
+        .restricted(to: .ownFiles),
+        .optional(
+            "filename", \.filename, "The name told to the server; default is a file's own, and none for data.",
+            .length(1...1024), .printable),
+        .optional(
+            "content_type", \.contentType, "The part's media type.", .length(1...256), .printable,
+            example: "image/jpeg"),
+        .optional("headers", \.headers, "Further header fields of the part."),
+    ]
+
+    public func validate() throws(WireError) {
+        guard [data != nil, base64 != nil, file != nil].count(where: \.self) == 1 else {
+            throw WireError(.conflictingFields, expected: "exactly one of data, base64, file")
+        }
+        let owned = ["Content-Disposition", "Content-Type", "Content-Transfer-Encoding"]
+        for field in headers?.fields ?? [] where owned.contains(where: field.name.equalsIgnoringASCIICase) {
+            throw WireError(
+                .invalidValue, at: "headers.\(field.name)", expected: "no field that the part's other fields make")
+        }
+    }
+
+    func part(at index: Int) -> RequestPart {
+        let content: RequestPart.Content
+        if let file {
+            content = .file(FileReference(path: file, field: "parts[\(index)].file"))
+        } else {
+            content = .bytes(InlineBytes(base64?.bytes ?? Array((data ?? "").utf8)))
+        }
+        return RequestPart(
+            name: name, content: content, filename: filename, contentType: contentType, headers: headers?.fields ?? [])
+    }
+}
+
+extension JSONObject {
+    /// The members as parameters: numbers and `true` and `false` as JSON writes them.
+    var parameters: [Parameter] { members.map { Parameter($0.key, $0.value.parameter) } }
+}
+
+extension JSONValue {
+    fileprivate var parameter: ParameterValue {
+        switch self {
+        case .null: .null
+        case .string(let text): .text(text)
+        case .array(let elements): .list(elements.map(\.parameter))
+        case .object(let object): .object(object.parameters)
+        // 1e3 and 1.0 are what their sender would write as 1000 and 1.
+        case .number(let number): .text(number.wire.text)
+        case .bool, .integer: .text(text)
+        }
+    }
+}
+
+/// What a listing tells of what is sent.
+public struct BodyRecord: WireRecord, Hashable {
+    public var form = OpenEnum(BodySummary.Form.inline)
+    public var length: Int64?
+    public var file: String?
+
+    public init() {}
+
+    public init(_ summary: BodySummary) {
+        form = OpenEnum(summary.form)
+        length = summary.length
+        file = summary.path
+    }
+
+    public static let summary = "What is sent, without the bytes themselves."
+    public static let wireFields: WireFields<Self> = [
+        .required("form", \.form, "Whether it is kept with the task, a file, or a form's parts."),
+        .optional("length", \.length, "Bytes; absent for parts."),
+        .optional("file", \.file, "The file it is read from."),
+    ]
+}
+
+extension BodySummary.Form: WireEnum {}
+extension UploadProtocol: WireEnum {}
+extension ResponseParser: WireEnum {}

@@ -1,0 +1,79 @@
+public import XferModel
+
+/// A trust policy as the database holds it.
+public struct StoredPolicy: Hashable, Sendable {
+    /// With the version it was given when it was written.
+    public var policy: TrustPolicy
+    /// Written in the configuration file, not over RPC.
+    public var isConfigured: Bool
+    /// Days before its expiry of the last warning that was given for this version.
+    public var warned: Int?
+
+    public init(policy: TrustPolicy, isConfigured: Bool, warned: Int? = nil) {
+        self.policy = policy
+        self.isConfigured = isConfigured
+        self.warned = warned
+    }
+}
+
+extension StoredPolicy {
+    /// From a row with version, name, is_configured, policy, warned.
+    init(_ row: ResultRow) throws(StoreError) {
+        let version = row.integer(0)
+        guard var policy = JSONText.decode(TrustPolicy.self, from: row.text(3)), policy.name == row.text(1) else {
+            throw .unreadable(table: "policy", id: version, column: "policy")
+        }
+        policy.version = version
+        self.init(policy: policy, isConfigured: row.flag(2), warned: row.optionalInteger(4).map { Int(clamping: $0) })
+    }
+}
+
+extension StoreReader {
+    /// All policies, by name.
+    public func policies() throws(StoreError) -> [StoredPolicy] {
+        try connection.all("SELECT version, name, is_configured, policy, warned FROM policy ORDER BY name") {
+            row throws(StoreError) in try StoredPolicy(row)
+        }
+    }
+
+    public func policy(named name: String) throws(StoreError) -> StoredPolicy? {
+        try connection.first(
+            "SELECT version, name, is_configured, policy, warned FROM policy WHERE name = ?1", .text(name)
+        ) { row throws(StoreError) in try StoredPolicy(row) }
+    }
+
+    /// Unfinished tasks that name this policy, at most `limit` of them.
+    public func unfinishedTasks(namingPolicy name: String, limit: Int) throws(StoreError) -> [TaskID] {
+        try connection.all(
+            """
+            SELECT id FROM task INDEXED BY task_policy
+            WHERE policy = ?1 AND state NOT IN ('completed', 'failed', 'cancelled') LIMIT ?2
+            """, .text(name), Value(limit)
+        ) { TaskID($0.integer(0)) }
+    }
+}
+
+extension StoreTransaction {
+    /// Writes the policy under its name and returns it with its new version; `policy.version` is ignored. The warnings
+    /// of an earlier version are cleared.
+    public func setPolicy(_ policy: TrustPolicy, isConfigured: Bool) throws(StoreError) -> TrustPolicy {
+        try connection.run("DELETE FROM policy WHERE name = ?1", .text(policy.name))
+        var policy = policy
+        policy.version = 0
+        try connection.run(
+            "INSERT INTO policy (name, is_configured, policy) VALUES (?1, ?2, ?3)", .text(policy.name),
+            Value(isConfigured), .text(try JSONText.encode(policy)))
+        policy.version = connection.lastInsertedID
+        return policy
+    }
+
+    /// Nothing happens when there is none of that name.
+    public func removePolicy(named name: String) throws(StoreError) {
+        try connection.run("DELETE FROM policy WHERE name = ?1", .text(name))
+    }
+
+    /// Notes the last warning that was given before the expiry of this version.
+    public func setWarned(_ days: Int, ofPolicyVersion version: Int64) throws(StoreError) {
+        try connection.run("UPDATE policy SET warned = ?2 WHERE version = ?1", .integer(version), Value(days))
+    }
+}
